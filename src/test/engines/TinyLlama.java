@@ -14,7 +14,10 @@ import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
 
-/** Writes a tiny Llama of random weights and has Jlama decode with it, as its users do: {@code TinyLlama FOLDER DIM RUNS}. */
+/**
+ * Writes a tiny Llama of random weights and has Jlama decode with it, as its users do: {@code TinyLlama FOLDER DIM
+ * RUNS}.
+ */
 public class TinyLlama {
 
     private static final int HEADS = 4;
@@ -27,9 +30,7 @@ public class TinyLlama {
     public static void main(String[] args) throws IOException {
         Path folder = Path.of(args[0]);
         int dim = Integer.parseInt(args[1]);
-        Files.writeString(
-                folder.resolve("config.json"),
-                """
+        Files.writeString(folder.resolve("config.json"), """
                 {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "max_position_embeddings": 128,
                  "hidden_size": %d, "intermediate_size": %d, "num_attention_heads": %d, "num_key_value_heads": %d,
                  "num_hidden_layers": %d, "rms_norm_eps": 1e-5, "vocab_size": %d, "bos_token_id": 1, "eos_token_id": 2,
@@ -81,8 +82,9 @@ public class TinyLlama {
         int offset = 0;
         for (Map.Entry<String, int[]> tensor : shapes.entrySet()) {
             int end = offset + Float.BYTES * Arrays.stream(tensor.getValue()).reduce(1, (a, b) -> a * b);
-            header.append(header.isEmpty() ? "{" : ", ").append("\"%s\": {\"dtype\": \"F32\", \"shape\": %s, \"data_offsets\": [%d, %d]}"
-                    .formatted(tensor.getKey(), Arrays.toString(tensor.getValue()), offset, end));
+            header.append(header.isEmpty() ? "{" : ", ")
+                    .append("\"%s\": {\"dtype\": \"F32\", \"shape\": %s, \"data_offsets\": [%d, %d]}"
+                            .formatted(tensor.getKey(), Arrays.toString(tensor.getValue()), offset, end));
             offset = end;
         }
         byte[] text = header.append('}').toString().getBytes(StandardCharsets.UTF_8);

@@ -7,8 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Says which brick a method is. The agent times it where the package stands under {@code annotated:} in its rules; without
- * the agent nothing happens, and nothing of this library is needed when the program runs.
+ * Says which brick a method is. The agent times it where the package stands under {@code annotated:} in its rules;
+ * without the agent nothing happens, and nothing of this library is needed when the program runs.
  *
  * <p>A method of several rows may carry {@code @Brick(value = BrickId.RMS_NORM, elements = "rows.length")}.
  */

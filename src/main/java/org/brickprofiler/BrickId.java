@@ -19,14 +19,15 @@ import org.jspecify.annotations.Nullable;
  * The known steps of a forward pass. Each has a row of its own in every table, so that recording one is an array
  * access. The order is part of the contract: new bricks are added at the end.
  *
- * <p><b>Names.</b> {@link #parse}, and every method that takes a brick's name, knows a brick by its display name and its
- * aliases, exactly; then, in any case and with or without underscores, by these, by the constant's name, and by what
- * engines write: {@code RMSNorm}, {@code rms_norm}, {@code qkv_proj}, {@code rotary_emb}, {@code o_proj}, {@code
- * gate_proj}, {@code ffn_up}, {@code SwiGLU}, {@code silu_and_mul}, {@code embed_tokens}, {@code lm_head}, {@code sampler},
- * {@code flash_attn}, {@code reshape_and_cache}, {@code fused_moe}, {@code h2d} and others. What holds several bricks
- * ({@code mlp}, {@code self_attn}, {@code gate_up_proj}), is a part of one ({@code q_proj}), or differs from model to model
- * or from engine to engine ({@code attn_norm}, {@code c_proj}, {@code w1}) is none of them. {@code gate} is the gate matrix
- * of a feed-forward block, by the alias; a router of experts is {@code router} or {@code moe_gate}.
+ * <p><b>Names.</b> {@link #parse}, and every method that takes a brick's name, knows a brick by its display name and
+ * its aliases, exactly; then, in any case and with or without underscores, by these, by the constant's name, and by
+ * what engines write: {@code RMSNorm}, {@code rms_norm}, {@code qkv_proj}, {@code rotary_emb}, {@code o_proj},
+ * {@code gate_proj}, {@code ffn_up}, {@code SwiGLU}, {@code silu_and_mul}, {@code embed_tokens}, {@code lm_head},
+ * {@code sampler}, {@code flash_attn}, {@code reshape_and_cache}, {@code fused_moe}, {@code h2d} and others. What holds
+ * several bricks ({@code mlp}, {@code self_attn}, {@code gate_up_proj}), is a part of one ({@code q_proj}), or differs
+ * from model to model or from engine to engine ({@code attn_norm}, {@code c_proj}, {@code w1}) is none of them.
+ * {@code gate} is the gate matrix of a feed-forward block, by the alias; a router of experts is {@code router} or
+ * {@code moe_gate}.
  */
 public enum BrickId {
     /** Root-mean-square normalisation. */

@@ -24,8 +24,8 @@ final class BrickNames {
             fixed[id.index()] = id.displayName();
             tags[id.index()] = tag(id.category());
         }
-        NameTable names = new NameTable(
-                fixed, tags, BrickProfiler.OTHER_NAMES, tag(BrickCategory.OTHER), new Spellings());
+        NameTable names =
+                new NameTable(fixed, tags, BrickProfiler.OTHER_NAMES, tag(BrickCategory.OTHER), new Spellings());
         for (BrickId id : known) {
             for (String alias : id.aliases()) {
                 names.addAlias(alias, id.index());

@@ -33,9 +33,9 @@ import org.slf4j.LoggerFactory;
  * profiler.stopBrick(timer, tokens);
  * }</pre>
  *
- * <p><b>Deferred</b>, where work is enqueued and one synchronisation ends all of it. Several bricks share one here, so each
- * lasts until the next one starts; with a {@linkplain BrickProfilerBuilder#deviceStream device stream} they get the
- * device's own times instead:
+ * <p><b>Deferred</b>, where work is enqueued and one synchronisation ends all of it. Several bricks share one here, so
+ * each lasts until the next one starts; with a {@linkplain BrickProfilerBuilder#deviceStream device stream} they get
+ * the device's own times instead:
  *
  * <pre>{@code
  * BrickProfiler profiler = BrickProfiler.builder().attribution(Attribution.SEQUENTIAL).build();
@@ -62,13 +62,13 @@ import org.slf4j.LoggerFactory;
  * stopping it records nothing.
  *
  * <p><b>Names.</b> A name stands for the {@link BrickId} that {@link BrickId#parse} finds, otherwise for a dynamic
- * brick. There is room for at least 4,000 of those; further new names share one brick called {@value #OTHER_NAMES},
- * and that is logged once.
+ * brick. There is room for at least 4,000 of those; further new names share one brick called {@value #OTHER_NAMES}, and
+ * that is logged once.
  *
  * <p><b>Errors.</b> Negative durations, elements, bytes and cycles, and null and empty names, are refused with an
  * {@link IllegalArgumentException}; nothing is recorded then. Any other null is refused with a
- * {@link NullPointerException} whose message names the parameter, on the hot path that of the dereference itself; a void
- * timer and a null brick while the profiler is off are not looked at.
+ * {@link NullPointerException} whose message names the parameter, on the hot path that of the dereference itself; a
+ * void timer and a null brick while the profiler is off are not looked at.
  */
 public final class BrickProfiler extends BrickResults {
 
@@ -78,7 +78,8 @@ public final class BrickProfiler extends BrickResults {
     /** Of bricks and steps for one snapshot, at most. */
     private static final int MOST_READINGS = 4;
 
-    // What the way of a sample reads, here and not behind another object: each load that waits for another one takes its
+    // What the way of a sample reads, here and not behind another object: each load that waits for another one takes
+    // its
     // time again where a clock read waits for all before it.
 
     private volatile boolean enabled;
@@ -169,25 +170,26 @@ public final class BrickProfiler extends BrickResults {
     // ---- the switch ----
 
     /**
-     * Switches recording on. The first time in a virtual machine it also starts a daemon thread that measures, a
-     * second later and with some milliseconds of work, what recording costs. Does nothing where the system property
+     * Switches recording on. The first time in a virtual machine it also starts a daemon thread that measures, a second
+     * later and with some milliseconds of work, what recording costs. Does nothing where the system property
      * {@code brick.profiler}, or else the environment variable {@code BRICK_PROFILER}, is {@code false}, {@code off} or
      * {@code 0}: then no profiler of the virtual machine, tiles and graphs and kernel timings included, ever records,
      * which is logged once. {@code brick run} uses that to learn how fast a program is by itself.
      *
      * <p>Where the system property {@code brick.profiler.export}, or else the environment variable
-     * {@code BRICK_PROFILER_EXPORT}, names a folder, the first profiler of the virtual machine that is switched on begins to
-     * export its windows there, of the length or steps that {@code brick.profiler.export_every} or
-     * {@code BRICK_PROFILER_EXPORT_EVERY} names, such as {@code 500 ms}, {@code 10 s} (as where neither is set), {@code 5 min}
-     * or {@code 100 steps}.
+     * {@code BRICK_PROFILER_EXPORT}, names a folder, the first profiler of the virtual machine that is switched on
+     * begins to export its windows there, of the length or steps that {@code brick.profiler.export_every} or
+     * {@code BRICK_PROFILER_EXPORT_EVERY} names, such as {@code 500 ms}, {@code 10 s} (as where neither is set),
+     * {@code 5 min} or {@code 100 steps}.
      *
      * <p>Where the system property {@code brick.profiler.out}, or else the environment variable
-     * {@code BRICK_PROFILER_OUT}, names a file, the profile of all profilers that were switched on is written there when
-     * the virtual machine ends, as {@code brick run} wants it: what they hold then and what {@link #snapshotAndReset}
-     * returned before, merged; not what {@link #reset} forgot. A file of an earlier run is deleted by the first call. A
-     * file that the application has written itself is left as it is. Where another process, such as a child that
-     * inherited the variable, has written the file, the profile goes to {@code NAME-PID.json} beside it, and
-     * {@code brick run} refuses the run. With {@code BRICK_PROFILER=off} the profile has no bricks.
+     * {@code BRICK_PROFILER_OUT}, names a file, the profile of all profilers that were switched on is written there
+     * when the virtual machine ends, as {@code brick run} wants it: what they hold then and what
+     * {@link #snapshotAndReset} returned before, merged; not what {@link #reset} forgot. A file of an earlier run is
+     * deleted by the first call. A file that the application has written itself is left as it is. Where another
+     * process, such as a child that inherited the variable, has written the file, the profile goes to
+     * {@code NAME-PID.json} beside it, and {@code brick run} refuses the run. With {@code BRICK_PROFILER=off} the
+     * profile has no bricks.
      */
     public void enable() {
         ProfileOutput.add(self());
@@ -397,17 +399,18 @@ public final class BrickProfiler extends BrickResults {
     /**
      * The time of deferred measurements: read it where one begins.
      *
-     * <p>With a device stream each call sets a mark at the end of the first stream's queue, as starting a brick does and at
-     * the same cost, which is some times that of reading the clock; {@link #recordDeferred(BrickId, long, long)} finds the
-     * start again by the returned number, on whichever thread. {@link BrickStream#elapsedNs()} sets one on another stream.
-     * So read it for nothing else there, and not while a stream is captured that marks would disturb. A start is known for
-     * any number of passes, and holds a mark of the stream only until the device has reached it: at least 32,768 starts are
-     * kept at which no measurement has begun so far, and the latest 4,096 others. {@link #reset()} and {@link #disable()}
-     * forget them. While the profiler is off, and in {@link SyncMode#NONE}, no mark is set.
+     * <p>With a device stream each call sets a mark at the end of the first stream's queue, as starting a brick does
+     * and at the same cost, which is some times that of reading the clock; {@link #recordDeferred(BrickId, long, long)}
+     * finds the start again by the returned number, on whichever thread. {@link BrickStream#elapsedNs()} sets one on
+     * another stream. So read it for nothing else there, and not while a stream is captured that marks would disturb. A
+     * start is known for any number of passes, and holds a mark of the stream only until the device has reached it: at
+     * least 32,768 starts are kept at which no measurement has begun so far, and the latest 4,096 others.
+     * {@link #reset()} and {@link #disable()} forget them. While the profiler is off, and in {@link SyncMode#NONE}, no
+     * mark is set.
      *
      * @return ns since the epoch: the construction, or the last {@link #resetEpoch}. With a device stream no two calls
-     *     return the same, on whichever stream of the profiler: where the clock stands still between them, the later one
-     *     returns as little more as it takes
+     *     return the same, on whichever stream of the profiler: where the clock stands still between them, the later
+     *     one returns as little more as it takes
      */
     public long elapsedNs() {
         return elapsedNs(DeviceTimers.DEFAULT_STREAM);
@@ -429,12 +432,12 @@ public final class BrickProfiler extends BrickResults {
      * Queues a measurement until its end is known. It lasts at least until {@link #finalize(long)} or a boundary. At
      * most 1,048,576 wait for each thread; a further one is dropped, counted, and logged once.
      *
-     * <p>With a device stream the measurement is what the first stream does from the mark that {@link #elapsedNs()} set when
-     * it returned the start to a mark that this call sets: call it right after its work was enqueued. Several may begin at one
-     * start, and any thread may call it. If the start is another number, such as a time of the application's own clock or the
-     * start of another stream, if no mark was left for it, or if it is too old, the measurement is unresolved, and {@link
-     * DeviceTime#withoutStart()} counts it. Work of another stream is
-     * measured by {@link BrickStream#recordDeferred(BrickId, long, long)}, from a start of that stream.
+     * <p>With a device stream the measurement is what the first stream does from the mark that {@link #elapsedNs()} set
+     * when it returned the start to a mark that this call sets: call it right after its work was enqueued. Several may
+     * begin at one start, and any thread may call it. If the start is another number, such as a time of the
+     * application's own clock or the start of another stream, if no mark was left for it, or if it is too old, the
+     * measurement is unresolved, and {@link DeviceTime#withoutStart()} counts it. Work of another stream is measured by
+     * {@link BrickStream#recordDeferred(BrickId, long, long)}, from a start of that stream.
      *
      * @param id the brick
      * @param startNs when it began, as {@link #elapsedNs()} read it
@@ -502,8 +505,8 @@ public final class BrickProfiler extends BrickResults {
         if (dropLogged.compareAndSet(false, true)) {
             LoggerFactory.getLogger(BrickProfiler.class)
                     .warn(
-                    "too many deferred measurements wait for finalize: '{}' and further ones are dropped",
-                    names.name(key));
+                            "too many deferred measurements wait for finalize: '{}' and further ones are dropped",
+                            names.name(key));
         }
         droppedPending.incrementAndGet();
     }
@@ -511,8 +514,8 @@ public final class BrickProfiler extends BrickResults {
     /**
      * Resolves every pending measurement: each lasts from its start to the given end, or to the next start where the
      * profiler was built with {@link Attribution#SEQUENTIAL}. One that began after the end counts as 0 ns. Nothing
-     * happens where none is pending. Call it once per forward pass, after the device was waited for. With a device stream
-     * the given end ends nothing: what the device has done gets the device's own times, the rest stays pending.
+     * happens where none is pending. Call it once per forward pass, after the device was waited for. With a device
+     * stream the given end ends nothing: what the device has done gets the device's own times, the rest stays pending.
      *
      * @param endNs when the pending work ended, as {@link #elapsedNs()} read it
      */
@@ -545,22 +548,22 @@ public final class BrickProfiler extends BrickResults {
 
     /**
      * Marks the beginning of a layer on the calling thread, for timeline and graph; layers are counted from 0 in each
-     * pass, while the profiler is off, too. Needed where bricks came before the layer, or other threads work for it, see
-     * {@link #layerToken}: without this call a layer begins where the last boundary was.
+     * pass, while the profiler is off, too. Needed where bricks came before the layer, or other threads work for it,
+     * see {@link #layerToken}: without this call a layer begins where the last boundary was.
      *
      * <p>A boundary may lie within a brick, as it does where {@code lap} goes on over it: the brick then belongs as a
      * whole to the layer in which it ran longest, or to none where that was outside of layers.
      *
-     * <p>Layers do not nest. Where the one before was not ended, an exception has ended its pass: it ends there, and this
-     * layer is number 0 of the next pass.
+     * <p>Layers do not nest. Where the one before was not ended, an exception has ended its pass: it ends there, and
+     * this layer is number 0 of the next pass.
      */
     public void startLayer() {
         beginLayer(Layers.NEXT);
     }
 
     /**
-     * Marks the beginning of a layer by its number, where an engine knows it or does not go through all layers in order;
-     * otherwise as {@link #startLayer()}, which counts on from it.
+     * Marks the beginning of a layer by its number, where an engine knows it or does not go through all layers in
+     * order; otherwise as {@link #startLayer()}, which counts on from it.
      *
      * @param number its number, from 0; from 1,048,574 on all are that one
      * @throws IllegalArgumentException when the number is negative; no layer begins then
@@ -603,12 +606,12 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * Marks the end of a forward pass: of the device streams on which the calling thread stopped bricks since it last ended
-     * a pass. It waits for the last of these bricks on each stream, not for what was enqueued behind it, nor for bricks of
-     * other threads; those have ends of their own, or {@link BrickStream#endPass()}. What the thread waited for is resolved
-     * when the call returns; deferred measurements without a device end now. In {@link SyncMode#NONE} it waits for nothing.
-     * A layer that has begun and not ended ends here, and the thread's next one is number 0: a pass that may throw calls
-     * this in a {@code finally}.
+     * Marks the end of a forward pass: of the device streams on which the calling thread stopped bricks since it last
+     * ended a pass. It waits for the last of these bricks on each stream, not for what was enqueued behind it, nor for
+     * bricks of other threads; those have ends of their own, or {@link BrickStream#endPass()}. What the thread waited
+     * for is resolved when the call returns; deferred measurements without a device end now. In {@link SyncMode#NONE}
+     * it waits for nothing. A layer that has begun and not ended ends here, and the thread's next one is number 0: a
+     * pass that may throw calls this in a {@code finally}.
      */
     public void endPass() {
         passEnds(mode != SyncMode.NONE);
@@ -616,8 +619,8 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * Marks the end of a forward pass and waits for nothing: bricks that devices have done are resolved, the others stay
-     * pending until a later boundary finds them done. Deferred measurements without a device stay pending.
+     * Marks the end of a forward pass and waits for nothing: bricks that devices have done are resolved, the others
+     * stay pending until a later boundary finds them done. Deferred measurements without a device stay pending.
      */
     public void endPassAsync() {
         passEnds(false);
@@ -671,8 +674,9 @@ public final class BrickProfiler extends BrickResults {
     // ---- steps ----
 
     /**
-     * Begins a step: a forward pass of which it is known what it works on. It ends with the pass, at the calling thread's
-     * next {@link #endPass} or {@link #endPassAsync}, and is then one of the {@linkplain ProfileSnapshot#steps() steps}.
+     * Begins a step: a forward pass of which it is known what it works on. It ends with the pass, at the calling
+     * thread's next {@link #endPass} or {@link #endPassAsync}, and is then one of the
+     * {@linkplain ProfileSnapshot#steps() steps}.
      *
      * <pre>{@code
      * profiler.beginStep(StepInfo.decode(kvLength));
@@ -681,13 +685,13 @@ public final class BrickProfiler extends BrickResults {
      * profiler.endPass();
      * }</pre>
      *
-     * <p>The step's time is the host's, so that it should end where the engine has waited for its device. Its brick time by
-     * category is what all threads stopped or resolved meanwhile; it is not known, and counted nowhere, where another step
-     * was under way at the same time, or measurements were pending at its beginning or are at its end.
+     * <p>The step's time is the host's, so that it should end where the engine has waited for its device. Its brick
+     * time by category is what all threads stopped or resolved meanwhile; it is not known, and counted nowhere, where
+     * another step was under way at the same time, or measurements were pending at its beginning or are at its end.
      *
-     * <p>A step that is under way on this thread, or on one that has ended, is abandoned, as is one at whose end the profiler
-     * is off; a pass whose layer is open ends. This call takes a lock and one look at each brick of each thread, and so does
-     * the end of the step; a pass without it pays nothing.
+     * <p>A step that is under way on this thread, or on one that has ended, is abandoned, as is one at whose end the
+     * profiler is off; a pass whose layer is open ends. This call takes a lock and one look at each brick of each
+     * thread, and so does the end of the step; a pass without it pays nothing.
      *
      * @param info what it works on
      */
@@ -719,8 +723,8 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * Records that drafted tokens of the calling thread's step were right; several calls add up. Does nothing where no step
-     * is under way.
+     * Records that drafted tokens of the calling thread's step were right; several calls add up. Does nothing where no
+     * step is under way.
      *
      * @param tokens tokens, of those that {@link StepInfo#draftedTokens()} announced
      * @throws IllegalArgumentException when the number is negative, or larger than what is left of the announced ones;
@@ -737,10 +741,11 @@ public final class BrickProfiler extends BrickResults {
     // ---- work of other threads for a layer ----
 
     /**
-     * Returns a token of the layer that the calling thread works for: the one that it began with {@link #startLayer} and has
-     * not ended, or the one it was given by {@link #workFor}. While the {@linkplain #graph() graph} is on, the token also
-     * carries the brick that the calling thread is timing, which becomes the parent of the bricks that other threads record
-     * for the token: so take the token where the work is handed out, inside that brick, and give it to the tasks:
+     * Returns a token of the layer that the calling thread works for: the one that it began with {@link #startLayer}
+     * and has not ended, or the one it was given by {@link #workFor}. While the {@linkplain #graph() graph} is on, the
+     * token also carries the brick that the calling thread is timing, which becomes the parent of the bricks that other
+     * threads record for the token: so take the token where the work is handed out, inside that brick, and give it to
+     * the tasks:
      *
      * <pre>{@code
      * long timer = profiler.startBrick(BrickId.FUSED_ATTENTION);
@@ -756,9 +761,9 @@ public final class BrickProfiler extends BrickResults {
      * profiler.stopBrick(timer, tokens);
      * }</pre>
      *
-     * <p>On the calling thread itself, which may do a part of the work, bricks belong to the bricks that they run inside, as
-     * always. A token allocates nothing, but while the graph is on it allocates one object and returns after the clock has
-     * advanced.
+     * <p>On the calling thread itself, which may do a part of the work, bricks belong to the bricks that they run
+     * inside, as always. A token allocates nothing, but while the graph is on it allocates one object and returns after
+     * the clock has advanced.
      *
      * @return the token, which stays good for that layer of that pass; 0 if the thread works for none
      */
@@ -769,8 +774,8 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * The number of the layer that the calling thread works for, of {@link #layerToken}; the layer of a checksum
-     * that is recorded now.
+     * The number of the layer that the calling thread works for, of {@link #layerToken}; the layer of a checksum that
+     * is recorded now.
      *
      * @return 0 or more; -1 where it works for none
      */
@@ -779,9 +784,10 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * Makes the calling thread work for a layer until the next such call: in timeline and graph its bricks belong to that
-     * layer, in the graph to the brick that the token carries. Passes that run at the same time on other threads have tokens of their own. Allocates nothing but for a
-     * thread's first call, and costs nothing where it is not called.
+     * Makes the calling thread work for a layer until the next such call: in timeline and graph its bricks belong to
+     * that layer, in the graph to the brick that the token carries. Passes that run at the same time on other threads
+     * have tokens of their own. Allocates nothing but for a thread's first call, and costs nothing where it is not
+     * called.
      *
      * @param layer the token that {@link #layerToken} returned on the thread of the pass, or 0 for none
      * @return the token that this thread worked for before, to be given back
@@ -850,17 +856,18 @@ public final class BrickProfiler extends BrickResults {
 
     /**
      * Whether a reading of the steps is still the newest: bricks of steps that ended since are in the reading of the
-     * bricks, while these steps are not counted. The first reading of a virtual machine loads classes, which takes long.
+     * bricks, while these steps are not counted. The first reading of a virtual machine loads classes, which takes
+     * long.
      */
     private boolean isEnd(@Nullable StepRecorder recorder, StepRecorder.Reading ended) {
         return recorder == steps && (recorder == null || recorder.isEnd(ended));
     }
 
     /**
-     * Forgets all samples and tiles, everything that is pending, checksums and the graph; the next layer of each thread is
-     * number 0 of a new pass. Names, keys, bottlenecks and settings stay, and so does what a sink was given. Samples that
-     * are recorded at the same time count as before or after. A profiler with device streams gives the marks back that
-     * running timers and starts of deferred measurements hold: what began before the reset is unresolved.
+     * Forgets all samples and tiles, everything that is pending, checksums and the graph; the next layer of each thread
+     * is number 0 of a new pass. Names, keys, bottlenecks and settings stay, and so does what a sink was given. Samples
+     * that are recorded at the same time count as before or after. A profiler with device streams gives the marks back
+     * that running timers and starts of deferred measurements hold: what began before the reset is unresolved.
      */
     public void reset() {
         forget();
@@ -902,12 +909,12 @@ public final class BrickProfiler extends BrickResults {
 
     /**
      * Measures, on the calling thread and for about a second, what timing a brick costs here and now: as this profiler
-     * records, and in every other way, with its first device stream too where there is one. The later snapshots hold it, and
-     * with it how bricks lie inside each other, as far as the {@linkplain #graph() graph} has recorded that; so reports can
-     * show {@linkplain RunFacts#netNs times without that cost}. Best called once the work is done: what other code has made
-     * hot, a compiler treats otherwise. It is no part of the time that the profiler was on. With a device stream the
-     * calling thread has to be one that may use the device, which is waited for. Does nothing where the profiler is switched
-     * off from outside, see {@link #enable}.
+     * records, and in every other way, with its first device stream too where there is one. The later snapshots hold
+     * it, and with it how bricks lie inside each other, as far as the {@linkplain #graph() graph} has recorded that; so
+     * reports can show {@linkplain RunFacts#netNs times without that cost}. Best called once the work is done: what
+     * other code has made hot, a compiler treats otherwise. It is no part of the time that the profiler was on. With a
+     * device stream the calling thread has to be one that may use the device, which is waited for. Does nothing where
+     * the profiler is switched off from outside, see {@link #enable}.
      */
     public void calibrate() {
         if (!SwitchSetting.ofProfiler().on()) {
@@ -940,9 +947,8 @@ public final class BrickProfiler extends BrickResults {
     }
 
     private Results.Recorded readRecordedAndReset() {
-        Results.Recorded recorded = devices == null
-                ? new Results.Recorded(registry.readAndReset(), null, null)
-                : devices.readAndReset();
+        Results.Recorded recorded =
+                devices == null ? new Results.Recorded(registry.readAndReset(), null, null) : devices.readAndReset();
         return recorded.with(work.readAndReset());
     }
 
@@ -969,12 +975,12 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * The log of checksums, for finding the first brick whose output differs from that of another run. It has no switch:
-     * whoever calls it wants an entry. An entry carries the time of the brick that the calling thread was timing, or had
-     * timed last, when it recorded the output: see
-     * {@link ChecksumLog#ChecksumLog(ChecksumOptions, org.brickprofiler.spi.SampleTimes)}. With device streams it carries
-     * none, except in {@link SyncMode#NONE}. Its layer may be {@link #currentLayer}. What it
-     * takes of an output is {@link BrickProfilerBuilder#checksums}. {@link #reset()} empties it too.
+     * The log of checksums, for finding the first brick whose output differs from that of another run. It has no
+     * switch: whoever calls it wants an entry. An entry carries the time of the brick that the calling thread was
+     * timing, or had timed last, when it recorded the output: see {@link ChecksumLog#ChecksumLog(ChecksumOptions,
+     * org.brickprofiler.spi.SampleTimes)}. With device streams it carries none, except in {@link SyncMode#NONE}. Its
+     * layer may be {@link #currentLayer}. What it takes of an output is {@link BrickProfilerBuilder#checksums}.
+     * {@link #reset()} empties it too.
      *
      * @return always the same object
      */
@@ -1023,8 +1029,7 @@ public final class BrickProfiler extends BrickResults {
     @Override
     void reportSample(int key, long elapsedNs, long endNs, long elements) {
         if (followed && listeners.wantBricks()) {
-            listeners.brickRecorded(
-                    names.name(key), BrickNames.category(names.tag(key)), endNs, elapsedNs, elements);
+            listeners.brickRecorded(names.name(key), BrickNames.category(names.tag(key)), endNs, elapsedNs, elements);
         }
     }
 

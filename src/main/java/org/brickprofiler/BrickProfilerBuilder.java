@@ -19,13 +19,17 @@ public final class BrickProfilerBuilder {
     NanoClock clock = NanoClock.SYSTEM;
     boolean percentiles = SwitchSetting.isAskedFor("brick.profiler.percentiles", "BRICK_PROFILER_PERCENTILES");
     Attribution attribution = Attribution.LITERAL;
-    @Nullable SpanSink tracing = SpanSinkProvider.sinkOfSetting();
+
+    @Nullable
+    SpanSink tracing = SpanSinkProvider.sinkOfSetting();
+
     final Map<String, DeviceStream> streams = new LinkedHashMap<>();
     int launchesEvery = 32;
     ChecksumOptions checksums = ChecksumOptions.DEFAULT;
 
     /** Null where nothing was said: the class is not needed before a snapshot. */
-    @Nullable RunIdentity identity;
+    @Nullable
+    RunIdentity identity;
 
     BrickProfilerBuilder() {}
 
@@ -43,8 +47,8 @@ public final class BrickProfilerBuilder {
 
     /**
      * Whether to record how durations are spread. Where nothing is set here, the system property
-     * {@code brick.profiler.percentiles} decides, or else the environment variable {@code BRICK_PROFILER_PERCENTILES}, which
-     * {@code brick run} sets; and where they are absent, it is off. It takes 18 KB for each brick and thread.
+     * {@code brick.profiler.percentiles} decides, or else the environment variable {@code BRICK_PROFILER_PERCENTILES},
+     * which {@code brick run} sets; and where they are absent, it is off. It takes 18 KB for each brick and thread.
      *
      * @param on true to record percentiles
      * @return this
@@ -67,9 +71,10 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * What takes every sample, layer and pass as a span on a timeline: an {@code org.brickprofiler.trace.TraceRecorder}.
-     * Spans cost time beside the sums. Unless set, there are none, or they go to a file where the system property
-     * {@code brick.profiler.trace} or the environment variable {@code BRICK_PROFILER_TRACE} names one.
+     * What takes every sample, layer and pass as a span on a timeline: an
+     * {@code org.brickprofiler.trace.TraceRecorder}. Spans cost time beside the sums. Unless set, there are none, or
+     * they go to a file where the system property {@code brick.profiler.trace} or the environment variable
+     * {@code BRICK_PROFILER_TRACE} names one.
      *
      * @param recorder the recorder
      * @return this
@@ -87,8 +92,7 @@ public final class BrickProfilerBuilder {
      *
      * @param stream a stream, known to {@link BrickProfiler#stream} by its name
      * @return this
-     * @throws IllegalArgumentException when there is one of that name, or there are
-     *     {@value DeviceRecorder#MAX_STREAMS}
+     * @throws IllegalArgumentException when there is one of that name, or there are {@value DeviceRecorder#MAX_STREAMS}
      */
     public BrickProfilerBuilder deviceStream(DeviceStream stream) {
         Objects.requireNonNull(stream, "stream");
@@ -119,8 +123,8 @@ public final class BrickProfilerBuilder {
 
     /**
      * Of how many bricks on device streams the host's side is timed, too: of one in so many, drawn by chance; 32 unless
-     * set. It takes two readings of the clock, about as long as the marks themselves. Where there is a timeline or a graph,
-     * every one is timed.
+     * set. It takes two readings of the clock, about as long as the marks themselves. Where there is a timeline or a
+     * graph, every one is timed.
      *
      * @param every 1 for every brick
      * @return this
@@ -135,8 +139,8 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * What {@link BrickProfiler#checksums()} takes of an output; {@link ChecksumOptions#DEFAULT} unless set, which takes a
-     * checksum alone. Samples are what it needs for comparing within a tolerance.
+     * What {@link BrickProfiler#checksums()} takes of an output; {@link ChecksumOptions#DEFAULT} unless set, which
+     * takes a checksum alone. Samples are what it needs for comparing within a tolerance.
      *
      * @param options how much a checksum covers, and how many values are kept
      * @return this

@@ -144,8 +144,8 @@ abstract sealed class BrickResults extends BrickSamples permits BrickProfiler {
 
     /**
      * Writes what is recorded as files of JSON, one for each window of time, while the application runs: see
-     * {@link WindowExport}. Windows end at multiples of their length since 2026-01-01T00:00Z, so that those of all ranks with one
-     * number are of one time as far as the clocks of their hosts agree.
+     * {@link WindowExport}. Windows end at multiples of their length since 2026-01-01T00:00Z, so that those of all
+     * ranks with one number are of one time as far as the clocks of their hosts agree.
      *
      * @param length of a window, 100 ms or more
      * @param folder where to; made where it does not exist
@@ -159,9 +159,10 @@ abstract sealed class BrickResults extends BrickSamples permits BrickProfiler {
     }
 
     /**
-     * Writes what is recorded as files of JSON, one for so many steps, while the application runs: see {@link WindowExport}.
-     * The number of a window is that of its first step by the number of steps. What bricks of the next step have recorded
-     * when a window is read, some 10 us to some ms after its last step, is in it; later steps that have ended by then are.
+     * Writes what is recorded as files of JSON, one for so many steps, while the application runs: see
+     * {@link WindowExport}. The number of a window is that of its first step by the number of steps. What bricks of the
+     * next step have recorded when a window is read, some 10 us to some ms after its last step, is in it; later steps
+     * that have ended by then are.
      *
      * @param steps how many, 1 or more
      * @param folder where to; made where it does not exist
@@ -245,7 +246,9 @@ abstract sealed class BrickResults extends BrickSamples permits BrickProfiler {
         calibration = measured;
     }
 
-    /** What the profiler knows besides samples, with how bricks lie inside each other as far as a graph has recorded it. */
+    /**
+     * What the profiler knows besides samples, with how bricks lie inside each other as far as a graph has recorded it.
+     */
     Results.Settings settings(long droppedPending, long pending, long overlaps, @Nullable GraphRecorder graph) {
         Calibration measured = calibration;
         RunFacts facts = new RunFacts(
@@ -257,7 +260,13 @@ abstract sealed class BrickResults extends BrickSamples permits BrickProfiler {
                 measured == null ? List.of() : List.of(measured),
                 measured == null || graph == null ? Map.of() : graph.graph().nesting());
         return new Results.Settings(
-                droppedPending, pending, overlaps, l2CacheHitRate, zeroCopy, !tiles.isEnabled(), facts,
+                droppedPending,
+                pending,
+                overlaps,
+                l2CacheHitRate,
+                zeroCopy,
+                !tiles.isEnabled(),
+                facts,
                 LaunchSettings.complete(identity));
     }
 }

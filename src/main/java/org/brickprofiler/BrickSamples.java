@@ -70,8 +70,8 @@ abstract sealed class BrickSamples permits BrickResults {
     // ---- dynamic bricks ----
 
     /**
-     * The key of a brick, for the hot path. A new name becomes a dynamic brick of category
-     * {@link BrickCategory#OTHER}. Works while the profiler is off, too.
+     * The key of a brick, for the hot path. A new name becomes a dynamic brick of category {@link BrickCategory#OTHER}.
+     * Works while the profiler is off, too.
      *
      * @param name a name
      * @return its key, the same for the life of the profiler
@@ -82,9 +82,9 @@ abstract sealed class BrickSamples permits BrickResults {
     }
 
     /**
-     * Returns the key of a brick, for the hot path. A new name becomes a dynamic brick of the given category; an existing
-     * brick, and the {@link BrickId} that the name stands for, keep the category that they have, which is logged once for
-     * each brick if it is another one. {@link #ownBrickKey} makes a dynamic brick of an alias.
+     * Returns the key of a brick, for the hot path. A new name becomes a dynamic brick of the given category; an
+     * existing brick, and the {@link BrickId} that the name stands for, keep the category that they have, which is
+     * logged once for each brick if it is another one. {@link #ownBrickKey} makes a dynamic brick of an alias.
      *
      * @param name a name
      * @param category the category of a new brick
@@ -99,9 +99,9 @@ abstract sealed class BrickSamples permits BrickResults {
 
     /**
      * Returns the key of a dynamic brick that has exactly this name, even if the name is an alias or a spelling of a
-     * {@link BrickId}: an engine's own {@code "head"} is then not {@link BrickId#LM_HEAD}. From this call on the name means
-     * that brick in all methods of this profiler that take a name; samples that were recorded by the name before stay with
-     * the known brick. Works while the profiler is off, too.
+     * {@link BrickId}: an engine's own {@code "head"} is then not {@link BrickId#LM_HEAD}. From this call on the name
+     * means that brick in all methods of this profiler that take a name; samples that were recorded by the name before
+     * stay with the known brick. Works while the profiler is off, too.
      *
      * @param name a name that is no {@linkplain BrickId#displayName() display name}
      * @param category the category of the brick; one that exists already keeps its own, which is logged once
@@ -113,8 +113,9 @@ abstract sealed class BrickSamples permits BrickResults {
         int tag = BrickNames.tag(category);
         int known = names.find(requireName(name));
         if (known >= 0 && known < BrickNames.FIXED && names.name(known).equals(name)) {
-            throw new IllegalArgumentException("'" + name + "' is the display name of a known brick: reports could not tell a"
-                    + " brick of that name from it, so choose another name");
+            throw new IllegalArgumentException(
+                    "'" + name + "' is the display name of a known brick: reports could not tell a"
+                            + " brick of that name from it, so choose another name");
         }
         int key = names.ownKeyOf(name, tag);
         warnIfDropped(name, category, key);
@@ -178,7 +179,8 @@ abstract sealed class BrickSamples permits BrickResults {
      * @param key what {@link #brickKey(String)} of this profiler returned
      * @param elements elements it processes
      * @param body the code; its exceptions pass through
-     * @throws IllegalArgumentException when no brick has that key or the elements are negative; the code is not run then
+     * @throws IllegalArgumentException when no brick has that key or the elements are negative; the code is not run
+     *     then
      */
     public void time(int key, long elements, Runnable body) {
         requireKey(key);
@@ -195,7 +197,8 @@ abstract sealed class BrickSamples permits BrickResults {
      * @param elements elements it processes
      * @param body the code; its exceptions pass through
      * @return what the code returned
-     * @throws IllegalArgumentException when no brick has that key or the elements are negative; the code is not run then
+     * @throws IllegalArgumentException when no brick has that key or the elements are negative; the code is not run
+     *     then
      */
     public <T extends @Nullable Object> T time(int key, long elements, Supplier<T> body) {
         requireKey(key);
@@ -210,8 +213,8 @@ abstract sealed class BrickSamples permits BrickResults {
      * @param name the brick's name
      * @param elements elements it processes
      * @param body the code; its exceptions pass through
-     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty; the code is not run
-     *     then
+     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty; the code is not
+     *     run then
      */
     public void time(String name, long elements, Runnable body) {
         requireName(name);
@@ -228,8 +231,8 @@ abstract sealed class BrickSamples permits BrickResults {
      * @param elements elements it processes
      * @param body the code; its exceptions pass through
      * @return what the code returned
-     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty; the code is not run
-     *     then
+     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty; the code is not
+     *     run then
      */
     public <T extends @Nullable Object> T time(String name, long elements, Supplier<T> body) {
         requireName(name);

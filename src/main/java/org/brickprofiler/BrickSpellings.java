@@ -5,17 +5,20 @@ import org.brickprofiler.internal.io.Fnv1a;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What known bricks are called by others, in any case and with or without underscores. Finding a name allocates nothing.
- * Immutable; any thread.
+ * What known bricks are called by others, in any case and with or without underscores. Finding a name allocates
+ * nothing. Immutable; any thread.
  *
- * <p>A spelling is here if it means one brick in every engine that was looked at: llama.cpp, llama3.java, GPULlama3.java,
- * Jlama, vLLM, TensorRT-LLM, and Hugging Face's transformers. Left out, and dynamic bricks therefore, are
+ * <p>A spelling is here if it means one brick in every engine that was looked at: llama.cpp, llama3.java,
+ * GPULlama3.java, Jlama, vLLM, TensorRT-LLM, and Hugging Face's transformers. Left out, and dynamic bricks therefore,
+ * are
+ *
  * <ul>
- *   <li>what holds several bricks: {@code mlp}, {@code ffn}, {@code attn}, {@code attention}, {@code self_attn}, {@code
- *       gate_up_proj};
+ *   <li>what holds several bricks: {@code mlp}, {@code ffn}, {@code attn}, {@code attention}, {@code self_attn},
+ *       {@code gate_up_proj};
  *   <li>what is a part of one: {@code q_proj}, {@code k_proj}, {@code v_proj};
- *   <li>what differs from model to model or from engine to engine: {@code norm}, {@code attn_norm}, {@code ffn_norm}, {@code
- *       input_layernorm}, {@code attn_output}, {@code c_proj}, {@code dense}, {@code w1}, {@code w2}, {@code w3}.
+ *   <li>what differs from model to model or from engine to engine: {@code norm}, {@code attn_norm}, {@code ffn_norm},
+ *       {@code input_layernorm}, {@code attn_output}, {@code c_proj}, {@code dense}, {@code w1}, {@code w2},
+ *       {@code w3}.
  * </ul>
  */
 final class BrickSpellings {
@@ -58,7 +61,8 @@ final class BrickSpellings {
                     "flash_attn flash_attention flash_attn_ext fattn fmha sdpa scaled_dot_product_attention"
                             + " paged_attention gpt_attention"),
             new Spelled(BrickId.RESIDUAL_ADD, "residual add_residual residual_connection"),
-            new Spelled(BrickId.MOE_ROUTER, "router gating moe_gate moe_gating ffn_gate_inp router_logits topk_softmax"),
+            new Spelled(
+                    BrickId.MOE_ROUTER, "router gating moe_gate moe_gating ffn_gate_inp router_logits topk_softmax"),
             new Spelled(BrickId.MOE_EXPERT, "expert experts moe_experts fused_moe fused_experts"),
             new Spelled(BrickId.QUANTIZE, "quant quantise quantization"),
             new Spelled(BrickId.DEQUANTIZE, "dequant dequantise dequantization"),

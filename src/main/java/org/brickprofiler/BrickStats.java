@@ -9,8 +9,8 @@ import java.util.Optional;
 /**
  * What was recorded of one brick. Immutable. Every derived figure is computed from the components alone.
  *
- * <p>Rates divide a sum by the brick's whole time or whole number of samples: record bytes, cycles or work of every sample
- * of a brick or of none, or the rate comes out too low.
+ * <p>Rates divide a sum by the brick's whole time or whole number of samples: record bytes, cycles or work of every
+ * sample of a brick or of none, or the rate comes out too low.
  *
  * @param name the display name, or the name of a dynamic brick
  * @param category its category
@@ -127,8 +127,24 @@ public record BrickStats(
             long maxCycles,
             Optional<LatencyDistribution> latency) {
         this(
-                name, category, bottleneck, count, totalNs, minNs, maxNs, lastNs, lastAtUnixNs, totalElements, totalBytes,
-                totalCompressedBytes, totalCycles, minCycles, maxCycles, latency, DeviceTime.NONE, Work.NONE);
+                name,
+                category,
+                bottleneck,
+                count,
+                totalNs,
+                minNs,
+                maxNs,
+                lastNs,
+                lastAtUnixNs,
+                totalElements,
+                totalBytes,
+                totalCompressedBytes,
+                totalCycles,
+                minCycles,
+                maxCycles,
+                latency,
+                DeviceTime.NONE,
+                Work.NONE);
     }
 
     /**
@@ -264,9 +280,9 @@ public record BrickStats(
     }
 
     /**
-     * What the cycles say of this brick, by {@link #instructionsPerCycle} first: below 0.5 it waits for memory, above 2 it
-     * computes; then by {@link #cyclesPerNs}, where less than 1 means a processor that was slowed down or shared. A hint,
-     * as good as the number of instructions.
+     * What the cycles say of this brick, by {@link #instructionsPerCycle} first: below 0.5 it waits for memory, above 2
+     * it computes; then by {@link #cyclesPerNs}, where less than 1 means a processor that was slowed down or shared. A
+     * hint, as good as the number of instructions.
      *
      * @param instructionsPerElement how many instructions an element takes, 0 or more; 1 for simple operations
      * @return the diagnosis, unknown without cycles or without time
@@ -339,8 +355,8 @@ public record BrickStats(
             return recorded.with(
                     greater(bottleneck, other.bottleneck), device.plus(other.device), work.plus(other.work));
         }
-        boolean otherIsLater = other.lastAtUnixNs > lastAtUnixNs
-                || (other.lastAtUnixNs == lastAtUnixNs && other.lastNs > lastNs);
+        boolean otherIsLater =
+                other.lastAtUnixNs > lastAtUnixNs || (other.lastAtUnixNs == lastAtUnixNs && other.lastNs > lastNs);
         return new BrickStats(
                 name,
                 category,
@@ -366,8 +382,24 @@ public record BrickStats(
 
     private BrickStats with(Bottleneck limit, DeviceTime time, Work todo) {
         return new BrickStats(
-                name, category, limit, count, totalNs, minNs, maxNs, lastNs, lastAtUnixNs, totalElements, totalBytes,
-                totalCompressedBytes, totalCycles, minCycles, maxCycles, latency, time, todo);
+                name,
+                category,
+                limit,
+                count,
+                totalNs,
+                minNs,
+                maxNs,
+                lastNs,
+                lastAtUnixNs,
+                totalElements,
+                totalBytes,
+                totalCompressedBytes,
+                totalCycles,
+                minCycles,
+                maxCycles,
+                latency,
+                time,
+                todo);
     }
 
     private static Bottleneck greater(Bottleneck one, Bottleneck two) {

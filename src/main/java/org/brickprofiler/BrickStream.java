@@ -5,9 +5,9 @@ import org.brickprofiler.internal.record.TimerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of the device streams of a {@link BrickProfiler}: starts bricks on it, which the profiler's {@code stopBrick} stops
- * there, and with which {@code lap} goes on there; measures deferred work on it; and ends its pass alone. Any thread;
- * allocates nothing.
+ * One of the device streams of a {@link BrickProfiler}: starts bricks on it, which the profiler's {@code stopBrick}
+ * stops there, and with which {@code lap} goes on there; measures deferred work on it; and ends its pass alone. Any
+ * thread; allocates nothing.
  */
 public final class BrickStream {
 
@@ -55,12 +55,14 @@ public final class BrickStream {
      * @throws IllegalArgumentException when the name is null or empty
      */
     public long startBrick(@Nullable String name) {
-        return profiler.isEnabled() ? devices.start(profiler.keyOf(BrickProfiler.requireName(name)), stream) : TimerToken.VOID;
+        return profiler.isEnabled()
+                ? devices.start(profiler.keyOf(BrickProfiler.requireName(name)), stream)
+                : TimerToken.VOID;
     }
 
     /**
-     * The time of deferred measurements on this stream: read it where one begins. Sets a mark on this stream as {@link
-     * BrickProfiler#elapsedNs()} does on the first one.
+     * The time of deferred measurements on this stream: read it where one begins. Sets a mark on this stream as
+     * {@link BrickProfiler#elapsedNs()} does on the first one.
      *
      * @return ns since the profiler's epoch; no two calls on streams of the profiler return the same
      */
@@ -69,9 +71,9 @@ public final class BrickStream {
     }
 
     /**
-     * Queues a measurement of what this stream does from the mark that {@link #elapsedNs()} set to one that this call sets:
-     * see {@link BrickProfiler#recordDeferred(BrickId, long, long)}. A start that another stream read is none of this one's
-     * marks.
+     * Queues a measurement of what this stream does from the mark that {@link #elapsedNs()} set to one that this call
+     * sets: see {@link BrickProfiler#recordDeferred(BrickId, long, long)}. A start that another stream read is none of
+     * this one's marks.
      *
      * @param id the brick
      * @param startNs when it began, as {@link #elapsedNs()} of this stream read it
@@ -103,8 +105,8 @@ public final class BrickStream {
     }
 
     /**
-     * Marks the end of a forward pass on this stream alone: waits for the last mark that was set there by the end of a brick,
-     * whichever threads set it, and resolves what is pending up to it. Other streams are left alone, and so are
+     * Marks the end of a forward pass on this stream alone: waits for the last mark that was set there by the end of a
+     * brick, whichever threads set it, and resolves what is pending up to it. Other streams are left alone, and so are
      * measurements without a device, the graph and the timeline. In {@link SyncMode#NONE} it waits for nothing.
      */
     public void endPass() {

@@ -12,11 +12,11 @@ import java.util.Objects;
 /**
  * What timing bricks cost on a machine, as {@link BrickProfiler#calibrate} measured it. Immutable.
  *
- * <p>A clock read lasts longer than what a brick shows of it, and what follows the read is done beside the work of the next
- * brick, as far as the processor has room. So there are two measurements: of empty bricks, and of bricks around chains of
- * operations that wait for each other, less those by themselves. The latter is what is taken out of times. In neither is what
- * a call keeps the compiler from doing: inlining above all, and keeping values in registers where the work is compiled into
- * the method that times it. {@code brick run --overhead} shows it.
+ * <p>A clock read lasts longer than what a brick shows of it, and what follows the read is done beside the work of the
+ * next brick, as far as the processor has room. So there are two measurements: of empty bricks, and of bricks around
+ * chains of operations that wait for each other, less those by themselves. The latter is what is taken out of times. In
+ * neither is what a call keeps the compiler from doing: inlining above all, and keeping values in registers where the
+ * work is compiled into the method that times it. {@code brick run --overhead} shows it.
  *
  * @param environment where it was measured
  * @param clockStepNs the smallest steps of the clock that were seen, ns
@@ -25,11 +25,7 @@ import java.util.Objects;
  * @param costs by the way of recording; {@link Mode#OWN} at least
  */
 public record Calibration(
-        Environment environment,
-        Spread clockStepNs,
-        Spread clockReadNs,
-        long clockWentBack,
-        Map<Mode, Cost> costs) {
+        Environment environment, Spread clockStepNs, Spread clockReadNs, long clockWentBack, Map<Mode, Cost> costs) {
 
     /** Of several in one environment, the one with the lowest cost stands for it. */
     static final Comparator<Calibration> CHEAPEST_FIRST = Comparator.comparingDouble(
@@ -76,8 +72,8 @@ public record Calibration(
      * What a brick costs in one way of recording.
      *
      * @param emptyNs from before the start of an empty brick to behind its stop
-     * @param sampleNs how much longer a piece of work takes with a brick around it, inside another brick; on a device the same
-     *     as for an empty one
+     * @param sampleNs how much longer a piece of work takes with a brick around it, inside another brick; on a device
+     *     the same as for an empty one
      * @param insideNs how much of that the brick shows as its own time; on a device the device's time between the marks
      * @param lapNs how much longer a piece of work takes where {@code lap} begins its brick, which shows all of it
      */

@@ -16,15 +16,17 @@ import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures what timing a brick costs, by profilers of its own that record as others do. Each figure is the median of many
- * turns, in which the way with bricks and the way without take turns, so that a machine that changes its speed changes
- * both. One thread.
+ * Measures what timing a brick costs, by profilers of its own that record as others do. Each figure is the median of
+ * many turns, in which the way with bricks and the way without take turns, so that a machine that changes its speed
+ * changes both. One thread.
  */
 final class Calibrator {
 
     private static final int TURNS = 500;
 
-    /** Turns in which the compiler gets its work done; it takes hundreds of calls of a method, however long its loop is. */
+    /**
+     * Turns in which the compiler gets its work done; it takes hundreds of calls of a method, however long its loop is.
+     */
     private static final int UNCOUNTED_TURNS = 1_500;
 
     /** A device is asked less often: each turn waits for it. */
@@ -38,8 +40,8 @@ final class Calibrator {
     private static final int HELD = 10;
 
     /**
-     * Operations that wait for each other, about 1 ns each, in bricks of several lengths, by turns: all longer than what a
-     * processor looks ahead.
+     * Operations that wait for each other, about 1 ns each, in bricks of several lengths, by turns: all longer than
+     * what a processor looks ahead.
      */
     private static final int[] CHAINS = {100, 200, 300};
 
@@ -65,7 +67,12 @@ final class Calibrator {
      * @param graph whether it has a graph, and that is on
      * @param device its first device stream; null where it has none
      */
-    record Way(NanoClock clock, boolean percentiles, boolean traced, Graph graph, @Nullable DeviceStream device) {}
+    record Way(
+            NanoClock clock,
+            boolean percentiles,
+            boolean traced,
+            Graph graph,
+            @Nullable DeviceStream device) {}
 
     /** A graph that is off still has to be asked at each stop. */
     enum Graph {
@@ -120,7 +127,8 @@ final class Calibrator {
     }
 
     private static BrickProfiler profiler(Way way, @Nullable DeviceStream device) {
-        BrickProfilerBuilder builder = BrickProfiler.builder().clock(way.clock()).percentiles(way.percentiles());
+        BrickProfilerBuilder builder =
+                BrickProfiler.builder().clock(way.clock()).percentiles(way.percentiles());
         builder.tracing = way.traced() ? new FewSpans() : null;
         if (device != null) {
             builder.deviceStream(device);
@@ -291,7 +299,8 @@ final class Calibrator {
 
     /** What a turn that was interrupted shows is far from the middle; a difference below 0 is one of nothing. */
     private static Spread spread(double[] values) {
-        double[] sorted = Arrays.stream(values).map(value -> Math.max(0, value)).sorted().toArray();
+        double[] sorted =
+                Arrays.stream(values).map(value -> Math.max(0, value)).sorted().toArray();
         return new Spread(
                 sorted[sorted.length / 2], sorted[sorted.length / 10], sorted[sorted.length - 1 - sorted.length / 10]);
     }

@@ -9,8 +9,8 @@ package org.brickprofiler;
  * @param minLaunchNs the shortest of these, ns; 0 without any
  * @param maxLaunchNs the longest of these, ns
  * @param unresolved samples whose time is not known; they are in no sum
- * @param withoutStart how many of the unresolved samples are deferred measurements whose start was not known: it was not read
- *     by {@code elapsedNs()} of the same stream, no mark was left for it, or it was too old
+ * @param withoutStart how many of the unresolved samples are deferred measurements whose start was not known: it was
+ *     not read by {@code elapsedNs()} of the same stream, no mark was left for it, or it was too old
  */
 public record DeviceTime(
         long samples,
@@ -31,8 +31,9 @@ public record DeviceTime(
      */
     public DeviceTime {
         if (samples < 0 || launches < 0 || launchNs < 0 || minLaunchNs < 0 || maxLaunchNs < 0 || unresolved < 0) {
-            throw new IllegalArgumentException("a device's samples " + samples + ", launches " + launches + " of " + launchNs + " ("
-                    + minLaunchNs + " to " + maxLaunchNs + ") ns, unresolved " + unresolved + ": none may be negative");
+            throw new IllegalArgumentException(
+                    "a device's samples " + samples + ", launches " + launches + " of " + launchNs + " (" + minLaunchNs
+                            + " to " + maxLaunchNs + ") ns, unresolved " + unresolved + ": none may be negative");
         }
         if (withoutStart < 0 || withoutStart > unresolved) {
             throw new IllegalArgumentException(
@@ -51,8 +52,7 @@ public record DeviceTime(
      * @param unresolved samples whose time is not known
      * @throws IllegalArgumentException when one is negative
      */
-    public DeviceTime(
-            long samples, long launches, long launchNs, long minLaunchNs, long maxLaunchNs, long unresolved) {
+    public DeviceTime(long samples, long launches, long launchNs, long minLaunchNs, long maxLaunchNs, long unresolved) {
         this(samples, launches, launchNs, minLaunchNs, maxLaunchNs, unresolved, 0);
     }
 

@@ -13,8 +13,8 @@ import org.brickprofiler.internal.record.StatSums;
 import org.brickprofiler.internal.record.TimerToken;
 
 /**
- * The bricks of a {@link BrickProfiler} that has device streams: they are timed by marks in the queue of a stream, except
- * in {@link SyncMode#NONE}, where the host's clock is all there is. Any thread.
+ * The bricks of a {@link BrickProfiler} that has device streams: they are timed by marks in the queue of a stream,
+ * except in {@link SyncMode#NONE}, where the host's clock is all there is. Any thread.
  */
 final class DeviceTimers {
 
@@ -35,8 +35,7 @@ final class DeviceTimers {
                 : (place, catchUp) -> sink.stream(place, profiler.spanNames, profiler, catchUp);
         List<DeviceStream> streams = new ArrayList<>(options.streams.values());
         this.firstStream = streams.get(DEFAULT_STREAM);
-        this.device =
-                new DeviceRecorder(options.clock, profiler.registry, streams, options.launchesEvery, tracing);
+        this.device = new DeviceRecorder(options.clock, profiler.registry, streams, options.launchesEvery, tracing);
     }
 
     /** The number of a stream. */
@@ -60,9 +59,7 @@ final class DeviceTimers {
     }
 
     long start(int key, int stream) {
-        return profiler.syncMode() == SyncMode.NONE
-                ? MarkToken.host(key, profiler.nowNs())
-                : device.start(key, stream);
+        return profiler.syncMode() == SyncMode.NONE ? MarkToken.host(key, profiler.nowNs()) : device.start(key, stream);
     }
 
     /** Stops a timer that is not void. */
@@ -86,7 +83,10 @@ final class DeviceTimers {
         }
     }
 
-    /** Stops a timer, unless it is void, and starts another brick: with one mark where the device need not be waited for. */
+    /**
+     * Stops a timer, unless it is void, and starts another brick: with one mark where the device need not be waited
+     * for.
+     */
     long lap(long timer, long elements, int nextKey) {
         requireNotNegative("elements", elements);
         SyncMode mode = profiler.syncMode();
@@ -177,7 +177,6 @@ final class DeviceTimers {
 
     Results.Recorded readAndReset() {
         return device.whileQuiet(
-                () -> new Results.Recorded(
-                        profiler.registry.readAndReset(), device.figuresAndReset(), null));
+                () -> new Results.Recorded(profiler.registry.readAndReset(), device.figuresAndReset(), null));
     }
 }

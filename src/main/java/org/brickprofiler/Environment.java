@@ -20,13 +20,7 @@ import java.util.stream.Stream;
  * @param clockResolutionNs smallest step of {@link System#nanoTime()} that was seen, ns
  */
 public record Environment(
-        String javaVersion,
-        String jvm,
-        String os,
-        String arch,
-        String cpu,
-        int processors,
-        long clockResolutionNs)
+        String javaVersion, String jvm, String os, String arch, String cpu, int processors, long clockResolutionNs)
         implements Comparable<Environment> {
 
     private static final Path LINUX_CPU_INFO = Path.of("/proc/cpuinfo");

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether a profiler exports its windows although the application does not say so: see {@link BrickProfiler#enable}. What is
- * wrong is logged once: a profiler must not keep its host from starting. Any thread.
+ * Whether a profiler exports its windows although the application does not say so: see {@link BrickProfiler#enable}.
+ * What is wrong is logged once: a profiler must not keep its host from starting. Any thread.
  */
 final class ExportSetting {
 
@@ -40,7 +40,8 @@ final class ExportSetting {
         if (text == null) {
             return usual();
         }
-        Matcher parts = Pattern.compile("(\\d{1,12})\\s*(ms|s|min|steps?)").matcher(text.strip().toLowerCase(Locale.ROOT));
+        Matcher parts = Pattern.compile("(\\d{1,12})\\s*(ms|s|min|steps?)")
+                .matcher(text.strip().toLowerCase(Locale.ROOT));
         try {
             if (parts.matches()) {
                 long number = Long.parseLong(parts.group(1));
@@ -54,7 +55,8 @@ final class ExportSetting {
         } catch (IllegalArgumentException tooFew) {
             // Reported below.
         }
-        warn("windows of '" + text + "' are neither of 100 ms or more nor of 1 step or more, such as 10 s or 100 steps: they"
+        warn("windows of '" + text
+                + "' are neither of 100 ms or more nor of 1 step or more, such as 10 s or 100 steps: they"
                 + " are of 10 s");
         return usual();
     }

@@ -5,8 +5,8 @@ import org.brickprofiler.internal.record.LatencyBuckets;
 
 /**
  * How the durations of a brick are spread: counts in buckets that are narrow for short durations and wide for long
- * ones, as in HdrHistogram (hdrhistogram.org). A percentile lies within {@link #RELATIVE_ERROR} of the true duration
- * of that rank, up to 2<sup>40</sup> ns (18 minutes). Immutable.
+ * ones, as in HdrHistogram (hdrhistogram.org). A percentile lies within {@link #RELATIVE_ERROR} of the true duration of
+ * that rank, up to 2<sup>40</sup> ns (18 minutes). Immutable.
  */
 public final class LatencyDistribution {
 
@@ -65,8 +65,8 @@ public final class LatencyDistribution {
     }
 
     /**
-     * A duration that the given share of samples does not exceed, by nearest rank: the duration of sample number
-     * ⌈share · count⌉ in ascending order.
+     * A duration that the given share of samples does not exceed, by nearest rank: the duration of sample number ⌈share
+     * · count⌉ in ascending order.
      *
      * @param percent the share, 0 to 100
      * @return ns, the middle of the bucket; 0 without samples
@@ -94,8 +94,8 @@ public final class LatencyDistribution {
     }
 
     /**
-     * A duration that the given share of samples does not exceed, where the samples of a bucket are spread evenly over it.
-     * Unlike {@link #percentileNs} it moves continuously with the samples, so it serves to compare distributions.
+     * A duration that the given share of samples does not exceed, where the samples of a bucket are spread evenly over
+     * it. Unlike {@link #percentileNs} it moves continuously with the samples, so it serves to compare distributions.
      *
      * @param percent the share, 0 to 100
      * @return ns; 0 without samples

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the settings and the launcher of a process say of the run that it belongs to; see {@link RunIdentity}. Read when it
- * is first asked for, which is later than a profiler's first sample. What is wrong is reported once and left out: a
+ * What the settings and the launcher of a process say of the run that it belongs to; see {@link RunIdentity}. Read when
+ * it is first asked for, which is later than a profiler's first sample. What is wrong is reported once and left out: a
  * profiler must not keep its host from starting. One thread.
  */
 final class LaunchSettings {
@@ -55,10 +55,7 @@ final class LaunchSettings {
                 new LaunchSettings(Settings.PROPERTIES, Settings.ENVIRONMENT, LaunchSettings::reportOnce).identity();
     }
 
-    LaunchSettings(
-            Settings.Place properties,
-            Settings.Place environment,
-            Consumer<String> faults) {
+    LaunchSettings(Settings.Place properties, Settings.Place environment, Consumer<String> faults) {
         this.properties = properties;
         this.environment = environment;
         this.faults = faults;
@@ -81,7 +78,8 @@ final class LaunchSettings {
         OptionalInt localRank = given.localRank().isPresent() ? given.localRank() : found.localRank();
         if (isBeyond(rank, worldSize) || isBeyond(localRank, worldSize)) {
             faults.accept("of the rank " + text(rank) + ", the local rank " + text(localRank) + " and the world size "
-                    + text(worldSize) + " those that the application did not give are left out: a rank is below the size");
+                    + text(worldSize)
+                    + " those that the application did not give are left out: a rank is below the size");
             rank = given.rank();
             localRank = given.localRank();
             worldSize = given.worldSize();
@@ -156,7 +154,8 @@ final class LaunchSettings {
             } else if (!rank.equals(variable(first.rank)) && isOfOneSize(first, each)) {
                 // Of other sizes they are of other things, as where one starts a launcher of the other on each host.
                 faults.accept(first.rank + "=" + variable(first.rank) + " and " + each.rank + "=" + rank
-                        + " contradict each other, both of " + variable(each.worldSize) + ": " + first.rank + " counts");
+                        + " contradict each other, both of " + variable(each.worldSize) + ": " + first.rank
+                        + " counts");
             }
         }
         return first;
@@ -177,7 +176,8 @@ final class LaunchSettings {
     }
 
     private @Nullable NamedNumber number(String key, @Nullable String launched) {
-        NamedNumber number = parsed("system property brick.profiler." + key, value(properties, "brick.profiler." + key));
+        NamedNumber number =
+                parsed("system property brick.profiler." + key, value(properties, "brick.profiler." + key));
         if (number == null) {
             number = parsed("environment variable " + variableOf(key), variable(variableOf(key)));
         }

@@ -132,7 +132,9 @@ final class Layers implements LongSupplier {
         return mine.epoch == epoch || mine.isForeign() ? mine.current : LayerToken.VOID;
     }
 
-    /** Makes the calling thread work for a layer, and returns the token before. Its own layer has no hand-off for it. */
+    /**
+     * Makes the calling thread work for a layer, and returns the token before. Its own layer has no hand-off for it.
+     */
     long workFor(long layer) {
         Place mine = mine();
         long before = mine.current;

@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes one profile of all profilers of the virtual machine when it ends, to the file that a setting names: see
- * {@link BrickProfiler#enable}. Faults are logged: a profiler must not keep its host from starting or ending. Any thread.
+ * {@link BrickProfiler#enable}. Faults are logged: a profiler must not keep its host from starting or ending. Any
+ * thread.
  */
 final class ProfileOutput {
 
@@ -58,7 +59,8 @@ final class ProfileOutput {
         }
         Optional<String> owner = OutputOwner.claim(ProfileOutput.class);
         if (owner.isPresent()) {
-            warn(owner.get() + " writes the profile to '" + setting + "'; what this copy of the library records is not in it");
+            warn(owner.get() + " writes the profile to '" + setting
+                    + "'; what this copy of the library records is not in it");
             return null;
         }
         try {
@@ -94,13 +96,16 @@ final class ProfileOutput {
 
     /** Returns the merged profile of all of them; empty if none was switched on. */
     synchronized Optional<ProfileSnapshot> profile() {
-        Optional<ProfileSnapshot> all = profilers.stream().map(WindowReaders.Reader::whole).reduce(ProfileSnapshot::merge);
+        Optional<ProfileSnapshot> all =
+                profilers.stream().map(WindowReaders.Reader::whole).reduce(ProfileSnapshot::merge);
         if (left == 0) {
             return all;
         }
-        List<String> remarks = new ArrayList<>(all.map(each -> each.facts().disturbances()).orElse(List.of()));
+        List<String> remarks =
+                new ArrayList<>(all.map(each -> each.facts().disturbances()).orElse(List.of()));
         remarks.add("the profile lacks " + left + " of " + (MOST_PROFILERS + left) + " profilers of the process");
-        return all.map(each -> each.withFacts(each.facts().withMachine(each.facts().machine(), remarks)));
+        return all.map(
+                each -> each.withFacts(each.facts().withMachine(each.facts().machine(), remarks)));
     }
 
     private void noteFullHeap() {

@@ -19,21 +19,21 @@ import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 
 /**
- * Everything a profiler knew at one moment: what it takes to report or to merge. Immutable; the lists cannot be
- * changed and are sorted, so that equal profiles are equal objects.
+ * Everything a profiler knew at one moment: what it takes to report or to merge. Immutable; the lists cannot be changed
+ * and are sorted, so that equal profiles are equal objects.
  *
  * @param startedAt when the profiler was first on since the last reset; of merged snapshots, the earliest
  * @param endedAt when the snapshot was taken; of merged snapshots, the latest
  * @param wallNs time the profiler was switched on for, ns; of merged snapshots, the sum
- * @param threads platform threads that recorded bricks by the host's clock, set marks of bricks that a device timed, or recorded
- *     tiles, whichever are more; of merged snapshots, the largest number
+ * @param threads platform threads that recorded bricks by the host's clock, set marks of bricks that a device timed, or
+ *     recorded tiles, whichever are more; of merged snapshots, the largest number
  * @param virtualThreads whether virtual threads recorded too; they are not counted
  * @param overheadNs what recording cost, ns, over all threads: bricks and tiles times the cost of one, measured in the
  *     same virtual machine; it is an estimate. 0 where that was not known
  * @param droppedPending deferred measurements that found their queue full and were not recorded
- * @param pending measurements that had begun and were not resolved when the snapshot was taken, deferred ones and bricks on
- *     devices: they are in no count. Of merged snapshots, the sum; of consecutive ones of a profiler, one that is pending
- *     may be in both
+ * @param pending measurements that had begun and were not resolved when the snapshot was taken, deferred ones and
+ *     bricks on devices: they are in no count. Of merged snapshots, the sum; of consecutive ones of a profiler, one
+ *     that is pending may be in both
  * @param literalOverlaps deferred measurements whose spans overlapped: several were resolved together, and each lasts
  *     until then with {@link Attribution#LITERAL}, so that the same time counts several times
  * @param l2CacheHitRate share of accesses that hit the L2 cache, 0 to 1, if the application said; of merged snapshots,
@@ -106,8 +106,8 @@ public record ProfileSnapshot(
     }
 
     /**
-     * A profile without devices and steps, of which nothing is pending and nothing overlapped, with tiles switched on. The parameters
-     * are those of the record.
+     * A profile without devices and steps, of which nothing is pending and nothing overlapped, with tiles switched on.
+     * The parameters are those of the record.
      *
      * @param startedAt when the profiler was first on
      * @param endedAt when the snapshot was taken
@@ -137,8 +137,24 @@ public record ProfileSnapshot(
             List<BrickStats> bricks,
             List<TileStats> tiles) {
         this(
-                startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, 0, 0, l2CacheHitRate,
-                zeroCopy, false, environments, bricks, tiles, List.of(), Steps.NONE, RunFacts.NONE,
+                startedAt,
+                endedAt,
+                wallNs,
+                threads,
+                virtualThreads,
+                overheadNs,
+                droppedPending,
+                0,
+                0,
+                l2CacheHitRate,
+                zeroCopy,
+                false,
+                environments,
+                bricks,
+                tiles,
+                List.of(),
+                Steps.NONE,
+                RunFacts.NONE,
                 RunIdentity.NONE);
     }
 
@@ -151,8 +167,25 @@ public record ProfileSnapshot(
     public ProfileSnapshot withFacts(RunFacts other) {
         Objects.requireNonNull(other, "other");
         return new ProfileSnapshot(
-                startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, pending, literalOverlaps,
-                l2CacheHitRate, zeroCopy, tilesOff, environments, bricks, tiles, streams, steps, other, identity);
+                startedAt,
+                endedAt,
+                wallNs,
+                threads,
+                virtualThreads,
+                overheadNs,
+                droppedPending,
+                pending,
+                literalOverlaps,
+                l2CacheHitRate,
+                zeroCopy,
+                tilesOff,
+                environments,
+                bricks,
+                tiles,
+                streams,
+                steps,
+                other,
+                identity);
     }
 
     /**
@@ -164,15 +197,49 @@ public record ProfileSnapshot(
     public ProfileSnapshot withIdentity(RunIdentity other) {
         Objects.requireNonNull(other, "other");
         return new ProfileSnapshot(
-                startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, pending, literalOverlaps,
-                l2CacheHitRate, zeroCopy, tilesOff, environments, bricks, tiles, streams, steps, facts, other);
+                startedAt,
+                endedAt,
+                wallNs,
+                threads,
+                virtualThreads,
+                overheadNs,
+                droppedPending,
+                pending,
+                literalOverlaps,
+                l2CacheHitRate,
+                zeroCopy,
+                tilesOff,
+                environments,
+                bricks,
+                tiles,
+                streams,
+                steps,
+                facts,
+                other);
     }
 
     /** The same with another number of pending measurements. */
     ProfileSnapshot withPending(long other) {
         return new ProfileSnapshot(
-                startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, other, literalOverlaps,
-                l2CacheHitRate, zeroCopy, tilesOff, environments, bricks, tiles, streams, steps, facts, identity);
+                startedAt,
+                endedAt,
+                wallNs,
+                threads,
+                virtualThreads,
+                overheadNs,
+                droppedPending,
+                other,
+                literalOverlaps,
+                l2CacheHitRate,
+                zeroCopy,
+                tilesOff,
+                environments,
+                bricks,
+                tiles,
+                streams,
+                steps,
+                facts,
+                identity);
     }
 
     private static List<BrickStats> sumByBrick(Collection<BrickStats> parts) {

@@ -18,8 +18,8 @@ public interface ProfilerListener {
     boolean wantsBricks();
 
     /**
-     * A sample was recorded: one that the host's clock timed, or that was timed elsewhere. Deferred measurements and what
-     * devices time are not reported.
+     * A sample was recorded: one that the host's clock timed, or that was timed elsewhere. Deferred measurements and
+     * what devices time are not reported.
      *
      * @param brick its name
      * @param category its category

@@ -41,7 +41,10 @@ final class Results {
      * @param figures what devices were asked for besides, or null without devices
      * @param workSums the rows of {@link WorkSums}, or null where no work was recorded
      */
-    record Recorded(StatSums sums, @Nullable DeviceFigures figures, @Nullable StatSums workSums) {
+    record Recorded(
+            StatSums sums,
+            @Nullable DeviceFigures figures,
+            @Nullable StatSums workSums) {
 
         /** What devices or the host recorded, with the work that was recorded beside it. */
         Recorded with(@Nullable StatSums recordedWork) {
@@ -170,7 +173,8 @@ final class Results {
         if (said.phase().isEmpty() && stepped.steps().phases().size() == 1) {
             identity.phase(stepped.steps().phases().get(0).phase().name().toLowerCase(Locale.ROOT));
         }
-        List<String> devices = streams.stream().map(StreamTotals::device).distinct().toList();
+        List<String> devices =
+                streams.stream().map(StreamTotals::device).distinct().toList();
         if (said.device().isEmpty() && devices.size() == 1 && !devices.get(0).isEmpty()) {
             identity.device(devices.get(0));
         }

@@ -25,19 +25,20 @@ import java.util.function.BinaryOperator;
 import org.brickprofiler.graph.ExecutionGraph.Nesting;
 
 /**
- * What is known of a run beside its bricks: how fast it was by its own measure, what its virtual machine was busy with, and
- * what the machine did meanwhile. Immutable; equal facts are equal objects.
+ * What is known of a run beside its bricks: how fast it was by its own measure, what its virtual machine was busy with,
+ * and what the machine did meanwhile. Immutable; equal facts are equal objects.
  *
  * @param tokensPerSec what the application measured itself, tokens/s; of merged snapshots, the smallest
  * @param unprofiledTokensPerSec the same of a run of the same program with the profiler switched off, which
  *     {@code brick run} puts beside it, tokens/s; of merged snapshots, the smallest
- * @param machine figures of the machine while it ran, by a name with its unit, in order of the names; of merged snapshots, the largest
+ * @param machine figures of the machine while it ran, by a name with its unit, in order of the names; of merged
+ *     snapshots, the largest
  * @param disturbances what of that makes the run doubtful, one remark each, in order; empty where nothing was seen
  * @param virtualMachines the virtual machines that recorded, in order; of merged snapshots, all of them
- * @param calibrations what timing a brick costs, where that was {@linkplain BrickProfiler#calibrate measured}: one for each
- *     environment, the cheapest
- * @param nesting where there are calibrations, how bricks lie inside and beside each other, by their names, as far as the
- *     graph has recorded them; of merged snapshots, the sums
+ * @param calibrations what timing a brick costs, where that was {@linkplain BrickProfiler#calibrate measured}: one for
+ *     each environment, the cheapest
+ * @param nesting where there are calibrations, how bricks lie inside and beside each other, by their names, as far as
+ *     the graph has recorded them; of merged snapshots, the sums
  */
 public record RunFacts(
         OptionalDouble tokensPerSec,
@@ -49,14 +50,14 @@ public record RunFacts(
         Map<String, Nesting> nesting) {
 
     /** Nothing is known. */
-    public static final RunFacts NONE =
-            new RunFacts(OptionalDouble.empty(), OptionalDouble.empty(), Map.of(), List.of(), List.of(), List.of(), Map.of());
+    public static final RunFacts NONE = new RunFacts(
+            OptionalDouble.empty(), OptionalDouble.empty(), Map.of(), List.of(), List.of(), List.of(), Map.of());
 
     /**
      * Sorts, and adds up what belongs together.
      *
-     * @throws IllegalArgumentException when a rate is no finite number above 0, a figure of the machine is negative or not
-     *     finite, or a name or remark is empty
+     * @throws IllegalArgumentException when a rate is no finite number above 0, a figure of the machine is negative or
+     *     not finite, or a name or remark is empty
      */
     public RunFacts {
         requireRate("tokensPerSec", tokensPerSec);
@@ -109,7 +110,8 @@ public record RunFacts(
     }
 
     /**
-     * One virtual machine, from its start to the snapshot. Two readings with one number and one start are of the same one.
+     * One virtual machine, from its start to the snapshot. Two readings with one number and one start are of the same
+     * one.
      *
      * @param pid the number of its process
      * @param startedAt when it started
@@ -135,8 +137,8 @@ public record RunFacts(
         }
 
         /**
-         * This one, now; empty where its image lacks the module {@code java.management}. The first call loads the beans,
-         * some milliseconds.
+         * This one, now; empty where its image lacks the module {@code java.management}. The first call loads the
+         * beans, some milliseconds.
          */
         static Optional<VirtualMachine> current() {
             try {
@@ -209,13 +211,7 @@ public record RunFacts(
      */
     public RunFacts withUnprofiledTokensPerSec(double rate) {
         return new RunFacts(
-                tokensPerSec,
-                OptionalDouble.of(rate),
-                machine,
-                disturbances,
-                virtualMachines,
-                calibrations,
-                nesting);
+                tokensPerSec, OptionalDouble.of(rate), machine, disturbances, virtualMachines, calibrations, nesting);
     }
 
     /**
@@ -234,13 +230,13 @@ public record RunFacts(
     }
 
     /**
-     * The time of a brick without what timing it and the bricks inside it took. Where the nesting of the brick is not known,
-     * only what a sample shows of its own timing is taken out: bricks inside it, and the rest of a {@code lap}, are still in.
-     * What calls of the profiler keep the compiler from doing is always still in, and so are its tiles.
+     * The time of a brick without what timing it and the bricks inside it took. Where the nesting of the brick is not
+     * known, only what a sample shows of its own timing is taken out: bricks inside it, and the rest of a {@code lap},
+     * are still in. What calls of the profiler keep the compiler from doing is always still in, and so are its tiles.
      *
      * @param brick a brick of the same snapshot
-     * @return ns, 0 or more; empty without a calibration or with those of several environments, and where a device timed
-     *     the brick: what its marks take is done beside other work
+     * @return ns, 0 or more; empty without a calibration or with those of several environments, and where a device
+     *     timed the brick: what its marks take is done beside other work
      */
     public OptionalLong netNs(BrickStats brick) {
         Objects.requireNonNull(brick, "brick");
@@ -253,7 +249,9 @@ public record RunFacts(
         double lapped = perSample * known.lapped();
         double costNs = (brick.count() - lapped) * cost.insideNs().medianNs()
                 + lapped * cost.lapNs().medianNs()
-                + perSample * (known.within() - known.lappedWithin()) * cost.sampleNs().medianNs()
+                + perSample
+                        * (known.within() - known.lappedWithin())
+                        * cost.sampleNs().medianNs()
                 + perSample * known.lappedWithin() * cost.lapNs().medianNs();
         return OptionalLong.of(Math.max(0, Math.round(brick.totalNs() - costNs)));
     }

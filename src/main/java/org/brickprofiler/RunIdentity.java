@@ -17,21 +17,24 @@ import org.jspecify.annotations.Nullable;
  * Immutable. What is not known is empty.
  *
  * <p>A profiler takes each value from the first of these that has it:
+ *
  * <ol>
- * <li>{@link BrickProfilerBuilder#identity};
- * <li>the system property {@code brick.profiler.KEY} and then the environment variable {@code BRICK_PROFILER_KEY}, where KEY is
- *     {@code run_id}, {@code rank}, {@code world_size}, {@code local_rank}, {@code host}, {@code device}, {@code model},
- *     {@code precision}, {@code commit} or {@code phase}, in upper case for the variable;
- * <li>the launcher, the innermost one: PyTorch's ({@code RANK}, {@code WORLD_SIZE}, {@code LOCAL_RANK}, and
- *     {@code TORCHELASTIC_RUN_ID} unless that is {@code none}), Open MPI's ({@code OMPI_COMM_WORLD_RANK},
- *     {@code OMPI_COMM_WORLD_SIZE}, {@code OMPI_COMM_WORLD_LOCAL_RANK}, {@code PMIX_NAMESPACE}), Slurm's
- *     ({@code SLURM_PROCID}, {@code SLURM_NTASKS}, {@code SLURM_LOCALID}, {@code SLURM_JOB_ID} with
- *     {@code SLURM_STEP_ID}). Ranks are never mixed from two launchers, since one often starts the other; the run's id is that
- *     of the first that has one;
- * <li>what is there: the host's name as the system gives it without asking a network, the name of the one device that the
- *     profiler's streams have, the phase of the announced steps where they have one only, and for the run an id made once
- *     in a virtual machine of its start, its process and chance.
+ *   <li>{@link BrickProfilerBuilder#identity};
+ *   <li>the system property {@code brick.profiler.KEY} and then the environment variable {@code BRICK_PROFILER_KEY},
+ *       where KEY is {@code run_id}, {@code rank}, {@code world_size}, {@code local_rank}, {@code host},
+ *       {@code device}, {@code model}, {@code precision}, {@code commit} or {@code phase}, in upper case for the
+ *       variable;
+ *   <li>the launcher, the innermost one: PyTorch's ({@code RANK}, {@code WORLD_SIZE}, {@code LOCAL_RANK}, and
+ *       {@code TORCHELASTIC_RUN_ID} unless that is {@code none}), Open MPI's ({@code OMPI_COMM_WORLD_RANK},
+ *       {@code OMPI_COMM_WORLD_SIZE}, {@code OMPI_COMM_WORLD_LOCAL_RANK}, {@code PMIX_NAMESPACE}), Slurm's
+ *       ({@code SLURM_PROCID}, {@code SLURM_NTASKS}, {@code SLURM_LOCALID}, {@code SLURM_JOB_ID} with
+ *       {@code SLURM_STEP_ID}). Ranks are never mixed from two launchers, since one often starts the other; the run's
+ *       id is that of the first that has one;
+ *   <li>what is there: the host's name as the system gives it without asking a network, the name of the one device that
+ *       the profiler's streams have, the phase of the announced steps where they have one only, and for the run an id
+ *       made once in a virtual machine of its start, its process and chance.
  * </ol>
+ *
  * A value outside that cannot be, such as a rank beyond the world size, is logged once with its name, and left out.
  *
  * @param runId the run: the same for all ranks of it
@@ -46,8 +49,8 @@ import org.jspecify.annotations.Nullable;
  * @param phase what the run or this part of it does, such as {@code decode}
  * @param firstStep {@link Step#index} of the first step that ended in the time of the profile
  * @param lastStep of the last one, not before the first
- * @param window number of the window, 0 or more; empty where the profile is no {@linkplain BrickProfiler#exportEvery(java.time.Duration, java.nio.file.Path)
- *     window}
+ * @param window number of the window, 0 or more; empty where the profile is no
+ *     {@linkplain BrickProfiler#exportEvery(java.time.Duration, java.nio.file.Path) window}
  */
 public record RunIdentity(
         Optional<String> runId,
@@ -70,8 +73,8 @@ public record RunIdentity(
     /**
      * Checks the values.
      *
-     * @throws IllegalArgumentException when a text is empty, a number negative, the rank not below the world size, or the
-     *     last step before the first or without it
+     * @throws IllegalArgumentException when a text is empty, a number negative, the rank not below the world size, or
+     *     the last step before the first or without it
      */
     public RunIdentity {
         requireText("runId", runId);
@@ -184,8 +187,10 @@ public record RunIdentity(
     public String describe() {
         return Stream.of(
                         runId.map(id -> "run " + id).orElse(""),
-                        rank.isEmpty() ? "" : "rank " + rank.getAsInt()
-                                + (worldSize.isEmpty() ? "" : " of " + worldSize.getAsInt()),
+                        rank.isEmpty()
+                                ? ""
+                                : "rank " + rank.getAsInt()
+                                        + (worldSize.isEmpty() ? "" : " of " + worldSize.getAsInt()),
                         host.map(name -> "on " + name).orElse(""),
                         device.orElse(""),
                         Stream.concat(model.stream(), precision.stream()).collect(Collectors.joining(" ")),
@@ -360,8 +365,8 @@ public record RunIdentity(
          * Makes the identity.
          *
          * @return the values that were named
-         * @throws IllegalArgumentException when a text is empty, a number negative, the rank not below the world size, or the
-         *     last step before the first
+         * @throws IllegalArgumentException when a text is empty, a number negative, the rank not below the world size,
+         *     or the last step before the first
          */
         public RunIdentity build() {
             return new RunIdentity(

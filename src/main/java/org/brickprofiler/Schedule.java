@@ -1,9 +1,9 @@
 package org.brickprofiler;
 
 /**
- * Which steps of a run are measured. After {@code skipFirst} steps comes a cycle, {@code repeat} times: {@code
- * waitSteps} steps without recording, {@code warmup} steps that are recorded and forgotten, {@code active} steps that
- * count. A step is what the application says it is, usually a forward pass. Immutable.
+ * Which steps of a run are measured. After {@code skipFirst} steps comes a cycle, {@code repeat} times:
+ * {@code waitSteps} steps without recording, {@code warmup} steps that are recorded and forgotten, {@code active} steps
+ * that count. A step is what the application says it is, usually a forward pass. Immutable.
  *
  * @param skipFirst steps before the first cycle, 0 or more
  * @param waitSteps steps of a cycle without recording, 0 or more

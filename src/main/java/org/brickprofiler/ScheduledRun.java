@@ -20,15 +20,15 @@ import org.brickprofiler.Schedule.Phase;
  * }
  * }</pre>
  *
- * <p>A timeline keeps what was recorded in the warm-up, and gets a mark where each phase begins, on the line of the thread
- * that drives the passes; who makes a profile of it leaves the warm-up out by these.
+ * <p>A timeline keeps what was recorded in the warm-up, and gets a mark where each phase begins, on the line of the
+ * thread that drives the passes; who makes a profile of it leaves the warm-up out by these.
  *
  * <p>While it runs, the profiler's switch belongs to it: a profiler that was on is not recorded in the steps that do
- * not count. Tiles follow the same steps where they were on at the start. A timer that is stopped in another step
- * than it was started in counts where it is stopped; let other threads finish their bricks before {@link #step}.
+ * not count. Tiles follow the same steps where they were on at the start. A timer that is stopped in another step than
+ * it was started in counts where it is stopped; let other threads finish their bricks before {@link #step}.
  *
- * <p>{@link #step} and {@link #finish} are for one thread at a time, the one that drives the passes; the other methods are
- * for any thread.
+ * <p>{@link #step} and {@link #finish} are for one thread at a time, the one that drives the passes; the other methods
+ * are for any thread.
  */
 public final class ScheduledRun {
 
@@ -87,11 +87,11 @@ public final class ScheduledRun {
     }
 
     /**
-     * Ends the run, wherever it is: resolves what is pending, as {@link #step} does, and ends the passes of all threads,
-     * also those that an exception broke off. Of a cycle with active steps that is not finished, it hands the snapshot
-     * over, with what was recorded in the step under way; nothing where none has ended and nothing was recorded. What was
-     * recorded in a warm-up is forgotten. The profiler is off from then on, even where the receiver throws. Does nothing
-     * where all cycles are over or it was called before.
+     * Ends the run, wherever it is: resolves what is pending, as {@link #step} does, and ends the passes of all
+     * threads, also those that an exception broke off. Of a cycle with active steps that is not finished, it hands the
+     * snapshot over, with what was recorded in the step under way; nothing where none has ended and nothing was
+     * recorded. What was recorded in a warm-up is forgotten. The profiler is off from then on, even where the receiver
+     * throws. Does nothing where all cycles are over or it was called before.
      */
     public void finish() {
         Phase before = phase();
@@ -118,8 +118,7 @@ public final class ScheduledRun {
     }
 
     private static boolean hasSamples(ProfileSnapshot snapshot) {
-        return !snapshot.bricks().isEmpty()
-                || snapshot.tiles().stream().anyMatch(tile -> tile.count() > 0);
+        return !snapshot.bricks().isEmpty() || snapshot.tiles().stream().anyMatch(tile -> tile.count() > 0);
     }
 
     private void enter(Phase phase) {

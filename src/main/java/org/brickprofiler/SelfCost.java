@@ -14,11 +14,12 @@ import org.brickprofiler.spi.NanoClock;
  * What one start and stop cost in this virtual machine: a tight loop with both clock reads in it, on tables of its own
  * that nobody reads. Any thread.
  *
- * <p>It is measured once for each way of recording, by a daemon thread that the first profiler starts when it is switched
- * on, and never by a caller. The thread takes many short turns with rests in between, so that it leaves the processors to
- * the application: some milliseconds of work, spread over a quarter of a second, a second after that. The figure is the fastest turn so far.
- * A turn is so short that other processes interrupt few of them, and there are so many that the compiler gets its work
- * done meanwhile; a program that ends before that is given what recording cost until then, which is more, or nothing.
+ * <p>It is measured once for each way of recording, by a daemon thread that the first profiler starts when it is
+ * switched on, and never by a caller. The thread takes many short turns with rests in between, so that it leaves the
+ * processors to the application: some milliseconds of work, spread over a quarter of a second, a second after that. The
+ * figure is the fastest turn so far. A turn is so short that other processes interrupt few of them, and there are so
+ * many that the compiler gets its work done meanwhile; a program that ends before that is given what recording cost
+ * until then, which is more, or nothing.
  *
  * <p>The loop records as the profilers of its kind do, with the spans where these are traced. So the types that the
  * compiler sees on the way of a sample stay the same ones.
@@ -56,7 +57,9 @@ final class SelfCost implements Runnable {
     private static final SelfCost TRACED = new SelfCost(false, true);
     private static final SelfCost TRACED_WITH_PERCENTILES = new SelfCost(true, true);
 
-    /** Starts a daemon thread. No lambda, here and in its thread: the first one of a virtual machine takes long to make. */
+    /**
+     * Starts a daemon thread. No lambda, here and in its thread: the first one of a virtual machine takes long to make.
+     */
     private static final class Starter implements Consumer<Runnable> {
         @Override
         public void accept(Runnable measurement) {

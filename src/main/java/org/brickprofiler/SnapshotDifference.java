@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * {@link ProfileSnapshot#merge}. All sums are exact.
  *
  * <p>Extremes are kept since the reset only. One that moved is the difference's own and exact; so is that of a single
- * sample. Any other is within {@link LatencyDistribution#RELATIVE_ERROR} where percentiles were recorded. Without them the
- * longest is at least what is given, and the shortest at most: the latest sample, or the mean of the others. So the extremes
- * of all differences together are those of the whole. Stateless; any thread.
+ * sample. Any other is within {@link LatencyDistribution#RELATIVE_ERROR} where percentiles were recorded. Without them
+ * the longest is at least what is given, and the shortest at most: the latest sample, or the mean of the others. So the
+ * extremes of all differences together are those of the whole. Stateless; any thread.
  */
 final class SnapshotDifference {
 
@@ -30,7 +30,9 @@ final class SnapshotDifference {
         Map<StreamTotals.Key, StreamTotals> streams = new HashMap<>();
         earlier.streams().forEach(stream -> streams.put(stream.key(), stream));
         OptionalLong last = earlier.identity().lastStep();
-        long firstStep = last.isPresent() ? last.getAsLong() + 1 : later.identity().firstStep().orElse(0);
+        long firstStep = last.isPresent()
+                ? last.getAsLong() + 1
+                : later.identity().firstStep().orElse(0);
         long endStep = later.identity().lastStep().orElse(-1) + 1;
         Steps steps = steps(earlier.steps(), later.steps(), firstStep);
         return new ProfileSnapshot(
@@ -65,7 +67,10 @@ final class SnapshotDifference {
     }
 
     private static TileStats tile(ProfileSnapshot snapshot, TileLevel level) {
-        return snapshot.tiles().stream().filter(tile -> tile.level() == level).findFirst().orElseThrow();
+        return snapshot.tiles().stream()
+                .filter(tile -> tile.level() == level)
+                .findFirst()
+                .orElseThrow();
     }
 
     private static Instant latest(Instant one, Instant two) {
@@ -113,8 +118,24 @@ final class SnapshotDifference {
         BrickStats none = BrickStats.empty(later.name(), later.category(), later.bottleneck());
         if (count == 0) {
             return new BrickStats(
-                    none.name(), none.category(), none.bottleneck(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, none.latency(),
-                    device, work);
+                    none.name(),
+                    none.category(),
+                    none.bottleneck(),
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    none.latency(),
+                    device,
+                    work);
         }
         if (earlier.count() == 0) {
             return later;
@@ -257,8 +278,9 @@ final class SnapshotDifference {
                         totalNs / count,
                         durations);
         Map<BrickCategory, Long> categoryNs = new EnumMap<>(BrickCategory.class);
-        later.categoryNs().forEach((category, ns) ->
-                categoryNs.put(category, more(earlier.categoryNs().getOrDefault(category, 0L), ns)));
+        later.categoryNs()
+                .forEach((category, ns) ->
+                        categoryNs.put(category, more(earlier.categoryNs().getOrDefault(category, 0L), ns)));
         return new StepStats(
                 later.phase(),
                 count,

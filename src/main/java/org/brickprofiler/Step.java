@@ -15,9 +15,9 @@ import java.util.Objects;
  * @param durationNs from its beginning to its end by the host's clock, ns
  * @param info what it worked on
  * @param acceptedTokens drafted tokens that were accepted
- * @param categoryNs brick time by category, ns, of all threads; empty where it is not known, because another step was under
- *     way at the same time or bricks were pending. It can exceed the duration: bricks run on several threads, or inside
- *     one another
+ * @param categoryNs brick time by category, ns, of all threads; empty where it is not known, because another step was
+ *     under way at the same time or bricks were pending. It can exceed the duration: bricks run on several threads, or
+ *     inside one another
  */
 public record Step(
         long index,

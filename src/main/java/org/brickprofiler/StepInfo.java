@@ -113,8 +113,8 @@ public record StepInfo(
     }
 
     /**
-     * The same step, which checks drafted tokens too; {@link BrickProfiler#recordAcceptedTokens} says how many of them were
-     * right.
+     * The same step, which checks drafted tokens too; {@link BrickProfiler#recordAcceptedTokens} says how many of them
+     * were right.
      *
      * @param tokens drafted tokens
      * @return the step

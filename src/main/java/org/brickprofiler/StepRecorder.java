@@ -16,12 +16,12 @@ import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows the steps of all threads in fixed memory. Any thread: steps are rare, so that one lock guards everything. A step
- * belongs to the thread that began it, which alone ends it.
+ * Follows the steps of all threads in fixed memory. Any thread: steps are rare, so that one lock guards everything. A
+ * step belongs to the thread that began it, which alone ends it.
  *
- * <p>The brick time of a step is what all threads had recorded at its end less what they had at its beginning: so a sample
- * costs nothing more. It is known only where nothing else can be in that difference: no other step was under way meanwhile,
- * and no measurement was pending at either end.
+ * <p>The brick time of a step is what all threads had recorded at its end less what they had at its beginning: so a
+ * sample costs nothing more. It is known only where nothing else can be in that difference: no other step was under way
+ * meanwhile, and no measurement was pending at either end.
  */
 final class StepRecorder {
 
@@ -73,7 +73,9 @@ final class StepRecorder {
         private long startNs;
         private long acceptedTokens;
 
-        /** The number of the step where its brick time may be known, 0 otherwise; and the time before it, by category. */
+        /**
+         * The number of the step where its brick time may be known, 0 otherwise; and the time before it, by category.
+         */
         private long alone;
 
         private final long[] beforeNs = new long[CATEGORIES.length];
@@ -115,7 +117,8 @@ final class StepRecorder {
         private final long[] firstToken = new long[LatencyBuckets.COUNT];
         private long firstTokenNs;
         private final long[] perOutputToken = new long[LatencyBuckets.COUNT];
-        private final PhaseSums[] phases = Arrays.stream(PHASES).map(PhaseSums::new).toArray(PhaseSums[]::new);
+        private final PhaseSums[] phases =
+                Arrays.stream(PHASES).map(PhaseSums::new).toArray(PhaseSums[]::new);
 
         /** The sample; the one that goes when a better one comes is the first. */
         private final PriorityQueue<Step> sampled = new PriorityQueue<>(Steps.BY_CHANCE.reversed());

@@ -22,14 +22,15 @@ import java.util.stream.Stream;
  * first token, on the thread that drives both; one value for each such step of phase PREFILL. What a request waited for
  * before its first step is not in it.
  *
- * <p><b>Time per output token:</b> from the end of the step before that gave tokens, on the same thread, to the end of this
- * one, by the tokens that each of its sequences got on average; one value for each step of phase DECODE. So what the engine
- * does between passes, such as sampling, is in it. Where there was no such step, it is the time from the step's beginning.
+ * <p><b>Time per output token:</b> from the end of the step before that gave tokens, on the same thread, to the end of
+ * this one, by the tokens that each of its sequences got on average; one value for each step of phase DECODE. So what
+ * the engine does between passes, such as sampling, is in it. Where there was no such step, it is the time from the
+ * step's beginning.
  *
- * <p><b>The steps that are kept</b> are a sample that is uniform over the run, of {@value #SAMPLED} steps (all of them where
- * there were fewer), and the {@value #SLOWEST} slowest of each phase. The sample is of the steps with the smallest hashes
- * of their number, a bottom-<i>k</i> sample (Cohen and Kaplan, "Summarizing data using bottom-k sketches", PODC 2007), so
- * that it is the same whichever way profiles are merged.
+ * <p><b>The steps that are kept</b> are a sample that is uniform over the run, of {@value #SAMPLED} steps (all of them
+ * where there were fewer), and the {@value #SLOWEST} slowest of each phase. The sample is of the steps with the
+ * smallest hashes of their number, a bottom-<i>k</i> sample (Cohen and Kaplan, "Summarizing data using bottom-k
+ * sketches", PODC 2007), so that it is the same whichever way profiles are merged.
  *
  * @param phases the sums of each phase that had a step, in the order of the phases
  * @param timeToFirstToken times to first token
@@ -102,7 +103,10 @@ public record Steps(
         chosen.addAll(all.subList(0, Math.min(SAMPLED, all.size())));
         all.sort(BY_SLOWNESS);
         for (StepInfo.Phase phase : StepInfo.Phase.values()) {
-            all.stream().filter(step -> step.info().phase() == phase).limit(SLOWEST).forEach(chosen::add);
+            all.stream()
+                    .filter(step -> step.info().phase() == phase)
+                    .limit(SLOWEST)
+                    .forEach(chosen::add);
         }
         return chosen.stream().sorted(BY_BEGINNING).toList();
     }

@@ -6,12 +6,13 @@ import org.brickprofiler.internal.record.TimerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timers of a {@link BrickProfiler} for the loop of one thread: the same calls, but the thread's table is remembered
- * here and not looked up at each call. Timers are those of the profiler, so that either may stop what the other started.
+ * The timers of a {@link BrickProfiler} for the loop of one thread: the same calls, but the thread's table is
+ * remembered here and not looked up at each call. Timers are those of the profiler, so that either may stop what the
+ * other started.
  *
- * <p>Only the thread that got it by {@link BrickProfiler#forThisThread} may use it. Where assertions are enabled, another
- * thread is refused with an {@link AssertionError}; where they are not, its samples spoil those of the owner. On a virtual
- * thread it works, and saves nothing. Allocates nothing.
+ * <p>Only the thread that got it by {@link BrickProfiler#forThisThread} may use it. Where assertions are enabled,
+ * another thread is refused with an {@link AssertionError}; where they are not, its samples spoil those of the owner.
+ * On a virtual thread it works, and saves nothing. Allocates nothing.
  */
 public final class ThreadProfiler {
 

@@ -14,28 +14,29 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes a profiler's windows as the application runs, each as a file that is there whole or not at all, in
  * {@code FOLDER/RUN/rank-00003/window-000012.json} by the profiler's {@link RunIdentity}; {@code process-PID} stands in
- * place of a rank that is not known. The files are reports of JSON on one line, without what follows from other values, whose
- * member {@code identity} has the window's number, and whose member {@code export} counts the windows before that were
- * deleted or not written.
+ * place of a rank that is not known. The files are reports of JSON on one line, without what follows from other values,
+ * whose member {@code identity} has the window's number, and whose member {@code export} counts the windows before that
+ * were deleted or not written.
  *
- * <p><b>A window</b> has each sample that was recorded since the one before, the first one what the profiler still held.
- * All windows merged are the whole, extremes and percentiles included. In one window an extreme is exact where it is the
- * extreme of everything up to then, within {@link LatencyDistribution#RELATIVE_ERROR} where the profiler records percentiles,
- * and otherwise what is known for sure: the longest sample took no less, the shortest no more. A window in which nothing was
- * recorded is not written. {@link BrickProfiler#snapshot} is as without an export. What
- * {@link BrickProfiler#snapshotAndReset} returns is in the windows, too; what {@link BrickProfiler#reset} forgets is in none.
+ * <p><b>A window</b> has each sample that was recorded since the one before, the first one what the profiler still
+ * held. All windows merged are the whole, extremes and percentiles included. In one window an extreme is exact where it
+ * is the extreme of everything up to then, within {@link LatencyDistribution#RELATIVE_ERROR} where the profiler records
+ * percentiles, and otherwise what is known for sure: the longest sample took no less, the shortest no more. A window in
+ * which nothing was recorded is not written. {@link BrickProfiler#snapshot} is as without an export. What
+ * {@link BrickProfiler#snapshotAndReset} returns is in the windows, too; what {@link BrickProfiler#reset} forgets is in
+ * none.
  *
- * <p><b>The engine</b> does not wait: a daemon thread reads, writes and deletes. So a window ends a moment after its last step,
- * and where several steps' or times' ends pass while one is being written, the next window has all of them; its number is
- * that of its first step or of the time at its end. At most
- * {@code brick.profiler.export_mb} or {@code BRICK_PROFILER_EXPORT_MB} MiB, 256 unless set, stay of a rank; the oldest
- * windows go. A window that cannot be written is logged once, counted, and part of the next window. If no window is written
- * after it, its sums are in the file {@code windows.state}, which stands beside the windows from the first one on and is written
- * in place, so that it can be written while the disk is full; the log has them, too, and is the only place if that file cannot
- * be written either.
+ * <p><b>The engine</b> does not wait: a daemon thread reads, writes and deletes. So a window ends a moment after its
+ * last step, and where several steps' or times' ends pass while one is being written, the next window has all of them;
+ * its number is that of its first step or of the time at its end. At most {@code brick.profiler.export_mb} or
+ * {@code BRICK_PROFILER_EXPORT_MB} MiB, 256 unless set, stay of a rank; the oldest windows go. A window that cannot be
+ * written is logged once, counted, and part of the next window. If no window is written after it, its sums are in the
+ * file {@code windows.state}, which stands beside the windows from the first one on and is written in place, so that it
+ * can be written while the disk is full; the log has them, too, and is the only place if that file cannot be written
+ * either.
  *
- * <p><b>The end.</b> {@link #close}, and the orderly end of the virtual machine, write the open window. A virtual machine that
- * is killed loses that one at most.
+ * <p><b>The end.</b> {@link #close}, and the orderly end of the virtual machine, write the open window. A virtual
+ * machine that is killed loses that one at most.
  *
  * <p>Any thread.
  */
@@ -94,9 +95,7 @@ public final class WindowExport implements AutoCloseable {
 
         /** The number of a window that has a time. */
         long number(ProfileSnapshot window, long atMs) {
-            return steps > 0
-                    ? window.identity().firstStep().orElse(0) / steps
-                    : Math.floorDiv(atMs - ORIGIN_MS, ms);
+            return steps > 0 ? window.identity().firstStep().orElse(0) / steps : Math.floorDiv(atMs - ORIGIN_MS, ms);
         }
 
         /** When the window ends that a time is in. */
@@ -152,7 +151,8 @@ public final class WindowExport implements AutoCloseable {
         static {
             try {
                 Runtime.getRuntime()
-                        .addShutdownHook(new Thread(() -> OPEN.forEach(WindowExport::close), "brick-window-export-end"));
+                        .addShutdownHook(
+                                new Thread(() -> OPEN.forEach(WindowExport::close), "brick-window-export-end"));
             } catch (IllegalStateException ending) {
                 // The virtual machine ends already: what comes now is lost.
             }
@@ -178,7 +178,11 @@ public final class WindowExport implements AutoCloseable {
                 profiler,
                 every,
                 new WindowFiles(
-                        folder, FileFormat.of(ProfileSnapshot.class), every.text(), every.steps > 0, ExportSetting.maxBytes()));
+                        folder,
+                        FileFormat.of(ProfileSnapshot.class),
+                        every.text(),
+                        every.steps > 0,
+                        ExportSetting.maxBytes()));
         if (export.stepEnds != null) {
             profiler.addListener(export.stepEnds);
         }

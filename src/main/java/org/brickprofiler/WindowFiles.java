@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files of one rank's windows, {@code RUN/rank-00003/window-000012.json}, within a bound, and beside them the record of
- * what is in none of them. One thread.
+ * The files of one rank's windows, {@code RUN/rank-00003/window-000012.json}, within a bound, and beside them the
+ * record of what is in none of them. One thread.
  */
 final class WindowFiles {
 
@@ -97,7 +97,8 @@ final class WindowFiles {
             further.put("windows_failed", failed);
             Path file = file(into, free);
             format.write(
-                    window.withIdentity(window.identity().toBuilder().window(free).build()),
+                    window.withIdentity(
+                            window.identity().toBuilder().window(free).build()),
                     Map.of("export", further),
                     file);
             last = free;

@@ -6,8 +6,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who reads a profiler's windows, so that resets of the application's neither lose nor repeat a sample in them. Any thread;
- * readings and resets wait for each other here, recording threads for nobody.
+ * Who reads a profiler's windows, so that resets of the application's neither lose nor repeat a sample in them. Any
+ * thread; readings and resets wait for each other here, recording threads for nobody.
  */
 final class WindowReaders {
 
@@ -29,7 +29,8 @@ final class WindowReaders {
         }
 
         /** What was recorded since the last call; null where that is nothing. */
-        @Nullable ProfileSnapshot next() {
+        @Nullable
+        ProfileSnapshot next() {
             synchronized (WindowReaders.this) {
                 ProfileSnapshot now = profiler.get();
                 ProfileSnapshot window = since(now);

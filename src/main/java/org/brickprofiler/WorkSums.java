@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  * free of locks. Any thread.
  *
  * <p>A row holds the working set as its longest duration. The sums of operations and bytes may exceed a {@code long}: a
- * device that does 10<sup>15</sup> operations in a second reaches its end in two and a half hours. Each sum is therefore
- * held in two halves, of which neither overflows before 2<sup>31</sup> records; the readers limit their sum to
- * 2<sup>63</sup> - 1. The halves of the bytes are the row's elements and work, those of the operations its bytes before and
- * after compression.
+ * device that does 10<sup>15</sup> operations in a second reaches its end in two and a half hours. Each sum is
+ * therefore held in two halves, of which neither overflows before 2<sup>31</sup> records; the readers limit their sum
+ * to 2<sup>63</sup> - 1. The halves of the bytes are the row's elements and work, those of the operations its bytes
+ * before and after compression.
  */
 final class WorkSums {
 
@@ -45,8 +45,7 @@ final class WorkSums {
             tables = made();
         }
         StatTable table = tables.acquire();
-        table.addAmounts(
-                key, workingSetBytes, bytes & LOW_HALF, flops & LOW_HALF, flops >>> HALF, bytes >>> HALF);
+        table.addAmounts(key, workingSetBytes, bytes & LOW_HALF, flops & LOW_HALF, flops >>> HALF, bytes >>> HALF);
         tables.release(table);
     }
 
@@ -60,13 +59,15 @@ final class WorkSums {
     }
 
     /** What was recorded from one key to before another; null where nothing ever was. */
-    @Nullable StatSums read(int fromKey, int toKey) {
+    @Nullable
+    StatSums read(int fromKey, int toKey) {
         TableRegistry tables = registry;
         return tables == null ? null : tables.read(fromKey, toKey);
     }
 
     /** What was recorded until now, which is forgotten. */
-    @Nullable StatSums readAndReset() {
+    @Nullable
+    StatSums readAndReset() {
         TableRegistry tables = registry;
         return tables == null ? null : tables.readAndReset();
     }
@@ -76,8 +77,7 @@ final class WorkSums {
         if (row.count() == 0) {
             return Work.NONE;
         }
-        return new Work(
-                limited(row.compressedBytes(), row.bytes()), limited(row.work(), row.elements()), row.maxNs());
+        return new Work(limited(row.compressedBytes(), row.bytes()), limited(row.work(), row.elements()), row.maxNs());
     }
 
     /** The sum of two halves, at most 2<sup>63</sup> - 1. */

@@ -1,6 +1,4 @@
-/**
- * Times the bricks of a language model's forward pass. Start at {@link org.brickprofiler.BrickProfiler}.
- */
+/** Times the bricks of a language model's forward pass. Start at {@link org.brickprofiler.BrickProfiler}. */
 @NullMarked
 package org.brickprofiler;
 

@@ -33,7 +33,8 @@ final class AllocationTest {
     @Spec("2.11")
     @Test
     void noPathAllocates() {
-        assertThat(allocatedBytes()).allSatisfy((path, bytes) -> assertThat(bytes).as(path).isZero());
+        assertThat(allocatedBytes())
+                .allSatisfy((path, bytes) -> assertThat(bytes).as(path).isZero());
     }
 
     @Spec("2.11")

@@ -31,7 +31,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -42,10 +41,9 @@ import org.jspecify.annotations.NullMarked;
 /**
  * Which package may know which, read off the compiled classes of the library and of the programs.
  *
- * <p>Four layers, and every dependency points down: top (what a person starts; no part of the
- * library), outer (what is made of results and spans), core (the root package alone), ground (small
- * tools that do not know what a brick is). A rule that nothing is subject to fails, and so does a
- * package that is named here and does not exist.
+ * <p>Four layers, and every dependency points down: top (what a person starts; no part of the library), outer (what is
+ * made of results and spans), core (the root package alone), ground (small tools that do not know what a brick is). A
+ * rule that nothing is subject to fails, and so does a package that is named here and does not exist.
  */
 @AnalyzeClasses(locations = ArchitectureTest.Compiled.class)
 final class ArchitectureTest {
@@ -72,8 +70,13 @@ final class ArchitectureTest {
     private static final DescribedPredicate<JavaClass> METRICS = inPackage("metrics");
     private static final DescribedPredicate<JavaClass> JFR = inPackage("jfr");
 
-    private static final DescribedPredicate<JavaClass> OUTER =
-            REPORT.or(TRACE).or(KERNEL).or(COMPARE).or(ROOFLINE).or(METRICS).or(JFR).as("are in the outer layer");
+    private static final DescribedPredicate<JavaClass> OUTER = REPORT.or(TRACE)
+            .or(KERNEL)
+            .or(COMPARE)
+            .or(ROOFLINE)
+            .or(METRICS)
+            .or(JFR)
+            .as("are in the outer layer");
 
     private static final DescribedPredicate<JavaClass> CORE =
             resideInAPackage(ROOT).as("are in the core");
@@ -111,11 +114,10 @@ final class ArchitectureTest {
             slices().assignedFrom(new EachPackage()).should().beFreeOfCycles();
 
     @ArchTest
-    static final ArchRule groundKnowsNothingAboveIt =
-            noClasses()
-                    .that(GROUND)
-                    .should()
-                    .dependOnClassesThat(CORE.or(OUTER).or(TOP).as("are above the ground layer"));
+    static final ArchRule groundKnowsNothingAboveIt = noClasses()
+            .that(GROUND)
+            .should()
+            .dependOnClassesThat(CORE.or(OUTER).or(TOP).as("are above the ground layer"));
 
     @ArchTest
     static final ArchRule whatAllStandOnKnowsNothing = noClasses()
@@ -131,17 +133,21 @@ final class ArchitectureTest {
     static final ArchRule streamsDoNotKnowWhoTimesThem =
             noClasses().that(DEVICE).should().dependOnClassesThat(MARKS);
 
-    @ArchTest static final ArchRule tilesStandAlone = standsAlone(TILE, TOOLS);
-    @ArchTest static final ArchRule devicesStandAlone = standsAlone(DEVICE.or(MARKS), TOOLS);
-    @ArchTest static final ArchRule graphsStandAlone = standsAlone(GRAPH, TOOLS);
-    @ArchTest static final ArchRule checksumsStandAlone = standsAlone(CHECKSUM, TOOLS);
+    @ArchTest
+    static final ArchRule tilesStandAlone = standsAlone(TILE, TOOLS);
+
+    @ArchTest
+    static final ArchRule devicesStandAlone = standsAlone(DEVICE.or(MARKS), TOOLS);
+
+    @ArchTest
+    static final ArchRule graphsStandAlone = standsAlone(GRAPH, TOOLS);
+
+    @ArchTest
+    static final ArchRule checksumsStandAlone = standsAlone(CHECKSUM, TOOLS);
 
     @ArchTest
     static final ArchRule coreKnowsTheGroundOnly =
-            noClasses()
-                    .that(CORE)
-                    .should()
-                    .dependOnClassesThat(OUTER.or(TOP).as("are above the core"));
+            noClasses().that(CORE).should().dependOnClassesThat(OUTER.or(TOP).as("are above the core"));
 
     @ArchTest
     static final ArchRule outerKnowsNothingAboveIt =
@@ -156,113 +162,101 @@ final class ArchitectureTest {
     static final ArchRule reportKnowsWhatItShows =
             standsAlone(REPORT, OUTER.and(not(COMPARE.or(ROOFLINE).or(KERNEL).or(resideInAPackage(ROOT + ".trace")))));
 
-    @ArchTest static final ArchRule compareStandsAlone = standsAlone(COMPARE, OUTER);
-    @ArchTest static final ArchRule rooflineStandsAlone = standsAlone(ROOFLINE, OUTER);
-    @ArchTest static final ArchRule traceStandsAlone = standsAlone(TRACE, OUTER);
-    @ArchTest static final ArchRule kernelStandsAlone = standsAlone(KERNEL, OUTER);
-    @ArchTest static final ArchRule metricsStandAlone = standsAlone(METRICS, OUTER);
-    @ArchTest static final ArchRule eventsStandAlone = standsAlone(JFR, OUTER);
+    @ArchTest
+    static final ArchRule compareStandsAlone = standsAlone(COMPARE, OUTER);
 
     @ArchTest
-    static final ArchRule micrometerIsKnownToItsBridgeOnly =
-            noClasses()
-                    .that(not(inPackage("metrics.micrometer")))
-                    .should()
-                    .dependOnClassesThat()
-                    .resideInAPackage("io.micrometer..");
+    static final ArchRule rooflineStandsAlone = standsAlone(ROOFLINE, OUTER);
 
     @ArchTest
-    static final ArchRule bridgesAreKnownToNobody = noClasses()
-            .that(not(BRIDGE))
+    static final ArchRule traceStandsAlone = standsAlone(TRACE, OUTER);
+
+    @ArchTest
+    static final ArchRule kernelStandsAlone = standsAlone(KERNEL, OUTER);
+
+    @ArchTest
+    static final ArchRule metricsStandAlone = standsAlone(METRICS, OUTER);
+
+    @ArchTest
+    static final ArchRule eventsStandAlone = standsAlone(JFR, OUTER);
+
+    @ArchTest
+    static final ArchRule micrometerIsKnownToItsBridgeOnly = noClasses()
+            .that(not(inPackage("metrics.micrometer")))
             .should()
-            .dependOnClassesThat(BRIDGE);
+            .dependOnClassesThat()
+            .resideInAPackage("io.micrometer..");
 
     @ArchTest
-    static final ArchRule coreAndGroundUseFewLibraries =
-            classes()
-                    .that(CORE.or(GROUND).and(not(GPU_BINDING)).as("are in the core or the ground layer"))
-                    .should()
-                    .onlyDependOnClassesThat(
-                            resideInAnyPackage(
-                                    "java..",
-                                    "org.eclipse.collections..",
-                                    "org.slf4j..",
-                                    "org.jspecify..",
-                                    ROOT + ".."));
+    static final ArchRule bridgesAreKnownToNobody =
+            noClasses().that(not(BRIDGE)).should().dependOnClassesThat(BRIDGE);
 
     @ArchTest
-    static final ArchRule statisticsAreKnownToComparisonsAndFleetsOnly =
-            noClasses()
-                    .that(not(COMPARE.or(inPackage("cli.fleet"))))
-                    .should()
-                    .dependOnClassesThat()
-                    .resideInAnyPackage(
-                            "org.apache.commons.numbers..",
-                            "org.apache.commons.rng..",
-                            "org.apache.commons.statistics..");
+    static final ArchRule coreAndGroundUseFewLibraries = classes()
+            .that(CORE.or(GROUND).and(not(GPU_BINDING)).as("are in the core or the ground layer"))
+            .should()
+            .onlyDependOnClassesThat(resideInAnyPackage(
+                    "java..", "org.eclipse.collections..", "org.slf4j..", "org.jspecify..", ROOT + ".."));
+
+    @ArchTest
+    static final ArchRule statisticsAreKnownToComparisonsAndFleetsOnly = noClasses()
+            .that(not(COMPARE.or(inPackage("cli.fleet"))))
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.apache.commons.numbers..", "org.apache.commons.rng..", "org.apache.commons.statistics..");
 
     /** Whichever driver is there: the library knows none. */
     @ArchTest
-    static final ArchRule databasesAreKnownToReadersOfTracesAndFleetsOnly =
-            noClasses()
-                    .that(not(inPackage("trace.read").or(inPackage("cli.fleet"))))
-                    .should()
-                    .dependOnClassesThat()
-                    .resideInAnyPackage("java.sql..", "org.sqlite..");
+    static final ArchRule databasesAreKnownToReadersOfTracesAndFleetsOnly = noClasses()
+            .that(not(inPackage("trace.read").or(inPackage("cli.fleet"))))
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("java.sql..", "org.sqlite..");
 
     @ArchTest
     static final ArchRule noDriverOfDatabasesIsNamed =
             noClasses().should().dependOnClassesThat().resideInAnyPackage("org.sqlite..", "org.duckdb..");
 
     @ArchTest
-    static final ArchRule gpuBindingsAreReachedFromTheTopOnly =
-            noClasses()
-                    .that(not(GPU_BINDING).and(not(TOP)).as("are neither a GPU binding nor in the top layer"))
-                    .should()
-                    .dependOnClassesThat(GPU_BINDING);
+    static final ArchRule gpuBindingsAreReachedFromTheTopOnly = noClasses()
+            .that(not(GPU_BINDING).and(not(TOP)).as("are neither a GPU binding nor in the top layer"))
+            .should()
+            .dependOnClassesThat(GPU_BINDING);
 
     /** It is loaded where nothing but the JDK is. */
     @ArchTest
-    static final ArchRule theBridgeKnowsTheJdkOnly =
-            classes()
-                    .that(inPackage("agent.bridge"))
-                    .should()
-                    .onlyDependOnClassesThat(
-                            resideInAnyPackage("java..", "org.jspecify..", ROOT + ".agent.bridge.."));
+    static final ArchRule theBridgeKnowsTheJdkOnly = classes()
+            .that(inPackage("agent.bridge"))
+            .should()
+            .onlyDependOnClassesThat(resideInAnyPackage("java..", "org.jspecify..", ROOT + ".agent.bridge.."));
 
     @ArchTest
-    static final ArchRule whatWeavesIsKnownToTheAgentOnly =
-            noClasses()
-                    .that(not(inPackage("agent")))
-                    .should()
-                    .dependOnClassesThat()
-                    .resideInAnyPackage("org.objectweb.asm..", "org.snakeyaml..", ROOT + ".agent..");
+    static final ArchRule whatWeavesIsKnownToTheAgentOnly = noClasses()
+            .that(not(inPackage("agent")))
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("org.objectweb.asm..", "org.snakeyaml..", ROOT + ".agent..");
 
     @ArchTest
-    static final ArchRule onlyProgramsPrint =
-            noClasses()
-                    .that(not(TOP))
-                    .should(ACCESS_STANDARD_STREAMS);
+    static final ArchRule onlyProgramsPrint = noClasses().that(not(TOP)).should(ACCESS_STANDARD_STREAMS);
 
     @ArchTest
-    static final ArchRule onlyTheHandlerOfItsRecordsUsesJavaUtilLogging =
-            noClasses()
-                    .that()
-                    .doNotHaveSimpleName("TimelineLogHandler")
-                    .should()
-                    .dependOnClassesThat()
-                    .resideInAPackage("java.util.logging..");
+    static final ArchRule onlyTheHandlerOfItsRecordsUsesJavaUtilLogging = noClasses()
+            .that()
+            .doNotHaveSimpleName("TimelineLogHandler")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("java.util.logging..");
 
     @ArchTest
-    static final ArchRule noMutablePublicFields =
-            fields()
-                    .that()
-                    .arePublic()
-                    .and()
-                    .areDeclaredInClassesThat()
-                    .arePublic()
-                    .should()
-                    .beFinal();
+    static final ArchRule noMutablePublicFields = fields().that()
+            .arePublic()
+            .and()
+            .areDeclaredInClassesThat()
+            .arePublic()
+            .should()
+            .beFinal();
 
     @ArchTest
     static void everyPackageIsNullMarked(JavaClasses classes) {
@@ -329,8 +323,8 @@ final class ArchitectureTest {
     }
 
     /**
-     * Every type in the signature of a public or protected member, and above the type itself. What a class inherits from
-     * one of its package that is not public counts as its own.
+     * Every type in the signature of a public or protected member, and above the type itself. What a class inherits
+     * from one of its package that is not public counts as its own.
      */
     private static Map<String, JavaClass> namedBy(JavaClass type) {
         Map<String, JavaClass> named = new TreeMap<>();
@@ -345,8 +339,7 @@ final class ArchitectureTest {
         });
         for (JavaMember member : type.getMembers()) {
             Set<JavaModifier> modifiers = member.getModifiers();
-            boolean visible =
-                    modifiers.contains(JavaModifier.PUBLIC) || modifiers.contains(JavaModifier.PROTECTED);
+            boolean visible = modifiers.contains(JavaModifier.PUBLIC) || modifiers.contains(JavaModifier.PROTECTED);
             if (visible && !modifiers.contains(JavaModifier.SYNTHETIC)) {
                 if (member instanceof JavaCodeUnit unit) {
                     unit.getParameterTypes().forEach(each -> add(named, member.getFullName(), each));
@@ -376,8 +369,7 @@ final class ArchitectureTest {
         return resideInAPackage(ROOT + "." + name + "..").as("are in the package " + name);
     }
 
-    private static ArchRule standsAlone(
-            DescribedPredicate<JavaClass> one, DescribedPredicate<JavaClass> layer) {
+    private static ArchRule standsAlone(DescribedPredicate<JavaClass> one, DescribedPredicate<JavaClass> layer) {
         return noClasses()
                 .that(one)
                 .should()
@@ -388,9 +380,7 @@ final class ArchitectureTest {
     private static final class EachPackage implements SliceAssignment {
         @Override
         public SliceIdentifier getIdentifierOf(JavaClass javaClass) {
-            return OURS.test(javaClass)
-                    ? SliceIdentifier.of(javaClass.getPackageName())
-                    : SliceIdentifier.ignore();
+            return OURS.test(javaClass) ? SliceIdentifier.of(javaClass.getPackageName()) : SliceIdentifier.ignore();
         }
 
         @Override

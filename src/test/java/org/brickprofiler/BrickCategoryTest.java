@@ -13,12 +13,30 @@ final class BrickCategoryTest {
     void hasThePublishedNamesInOrder() {
         assertThat(Arrays.stream(BrickCategory.values()).map(Enum::name))
                 .containsExactly(
-                        "NORM", "ATTENTION", "FFN", "OTHER", "SPARSE", "FFT", "SOLVER", "QUANTIZATION", "COMMUNICATION",
-                        "TRANSFER", "MATRIX_PRODUCT");
+                        "NORM",
+                        "ATTENTION",
+                        "FFN",
+                        "OTHER",
+                        "SPARSE",
+                        "FFT",
+                        "SOLVER",
+                        "QUANTIZATION",
+                        "COMMUNICATION",
+                        "TRANSFER",
+                        "MATRIX_PRODUCT");
         assertThat(Arrays.stream(BrickCategory.values()).map(BrickCategory::displayName))
                 .containsExactly(
-                        "Norm", "Attention", "FFN", "Other", "Sparse", "FFT", "Solver", "Quantization", "Communication",
-                        "Transfer", "Matrix product");
+                        "Norm",
+                        "Attention",
+                        "FFN",
+                        "Other",
+                        "Sparse",
+                        "FFT",
+                        "Solver",
+                        "Quantization",
+                        "Communication",
+                        "Transfer",
+                        "Matrix product");
     }
 
     @Test

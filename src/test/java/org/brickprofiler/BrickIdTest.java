@@ -173,11 +173,39 @@ final class BrickIdTest {
 
     @Spec("1.2")
     @ParameterizedTest
-    @ValueSource(strings = {
-        "mlp", "ffn", "feed_forward", "attn", "attention", "self_attn", "gate_up_proj", "q_proj", "k_proj", "v_proj",
-        "norm", "attn_norm", "ffn_norm", "input_layernorm", "post_attention_layernorm", "attn_output", "c_proj", "dense",
-        "w1", "w2", "w3", "logits", "add", "mul_mat", "_", "___", "rms-norm", "rms norm", "RM\u017f_NORM", "l\u0131near"
-    })
+    @ValueSource(
+            strings = {
+                "mlp",
+                "ffn",
+                "feed_forward",
+                "attn",
+                "attention",
+                "self_attn",
+                "gate_up_proj",
+                "q_proj",
+                "k_proj",
+                "v_proj",
+                "norm",
+                "attn_norm",
+                "ffn_norm",
+                "input_layernorm",
+                "post_attention_layernorm",
+                "attn_output",
+                "c_proj",
+                "dense",
+                "w1",
+                "w2",
+                "w3",
+                "logits",
+                "add",
+                "mul_mat",
+                "_",
+                "___",
+                "rms-norm",
+                "rms norm",
+                "RM\u017f_NORM",
+                "l\u0131near"
+            })
     void whatIsAmbiguousIsNoKnownBrick(String name) {
         assertThat(BrickId.parse(name)).isEmpty();
         assertThat(BrickNames.newTable().find(name)).isEqualTo(NameTable.NONE);

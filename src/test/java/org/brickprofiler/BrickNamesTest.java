@@ -14,7 +14,8 @@ final class BrickNamesTest {
         NameTable names = BrickNames.newTable();
         for (BrickId id : BrickId.values()) {
             assertThat(names.find(id.displayName())).isEqualTo(id.index());
-            assertThat(id.aliases()).allSatisfy(alias -> assertThat(names.find(alias)).isEqualTo(id.index()));
+            assertThat(id.aliases())
+                    .allSatisfy(alias -> assertThat(names.find(alias)).isEqualTo(id.index()));
             assertThat(BrickNames.category(names.tag(id.index()))).isSameAs(id.category());
         }
     }

@@ -46,7 +46,8 @@ final class BrickProfilerBuilderTest {
         assertThat(with.snapshot().brick("mine").orElseThrow().percentileNs(90)).isEqualTo(p90);
         with.reset();
         with.record(BrickId.RMS_NORM, 7, 1);
-        assertThat(with.brickStats(BrickId.RMS_NORM).latency().orElseThrow().count()).isEqualTo(1);
+        assertThat(with.brickStats(BrickId.RMS_NORM).latency().orElseThrow().count())
+                .isEqualTo(1);
     }
 
     @Test
@@ -66,16 +67,21 @@ final class BrickProfilerBuilderTest {
 
         assertThat(near.checksums().options()).isEqualTo(options);
         assertThat(near.checksums().firstDivergenceFrom(right.checksums())).isPresent();
-        assertThat(near.checksums().compareWith(right.checksums(), Tolerance.FLOAT32).first())
+        assertThat(near.checksums()
+                        .compareWith(right.checksums(), Tolerance.FLOAT32)
+                        .first())
                 .isEmpty();
-        assertThat(far.checksums().compareWith(right.checksums(), Tolerance.FLOAT32).first())
+        assertThat(far.checksums()
+                        .compareWith(right.checksums(), Tolerance.FLOAT32)
+                        .first())
                 .isPresent();
     }
 
     @Test
     void attributionIsLiteralUnlessSet() {
         for (Attribution attribution : Attribution.values()) {
-            BrickProfiler profiler = BrickProfiler.builder().attribution(attribution).build();
+            BrickProfiler profiler =
+                    BrickProfiler.builder().attribution(attribution).build();
             profiler.enable();
             profiler.recordDeferred(BrickId.RMS_NORM, 0, 1);
             profiler.recordDeferred(BrickId.RMS_NORM, 60, 1);

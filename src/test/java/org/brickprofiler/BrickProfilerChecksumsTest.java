@@ -18,8 +18,7 @@ final class BrickProfilerChecksumsTest {
     private static final float[] OUTPUT = {1, 2, 3};
 
     private final FakeClock clock = new FakeClock(1_000);
-    private final BrickProfiler profiler =
-            BrickProfiler.builder().clock(clock).build();
+    private final BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
 
     private int position;
 

@@ -15,9 +15,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The same bricks on a clock that stands still and on one that runs: the device's times are the same, to the nanosecond. For
- * that the device is busy with other work whenever bricks are launched, and behind the host until they are waited for; what
- * the host's clock says differs, and must not matter.
+ * The same bricks on a clock that stands still and on one that runs: the device's times are the same, to the
+ * nanosecond. For that the device is busy with other work whenever bricks are launched, and behind the host until they
+ * are waited for; what the host's clock says differs, and must not matter.
  */
 final class BrickProfilerClocksTest {
 
@@ -141,7 +141,9 @@ final class BrickProfilerClocksTest {
             }
             bench.profiler.endPass();
             for (int brick = 0; brick < 3; brick++) {
-                assertThat(bench.totalNs(BrickId.all().get(brick))).as(mode + " " + brick).isEqualTo(2_000L * brick + 100);
+                assertThat(bench.totalNs(BrickId.all().get(brick)))
+                        .as(mode + " " + brick)
+                        .isEqualTo(2_000L * brick + 100);
             }
             bench.assertAllResolved();
         }
@@ -263,7 +265,9 @@ final class BrickProfilerClocksTest {
             });
         }
         crew.join();
-        assertThat(bench.profiler.brickStats(BrickId.RMS_NORM).count()).isEqualTo(launched.get()).isEqualTo(300);
+        assertThat(bench.profiler.brickStats(BrickId.RMS_NORM).count())
+                .isEqualTo(launched.get())
+                .isEqualTo(300);
         assertThat(bench.profiler.brickStats(BrickId.RMS_NORM).minNs()).isEqualTo(1_000);
         bench.assertAllResolved();
         assertThat(bench.stream.marksHeld()).isZero();
@@ -282,7 +286,10 @@ final class BrickProfilerClocksTest {
         bench.stream.work(1_000_000);
         assertThat(timer.elapsedNs()).isEqualTo(4_070);
         StringBuilder drained = new StringBuilder();
-        dispatches.drain(Backend.CUDA, (name, backend, ns) -> drained.append(name).append(' ').append(ns).append(' '));
+        dispatches.drain(
+                Backend.CUDA,
+                (name, backend, ns) ->
+                        drained.append(name).append(' ').append(ns).append(' '));
         assertThat(drained).hasToString("matmul 4000 rope 70 ");
         timer.close();
         bench.delay();

@@ -154,7 +154,9 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
         }
     }
 
-    /** A generation of thousands of passes, with bricks of its parts around hundreds of them, and idle time in between. */
+    /**
+     * A generation of thousands of passes, with bricks of its parts around hundreds of them, and idle time in between.
+     */
     @Spec("12.20")
     @Test
     void aBrickMayLastForAnyNumberOfPasses() {
@@ -320,7 +322,8 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
         launch(500);
         profiler.recordDeferred(BrickId.RMS_NORM, start, 1);
         profiler.endPass();
-        assertThat(stats(BrickId.RMS_NORM).count() + stats(BrickId.RMS_NORM).device().unresolved())
+        assertThat(stats(BrickId.RMS_NORM).count()
+                        + stats(BrickId.RMS_NORM).device().unresolved())
                 .isEqualTo(1);
     }
 

@@ -79,7 +79,8 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
             assertThat(stats.timeSource()).isEqualTo(DeviceTime.Source.DEVICE);
             assertThat(stats.device().samples()).isEqualTo(passes);
             assertThat(stats.device().launches()).isBetween(4L, 30L);
-            assertThat(stats.device().launchNs()).isEqualTo(LAUNCH_NS * stats.device().launches());
+            assertThat(stats.device().launchNs())
+                    .isEqualTo(LAUNCH_NS * stats.device().launches());
         }
         assertThat(some.snapshot().streams().get(0).clockErrorNs()).isZero();
     }

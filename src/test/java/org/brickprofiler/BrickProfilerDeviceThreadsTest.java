@@ -75,7 +75,9 @@ final class BrickProfilerDeviceThreadsTest extends ProfiledDevice {
     @Test
     void aThreadIsCountedWhereItsBricksAre() throws Exception {
         brickOnNewThread();
-        assertThat(profiler.snapshotAndReset().threads()).as("nothing is resolved").isZero();
+        assertThat(profiler.snapshotAndReset().threads())
+                .as("nothing is resolved")
+                .isZero();
 
         profiler.stream("decode").endPass();
         ProfileSnapshot second = profiler.snapshot();

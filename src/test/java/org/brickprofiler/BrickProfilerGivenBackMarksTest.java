@@ -11,7 +11,9 @@ import org.brickprofiler.testing.Collected;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** Many profilers, one after the other, on one stream of few marks: each gets those that the ones before do not need. */
+/**
+ * Many profilers, one after the other, on one stream of few marks: each gets those that the ones before do not need.
+ */
 final class BrickProfilerGivenBackMarksTest {
 
     private static final int PROFILERS = 50;

@@ -23,8 +23,7 @@ final class BrickProfilerGraphTest {
     private static final Dim3 ONE = new Dim3(1, 1, 1);
 
     private final FakeClock clock = new FakeClock(1_000);
-    private final BrickProfiler profiler =
-            BrickProfiler.builder().clock(clock).build();
+    private final BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
 
     private void brick(BrickId id, long elapsedNs) {
         long timer = profiler.startBrick(id);
@@ -113,8 +112,7 @@ final class BrickProfilerGraphTest {
 
         assertThat(profiler.checksums().list())
                 .extracting(ChecksumEntry::elapsedNs)
-                .containsExactly(
-                        OptionalLong.of(25), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty());
+                .containsExactly(OptionalLong.of(25), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty());
     }
 
     /** What the thread has resolved is the brick of a pass before, and not the one whose output is there. */

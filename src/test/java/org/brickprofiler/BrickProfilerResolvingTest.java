@@ -153,7 +153,9 @@ final class BrickProfilerResolvingTest extends ProfiledDevice {
         assertThat(totals.idleNs()).isZero();
     }
 
-    /** The start after the brick without marks delimits nothing, and its mark is gone when the next brick is resolved. */
+    /**
+     * The start after the brick without marks delimits nothing, and its mark is gone when the next brick is resolved.
+     */
     @Test
     void aStartThatIsReadAfterABrickWithoutMarksHidesNoGap() {
         SimulatedStream few = new SimulatedStream("few", clock, 4);

@@ -162,9 +162,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
         assertThat(copies.waits()).isEqualTo(1);
         assertThat(profiler.snapshot().streams())
                 .extracting(StreamTotals::stream, StreamTotals::samples)
-                .containsExactly(
-                        tuple("copies", 2L),
-                        tuple("decode", 1L));
+                .containsExactly(tuple("copies", 2L), tuple("decode", 1L));
     }
 
     @Test

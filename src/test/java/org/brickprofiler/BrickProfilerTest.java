@@ -40,8 +40,7 @@ final class BrickProfilerTest {
     void statsOfAKnownBrickAreNeverNull() {
         BrickStats stats = profiler.brickStats(BrickId.SVD_COMPUTE);
 
-        assertThat(stats)
-                .isEqualTo(BrickStats.empty("SVDCompute", BrickCategory.SOLVER, Bottleneck.UNKNOWN));
+        assertThat(stats).isEqualTo(BrickStats.empty("SVDCompute", BrickCategory.SOLVER, Bottleneck.UNKNOWN));
         assertThat(stats.minNs()).isZero();
     }
 
@@ -358,9 +357,11 @@ final class BrickProfilerTest {
         });
 
         assertThat(first.merge(profiler.snapshot()).facts().virtualMachines())
-                .as("a process that was looked at twice").singleElement()
+                .as("a process that was looked at twice")
+                .singleElement()
                 .satisfies(machine -> assertThat(machine.upNs())
-                        .isGreaterThanOrEqualTo(first.facts().virtualMachines().get(0).upNs()));
+                        .isGreaterThanOrEqualTo(
+                                first.facts().virtualMachines().get(0).upNs()));
     }
 
     @Test

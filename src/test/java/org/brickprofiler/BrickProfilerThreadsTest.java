@@ -85,7 +85,8 @@ final class BrickProfilerThreadsTest {
         assertThat(sum.brick("writer 2").orElseThrow().count()).isEqualTo(each / 4);
         assertThat(sum.brick("RmsNorm").orElseThrow().maxNs()).isEqualTo(7L * each);
         assertThat(sum.bricks())
-                .allSatisfy(brick -> assertThat(brick.latency().orElseThrow().count()).isEqualTo(brick.count()));
+                .allSatisfy(brick ->
+                        assertThat(brick.latency().orElseThrow().count()).isEqualTo(brick.count()));
         assertThat(profiler.allBrickStats()).isEmpty();
     }
 
@@ -143,7 +144,8 @@ final class BrickProfilerThreadsTest {
         crew.join();
 
         assertThat(profiler.brickNames()).hasSize(3_000);
-        assertThat(profiler.allBrickStats()).allSatisfy(brick -> assertThat(brick.count()).isEqualTo(3));
+        assertThat(profiler.allBrickStats())
+                .allSatisfy(brick -> assertThat(brick.count()).isEqualTo(3));
     }
 
     /** Long enough for threads to meet either state of the switch. */

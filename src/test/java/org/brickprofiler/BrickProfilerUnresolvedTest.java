@@ -48,7 +48,9 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
         captured(BrickId.SAMPLING, 1_000);
         profiler.endPass();
         assertThat(profiler.snapshot().unresolved()).isEqualTo(3);
-        assertThat(totals().busyNs()).isEqualTo(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(200);
+        assertThat(totals().busyNs())
+                .isEqualTo(stats(BrickId.RMS_NORM).totalNs())
+                .isEqualTo(200);
         // Of the time between two bricks nobody knows whether it was idle where one of them has no time.
         assertThat(totals().idleNs()).isEqualTo(6);
         assertThat(stream.marksHeld()).isZero();
@@ -78,7 +80,9 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
         captured(BrickId.RMS_NORM, 50);
         profiler.stopBrick(layer, 1);
         profiler.endPass();
-        assertThat(stats(BrickId.FUSED_ATTENTION).totalNs()).isEqualTo(totals().busyNs()).isEqualTo(150);
+        assertThat(stats(BrickId.FUSED_ATTENTION).totalNs())
+                .isEqualTo(totals().busyNs())
+                .isEqualTo(150);
         assertThat(totals().idleNs()).isZero();
     }
 

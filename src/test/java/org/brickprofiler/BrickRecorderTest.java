@@ -153,7 +153,9 @@ final class BrickRecorderTest {
     void refusesDurationsThatDoNotFit() {
         Duration tooLong = Duration.ofSeconds(Long.MAX_VALUE);
         refuses(() -> profiler.record("mine", tooLong, 1), tooLong.toString());
-        refuses(() -> profiler.record("mine", tooLong.negated(), 1), tooLong.negated().toString());
+        refuses(
+                () -> profiler.record("mine", tooLong.negated(), 1),
+                tooLong.negated().toString());
     }
 
     @Spec("2.7")

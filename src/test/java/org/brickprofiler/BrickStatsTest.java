@@ -18,12 +18,40 @@ import org.junit.jupiter.api.Test;
 final class BrickStatsTest {
 
     private static final BrickStats STATS = new BrickStats(
-            "Up", BrickCategory.FFN, Bottleneck.MEMORY, 4, 8_000, 500, 5_000, 700, 42, 400, 16_000, 4_000, 24_000,
-            1_000, 9_000, Optional.empty());
+            "Up",
+            BrickCategory.FFN,
+            Bottleneck.MEMORY,
+            4,
+            8_000,
+            500,
+            5_000,
+            700,
+            42,
+            400,
+            16_000,
+            4_000,
+            24_000,
+            1_000,
+            9_000,
+            Optional.empty());
 
     private static BrickStats withCycles(long total, long min, long max) {
         return new BrickStats(
-                "Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 1, 10, 10, 10, 10, 1, 1, 0, 0, total, min, max,
+                "Up",
+                BrickCategory.FFN,
+                Bottleneck.UNKNOWN,
+                1,
+                10,
+                10,
+                10,
+                10,
+                1,
+                1,
+                0,
+                0,
+                total,
+                min,
+                max,
                 Optional.empty());
     }
 
@@ -61,13 +89,30 @@ final class BrickStatsTest {
         assertThat(empty.category()).isSameAs(BrickCategory.FFN);
         assertThat(empty.bottleneck()).isSameAs(Bottleneck.COMPUTE);
         assertThat(List.of(
-                        empty.count(), empty.totalNs(), empty.minNs(), empty.maxNs(), empty.lastNs(),
-                        empty.lastAtUnixNs(), empty.totalElements(), empty.totalBytes(), empty.totalCompressedBytes(),
-                        empty.totalCycles(), empty.minCycles(), empty.maxCycles(), empty.percentileNs(50)))
+                        empty.count(),
+                        empty.totalNs(),
+                        empty.minNs(),
+                        empty.maxNs(),
+                        empty.lastNs(),
+                        empty.lastAtUnixNs(),
+                        empty.totalElements(),
+                        empty.totalBytes(),
+                        empty.totalCompressedBytes(),
+                        empty.totalCycles(),
+                        empty.minCycles(),
+                        empty.maxCycles(),
+                        empty.percentileNs(50)))
                 .containsOnly(0L);
         assertThat(List.of(
-                        empty.avgUs(), empty.minUs(), empty.maxUs(), empty.throughput(), empty.tokensPerSec(),
-                        empty.throughputGbps(), empty.cyclesPerElement(), empty.avgCycles(), empty.percentage(0),
+                        empty.avgUs(),
+                        empty.minUs(),
+                        empty.maxUs(),
+                        empty.throughput(),
+                        empty.tokensPerSec(),
+                        empty.throughputGbps(),
+                        empty.cyclesPerElement(),
+                        empty.avgCycles(),
+                        empty.percentage(0),
                         empty.percentage(100)))
                 .containsOnly(0.0);
         assertThat(empty.compressionRatio()).isEqualTo(1.0);
@@ -89,8 +134,22 @@ final class BrickStatsTest {
 
     private static BrickStats timed(long totalNs, long elements, long cycles) {
         return new BrickStats(
-                "a", BrickCategory.FFN, Bottleneck.UNKNOWN, 2, totalNs, 1, totalNs, 1, 1, elements, 0, 0, cycles, 1,
-                cycles, Optional.empty());
+                "a",
+                BrickCategory.FFN,
+                Bottleneck.UNKNOWN,
+                2,
+                totalNs,
+                1,
+                totalNs,
+                1,
+                1,
+                elements,
+                0,
+                0,
+                cycles,
+                1,
+                cycles,
+                Optional.empty());
     }
 
     @Spec("4.1")
@@ -133,8 +192,22 @@ final class BrickStatsTest {
     @Test
     void figuresOfLargeSumsDoNotOverflow() {
         BrickStats large = new BrickStats(
-                "Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 1, Long.MAX_VALUE, 1, Long.MAX_VALUE, 1, 1, Long.MAX_VALUE,
-                Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, 1, 1, Optional.empty());
+                "Up",
+                BrickCategory.FFN,
+                Bottleneck.UNKNOWN,
+                1,
+                Long.MAX_VALUE,
+                1,
+                Long.MAX_VALUE,
+                1,
+                1,
+                Long.MAX_VALUE,
+                Long.MAX_VALUE,
+                Long.MAX_VALUE,
+                Long.MAX_VALUE,
+                1,
+                1,
+                Optional.empty());
 
         assertThat(large.throughput()).isCloseTo(1e9, within(1.0));
         assertThat(large.throughputGbps()).isEqualTo(1.0);
@@ -248,10 +321,21 @@ final class BrickStatsTest {
                     BrickStats plain = Samples.brick("Up", BrickCategory.FFN, bottleneck, atNs, ns);
                     boolean cycles = plain.count() > 0 && minCycles > 0;
                     return new BrickStats(
-                            plain.name(), plain.category(), plain.bottleneck(), plain.count(), plain.totalNs(),
-                            plain.minNs(), plain.maxNs(), plain.lastNs(), plain.lastAtUnixNs(), plain.totalElements(),
-                            plain.count() * 3, plain.count() * 2, cycles ? minCycles + moreCycles : 0,
-                            cycles ? minCycles : 0, cycles ? minCycles + moreCycles : 0,
+                            plain.name(),
+                            plain.category(),
+                            plain.bottleneck(),
+                            plain.count(),
+                            plain.totalNs(),
+                            plain.minNs(),
+                            plain.maxNs(),
+                            plain.lastNs(),
+                            plain.lastAtUnixNs(),
+                            plain.totalElements(),
+                            plain.count() * 3,
+                            plain.count() * 2,
+                            cycles ? minCycles + moreCycles : 0,
+                            cycles ? minCycles : 0,
+                            cycles ? minCycles + moreCycles : 0,
                             withLatency ? plain.latency() : Optional.empty());
                 });
     }

@@ -107,15 +107,21 @@ final class BrickTimersNamesTest {
     @Test
     @SuppressWarnings("NullAway") // null is what is tested
     void refusesNamesThatAreNone() {
-        assertThatIllegalArgumentException().isThrownBy(() -> profiler.startBrick("")).withMessageContaining("empty");
-        assertThatIllegalArgumentException().isThrownBy(() -> profiler.brickKey("")).withMessageContaining("empty");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.startBrick(""))
+                .withMessageContaining("empty");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.brickKey(""))
+                .withMessageContaining("empty");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> profiler.brickKey("", BrickCategory.FFN))
                 .withMessageContaining("empty");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> profiler.startBrick((String) null))
                 .withMessageContaining("null");
-        assertThatIllegalArgumentException().isThrownBy(() -> profiler.brickKey(null)).withMessageContaining("null");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.brickKey(null))
+                .withMessageContaining("null");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> profiler.brickKey(null, BrickCategory.FFN))
                 .withMessageContaining("null");
@@ -145,6 +151,8 @@ final class BrickTimersNamesTest {
         assertThat(other.maxNs()).isEqualTo(7);
         assertThat(profiler.stats("layer 4999")).isEmpty();
         assertThat(profiler.stats("layer 0")).isPresent();
-        assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).count()).as("known names still fit").isEqualTo(1);
+        assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).count())
+                .as("known names still fit")
+                .isEqualTo(1);
     }
 }

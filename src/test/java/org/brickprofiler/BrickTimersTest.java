@@ -196,7 +196,8 @@ final class BrickTimersTest {
             profiler.stopBrick(random.nextLong(), 1);
         }
 
-        long samples = profiler.allBrickStats().stream().mapToLong(BrickStats::count).sum();
+        long samples =
+                profiler.allBrickStats().stream().mapToLong(BrickStats::count).sum();
         assertThat(samples).as("one garbage timer in a hundred names a brick").isBetween(1L, 5_000L);
         assertThat(profiler.allBrickStats()).allSatisfy(stats -> {
             assertThat(stats.minNs()).isNotNegative();

@@ -39,7 +39,8 @@ class CalibrationTest {
     }
 
     static Calibration calibration(Environment where, double ownNs, double plainNs) {
-        return new Calibration(where, NO_SPREAD, NO_SPREAD, 0, Map.of(Mode.OWN, cost(ownNs), Mode.PLAIN, cost(plainNs)));
+        return new Calibration(
+                where, NO_SPREAD, NO_SPREAD, 0, Map.of(Mode.OWN, cost(ownNs), Mode.PLAIN, cost(plainNs)));
     }
 
     /** Started bricks show 2 of 5 parts, those of a lap 3. */
@@ -53,7 +54,12 @@ class CalibrationTest {
 
     private static RunFacts facts(List<Calibration> calibrations, Map<String, Nesting> nesting) {
         return RunFacts.NONE.plus(new RunFacts(
-                RunFacts.NONE.tokensPerSec(), RunFacts.NONE.tokensPerSec(), Map.of(), List.of(), List.of(), calibrations,
+                RunFacts.NONE.tokensPerSec(),
+                RunFacts.NONE.tokensPerSec(),
+                Map.of(),
+                List.of(),
+                List.of(),
+                calibrations,
                 nesting));
     }
 
@@ -94,9 +100,11 @@ class CalibrationTest {
         assertThat(measured.costs()).doesNotContainKey(Mode.DEVICE);
         Cost own = measured.own();
         assertThat(own.insideNs().medianNs()).isBetween(0.5, own.sampleNs().medianNs());
-        assertThat(own.emptyNs().medianNs()).isGreaterThan(measured.clockReadNs().medianNs());
+        assertThat(own.emptyNs().medianNs())
+                .isGreaterThan(measured.clockReadNs().medianNs());
         assertThat(own.sampleNs().lowNs()).isLessThanOrEqualTo(own.sampleNs().medianNs());
-        assertThat(own.sampleNs().highNs()).isGreaterThanOrEqualTo(own.sampleNs().medianNs());
+        assertThat(own.sampleNs().highNs())
+                .isGreaterThanOrEqualTo(own.sampleNs().medianNs());
     }
 
     @Spec("4.13")
@@ -104,7 +112,9 @@ class CalibrationTest {
     void isNoPartOfWhatIsRecorded() {
         FakeClock clock = new FakeClock();
         ReadingClock reading = new ReadingClock(1);
-        BrickProfiler profiler = BrickProfiler.builder().clock(() -> clock.nanoTime() + reading.nanoTime()).build();
+        BrickProfiler profiler = BrickProfiler.builder()
+                .clock(() -> clock.nanoTime() + reading.nanoTime())
+                .build();
         profiler.enable();
         long timer = profiler.startBrick(BrickId.LM_HEAD);
         profiler.stopBrick(timer, 1);
@@ -138,12 +148,15 @@ class CalibrationTest {
             profiler.stopBrick(outer, 1);
             clock.advance(5);
         }
-        assertThat(profiler.snapshot().facts().nesting()).as("asked for by nobody").isEmpty();
+        assertThat(profiler.snapshot().facts().nesting())
+                .as("asked for by nobody")
+                .isEmpty();
         profiler.calibrate();
-        assertThat(profiler.snapshot().facts().nesting()).containsExactly(
-                Map.entry("QkvProjection", new Nesting(2, 2, 0, 0)),
-                Map.entry("RmsNorm", new Nesting(4, 2, 0, 0)),
-                Map.entry("block", new Nesting(2, 0, 6, 4)));
+        assertThat(profiler.snapshot().facts().nesting())
+                .containsExactly(
+                        Map.entry("QkvProjection", new Nesting(2, 2, 0, 0)),
+                        Map.entry("RmsNorm", new Nesting(4, 2, 0, 0)),
+                        Map.entry("block", new Nesting(2, 0, 6, 4)));
     }
 
     @Spec("4.14")
@@ -155,11 +168,17 @@ class CalibrationTest {
         // One graphed sample of four was begun by a lap, and held one started brick and one of a lap.
         RunFacts known = facts(calibrations, Map.of("block", new Nesting(4, 2, 8, 4)));
         assertThat(known.netNs(brick)).hasValue(4_000 - (20 + 30) - 2 * (50 + 30));
-        assertThat(facts(calibrations, Map.of()).netNs(brick)).as("no nesting known").hasValue(4_000 - 2 * 20);
-        assertThat(facts(List.of(calibration(Samples.MACHINE, 1e6, 1)), Map.of()).netNs(brick)).hasValue(0);
+        assertThat(facts(calibrations, Map.of()).netNs(brick))
+                .as("no nesting known")
+                .hasValue(4_000 - 2 * 20);
+        assertThat(facts(List.of(calibration(Samples.MACHINE, 1e6, 1)), Map.of())
+                        .netNs(brick))
+                .hasValue(0);
         assertThat(RunFacts.NONE.netNs(brick)).isEmpty();
         Environment other = new Environment("25", "VM 1", "OS 2", "arch", "cpu", 4, 10);
-        assertThat(facts(List.of(calibrations.get(0), calibration(other, 1, 1)), Map.of()).netNs(brick)).isEmpty();
+        assertThat(facts(List.of(calibrations.get(0), calibration(other, 1, 1)), Map.of())
+                        .netNs(brick))
+                .isEmpty();
     }
 
     @Spec("4.14")
@@ -171,8 +190,8 @@ class CalibrationTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> TextReport.renderNet(plain))
                 .withMessage("the profile holds no calibration: BrickProfiler.calibrate() makes one");
-        ProfileSnapshot calibrated = plain.withFacts(facts(
-                List.of(calibration(Samples.MACHINE, 10, 1)), Map.of("block", new Nesting(1, 0, 2, 0))));
+        ProfileSnapshot calibrated = plain.withFacts(
+                facts(List.of(calibration(Samples.MACHINE, 10, 1)), Map.of("block", new Nesting(1, 0, 2, 0))));
 
         String report = TextReport.renderNet(calibrated);
         assertThat(report)
@@ -188,10 +207,13 @@ class CalibrationTest {
     void ofOneEnvironmentTheCheapestStands() {
         Calibration cheap = calibration(Samples.MACHINE, 1, 9);
         Calibration dear = calibration(Samples.MACHINE, 2, 1);
-        assertThat(facts(List.of(dear), Map.of()).plus(facts(List.of(cheap), Map.of())).calibrations())
+        assertThat(facts(List.of(dear), Map.of())
+                        .plus(facts(List.of(cheap), Map.of()))
+                        .calibrations())
                 .containsExactly(cheap);
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new Calibration(Samples.MACHINE, NO_SPREAD, NO_SPREAD, 0, Map.of(Mode.PLAIN, cost(1))))
+                .isThrownBy(
+                        () -> new Calibration(Samples.MACHINE, NO_SPREAD, NO_SPREAD, 0, Map.of(Mode.PLAIN, cost(1))))
                 .withMessage("costs of [PLAIN] without OWN");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Nesting(1, 2, 0, 0))

@@ -17,7 +17,9 @@ final class CategoryStatsTest {
         assertThat(STATS.avgUs()).isEqualTo(0.5);
         assertThat(STATS.throughput()).isEqualTo(5e7);
         assertThat(STATS.percentage(16_000)).isEqualTo(25.0);
-        assertThat(STATS.percentage(2_000)).as("of wall time, with several threads").isEqualTo(200.0);
+        assertThat(STATS.percentage(2_000))
+                .as("of wall time, with several threads")
+                .isEqualTo(200.0);
     }
 
     @Spec("4.2")

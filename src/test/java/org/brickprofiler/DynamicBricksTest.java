@@ -159,8 +159,8 @@ final class DynamicBricksTest {
                 p -> p.time("mine", -77, answer),
                 p -> p.scope(key, -77),
                 p -> p.scope("mine", -77));
-        List<Consumer<BrickProfiler>> nameless = List.of(
-                p -> p.time("", 1, body), p -> p.time("", 1, answer), p -> p.scope("", 1));
+        List<Consumer<BrickProfiler>> nameless =
+                List.of(p -> p.time("", 1, body), p -> p.time("", 1, answer), p -> p.scope("", 1));
 
         for (boolean on : new boolean[] {true, false}) {
             if (!on) {

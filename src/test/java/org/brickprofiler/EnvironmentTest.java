@@ -40,7 +40,8 @@ final class EnvironmentTest {
                 new Environment("18", "a", "a", "a", "a", 1, 1));
 
         assertThat(new TreeSet<>(rising)).containsExactlyElementsOf(rising);
-        assertThat(base).isEqualByComparingTo(
-                new Environment(base.javaVersion(), base.jvm(), base.os(), base.arch(), base.cpu(), 4, 10));
+        assertThat(base)
+                .isEqualByComparingTo(
+                        new Environment(base.javaVersion(), base.jvm(), base.os(), base.arch(), base.cpu(), 4, 10));
     }
 }

@@ -11,11 +11,14 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.api.Test;
 
-/** Sums that no longer fit a {@code long}: some numbers of samples would wrap to a negative sum, others to a positive one. */
+/**
+ * Sums that no longer fit a {@code long}: some numbers of samples would wrap to a negative sum, others to a positive
+ * one.
+ */
 @Spec("2.15")
 final class LargeSumsTest {
 
@@ -45,11 +48,13 @@ final class LargeSumsTest {
                 new Way("bytes", p -> p.recordBytes("x", 1, 1, LARGE, 1), s -> only(s).totalBytes()),
                 new Way("compressed", p -> p.recordBytes("x", 1, 1, 1, LARGE), s -> only(s).totalCompressedBytes()),
                 new Way("cycles", p -> p.recordCycles("x", 1, 1, LARGE), s -> only(s).totalCycles()),
-                new Way("all bricks", p -> p.record("x" + Thread.currentThread().getName(), 1, LARGE),
+                new Way(
+                        "all bricks",
+                        p -> p.record("x" + Thread.currentThread().getName(), 1, LARGE),
                         ProfileSnapshot::totalTokens),
                 new Way("tile ns", p -> p.tiles().record(TileLevel.MACRO, 1, 1, LARGE, 1, 1), s -> macro(s).totalNs()),
-                new Way("tile flops", p -> p.tiles().record(TileLevel.MACRO, 1, 1, 1, 1, LARGE),
-                        s -> macro(s).totalFlops()));
+                new Way("tile flops", p -> p.tiles().record(TileLevel.MACRO, 1, 1, 1, 1, LARGE), s -> macro(s)
+                        .totalFlops()));
     }
 
     @ParameterizedTest

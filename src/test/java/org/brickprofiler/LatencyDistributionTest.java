@@ -72,7 +72,8 @@ final class LatencyDistributionTest {
     @Test
     void theRankIsThatOfTheDecimalShare() {
         for (int count : new int[] {10, 50, 100, 125}) {
-            LatencyDistribution ranks = of(java.util.stream.LongStream.rangeClosed(1, count).toArray());
+            LatencyDistribution ranks =
+                    of(java.util.stream.LongStream.rangeClosed(1, count).toArray());
             for (int tenths = 0; tenths <= 1_000; tenths++) {
                 BigDecimal share = BigDecimal.valueOf(tenths, 1);
                 long rank = share.multiply(BigDecimal.valueOf(count))
@@ -88,16 +89,21 @@ final class LatencyDistributionTest {
     @Test
     void theRankIsThatOfTheDecimalShareOfManySamplesToo() {
         for (long count : new long[] {1_000, 3_000, 10_000, 41_000, 1_000_000, 1_000_000_000_000L}) {
-            for (String text : List.of("50", "90", "99", "99.9", "99.99", "1.1", "7", "14", "28", "55", "56", "57", "58")) {
+            for (String text :
+                    List.of("50", "90", "99", "99.9", "99.99", "1.1", "7", "14", "28", "55", "56", "57", "58")) {
                 BigDecimal share = new BigDecimal(text);
                 long rank = share.multiply(BigDecimal.valueOf(count))
                         .divide(BigDecimal.valueOf(100), 0, RoundingMode.CEILING)
                         .longValueExact();
                 // Sample number "rank" took 1 ns and the next 2 ns.
                 LatencyDistribution split = LatencyDistribution.ofCounts(new long[] {0, rank, count - rank});
-                assertThat(split.percentileNs(share.doubleValue())).as("p%s of %d", text, count).isEqualTo(1);
+                assertThat(split.percentileNs(share.doubleValue()))
+                        .as("p%s of %d", text, count)
+                        .isEqualTo(1);
                 LatencyDistribution before = LatencyDistribution.ofCounts(new long[] {0, rank - 1, count - rank + 1});
-                assertThat(before.percentileNs(share.doubleValue())).as("p%s of %d", text, count).isEqualTo(2);
+                assertThat(before.percentileNs(share.doubleValue()))
+                        .as("p%s of %d", text, count)
+                        .isEqualTo(2);
             }
         }
     }
@@ -174,14 +180,15 @@ final class LatencyDistributionTest {
                 .as("p%s, exactly %d, read as %d", share, exact, read)
                 .isLessThanOrEqualTo(LatencyDistribution.RELATIVE_ERROR * exact);
         BrickStats stats = Samples.brick(
-                "Up", BrickCategory.FFN, durationsNs.stream().mapToLong(Long::longValue).toArray());
+                "Up",
+                BrickCategory.FFN,
+                durationsNs.stream().mapToLong(Long::longValue).toArray());
         assertThat((double) Math.abs(stats.percentileNs(share.doubleValue()) - exact))
                 .isLessThanOrEqualTo(LatencyDistribution.RELATIVE_ERROR * exact);
     }
 
     @Property
-    void theSumIsTheDistributionOfAllSamples(
-            @ForAll("durations") List<Long> one, @ForAll("durations") List<Long> two) {
+    void theSumIsTheDistributionOfAllSamples(@ForAll("durations") List<Long> one, @ForAll("durations") List<Long> two) {
         long[] both = java.util.stream.Stream.concat(one.stream(), two.stream())
                 .mapToLong(Long::longValue)
                 .toArray();
@@ -194,6 +201,10 @@ final class LatencyDistributionTest {
 
     @Provide
     Arbitrary<List<Long>> durations() {
-        return Arbitraries.longs().between(0, (1L << 40) - 1).list().ofMinSize(1).ofMaxSize(40);
+        return Arbitraries.longs()
+                .between(0, (1L << 40) - 1)
+                .list()
+                .ofMinSize(1)
+                .ofMaxSize(40);
     }
 }

@@ -12,9 +12,9 @@ import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.api.Test;
 
 /** Negative elements are refused by every way to stop a timer, whatever the switch says and whatever the timer is. */
 @Spec("2.7")

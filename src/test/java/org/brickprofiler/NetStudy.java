@@ -17,16 +17,16 @@ import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.RunningProcess;
 
 /**
- * Whether net times are those of the same code without a profiler: short bricks on one thread, in pairs of processes of which
- * one has a profiler. The two of a pair take turns of some milliseconds, and never run at once, so that what the machine's
- * clock does meanwhile, it does to both. Arguments: pairs a way (21), about how long a brick takes, ns (200), and any of the
- * ways, of which all are tried otherwise; {@code INLINED} is for work that is compiled into the method that times it, which
- * otherwise is a method of its own, the same code in every process.
+ * Whether net times are those of the same code without a profiler: short bricks on one thread, in pairs of processes of
+ * which one has a profiler. The two of a pair take turns of some milliseconds, and never run at once, so that what the
+ * machine's clock does meanwhile, it does to both. Arguments: pairs a way (21), about how long a brick takes, ns (200),
+ * and any of the ways, of which all are tried otherwise; {@code INLINED} is for work that is compiled into the method
+ * that times it, which otherwise is a method of its own, the same code in every process.
  *
- * <p>A process prints how long a piece of work took: by the clock around all of them where there is no profiler, else the sum
- * of net times over the number of pieces; and how long the same takes in the same process without a profiler, in steps between
- * those with one. What the bricks hold is learnt from a graph of the first pieces. Each brick does the same work, a chain of
- * operations that wait for each other; what a compiler could do with other code is not in it.
+ * <p>A process prints how long a piece of work took: by the clock around all of them where there is no profiler, else
+ * the sum of net times over the number of pieces; and how long the same takes in the same process without a profiler,
+ * in steps between those with one. What the bricks hold is learnt from a graph of the first pieces. Each brick does the
+ * same work, a chain of operations that wait for each other; what a compiler could do with other code is not in it.
  */
 public final class NetStudy {
 
@@ -41,6 +41,7 @@ public final class NetStudy {
 
     /** A compiler takes hundreds of calls of a method, however long its loop is. */
     private static final int WARMUP_STEPS = 2_000;
+
     private static final int HELD = 10;
 
     private static final int GO = 1;
@@ -117,8 +118,9 @@ public final class NetStudy {
                 figures.computeIfAbsent(way, none -> new ArrayList<>()).add(pair(way, chain, options));
             }
         }
-        System.out.println("| bricks by | pairs | no profiler, ns | as recorded | net | net to no profiler, median of pairs "
-                + "| middle half of pairs | all pairs | the same process without one, median |");
+        System.out.println(
+                "| bricks by | pairs | no profiler, ns | as recorded | net | net to no profiler, median of pairs "
+                        + "| middle half of pairs | all pairs | the same process without one, median |");
         System.out.println("|---|---|---|---|---|---|---|---|---|");
         figures.forEach((way, all) -> System.out.printf(
                 Locale.ROOT,
@@ -161,7 +163,8 @@ public final class NetStudy {
         }
     }
 
-    private static RunningProcess start(Way way, int chain, ServerSocket server, List<String> options) throws IOException {
+    private static RunningProcess start(Way way, int chain, ServerSocket server, List<String> options)
+            throws IOException {
         return ChildProcess.java(NetStudy.class)
                 .jvmOptions(options)
                 .arguments(List.of(way.name(), Integer.toString(chain), Integer.toString(server.getLocalPort())))
@@ -178,7 +181,9 @@ public final class NetStudy {
 
     private static double[] figures(RunningProcess process) {
         String printed = process.result().assertSucceeded().out();
-        return Arrays.stream(printed.strip().split(" ", -1)).mapToDouble(Double::parseDouble).toArray();
+        return Arrays.stream(printed.strip().split(" ", -1))
+                .mapToDouble(Double::parseDouble)
+                .toArray();
     }
 
     // ---- one process ----
@@ -193,7 +198,8 @@ public final class NetStudy {
             plain(chain, port);
             return;
         }
-        BrickProfiler profiler = BrickProfiler.builder().percentiles(way == Way.PERCENTILES).build();
+        BrickProfiler profiler =
+                BrickProfiler.builder().percentiles(way == Way.PERCENTILES).build();
         profiler.enable();
         repeat(WARMUP_STEPS, () -> step(profiler, way, chain));
         profiler.graph().enable();

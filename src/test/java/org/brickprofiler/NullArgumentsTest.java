@@ -63,7 +63,6 @@ import org.brickprofiler.device.ProbeTimer;
 import org.brickprofiler.device.cuda.CudaStream;
 import org.brickprofiler.device.cuda.SimulatedCuda;
 import org.brickprofiler.device.metal.MetalStream;
-import org.brickprofiler.device.metal.MetalStream.Builder;
 import org.brickprofiler.device.metal.SimulatedMetal;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
@@ -105,8 +104,8 @@ import org.junit.jupiter.api.io.TempDir;
 final class NullArgumentsTest {
 
     /** Packages that only the library itself calls, and the programs. */
-    private static final Pattern INTERNAL =
-            Pattern.compile("org\\.brickprofiler\\.(internal|report\\.(internal|setting)|trace\\.setting|metrics\\.[A-Z]\\w+|agent|cli|demo|gpucheck)\\b.*");
+    private static final Pattern INTERNAL = Pattern.compile(
+            "org\\.brickprofiler\\.(internal|report\\.(internal|setting)|trace\\.setting|metrics\\.[A-Z]\\w+|agent|cli|demo|gpucheck)\\b.*");
 
     @TempDir
     private Path folder;
@@ -149,7 +148,8 @@ final class NullArgumentsTest {
                         1,
                         DeviceRecorder.Tracing.NONE));
         instances.put(DispatchTimer.class, () -> new DispatchTimer(closing(new HostStream()), 4));
-        instances.put(ProbeTimer.class, () -> ProbeTimer.startIf(true, new CpuTimer()).orElseThrow());
+        instances.put(
+                ProbeTimer.class, () -> ProbeTimer.startIf(true, new CpuTimer()).orElseThrow());
         instances.put(TraceRecorder.class, TraceRecorder::new);
         instances.put(TraceRecorder.Builder.class, TraceRecorder::builder);
         instances.put(DeviceTrack.class, () -> new TraceRecorder()
@@ -247,7 +247,9 @@ final class NullArgumentsTest {
             List<Class<?>> types = new ArrayList<>();
             for (Path file : (Iterable<Path>) files.sorted()::iterator) {
                 String name = root.relativize(file).toString().replace('/', '.');
-                if (name.endsWith(".class") && !name.endsWith("-info.class") && !INTERNAL.matcher(name).matches()) {
+                if (name.endsWith(".class")
+                        && !name.endsWith("-info.class")
+                        && !INTERNAL.matcher(name).matches()) {
                     Class<?> type = load(name.substring(0, name.length() - ".class".length()));
                     if (isPublic(type)) {
                         types.add(type);
@@ -299,10 +301,12 @@ final class NullArgumentsTest {
     private static boolean isCalledFromOutside(Executable called) {
         boolean compiled = called.isSynthetic()
                 || (called.getName().equals("equals") && called.getParameterCount() == 1)
-                || (called.getName().equals("valueOf") && called.getDeclaringClass().isEnum());
+                || (called.getName().equals("valueOf")
+                        && called.getDeclaringClass().isEnum());
         return Modifier.isPublic(called.getModifiers())
                 && !Modifier.isAbstract(called.getModifiers())
-                && !(called instanceof Constructor && Modifier.isAbstract(called.getDeclaringClass().getModifiers()))
+                && !(called instanceof Constructor
+                        && Modifier.isAbstract(called.getDeclaringClass().getModifiers()))
                 && !compiled;
     }
 
@@ -464,8 +468,8 @@ final class NullArgumentsTest {
                 () -> profiler.setSyncMode(null),
                 () -> profiler.time(BrickId.RMS_NORM, 1, (Runnable) null),
                 () -> profiler.tiles().record(null, 0, 0, 1, 1, 1));
-        calls.forEach(call -> assertThatThrownBy(call)
-                .isInstanceOfAny(NullPointerException.class, IllegalArgumentException.class));
+        calls.forEach(call ->
+                assertThatThrownBy(call).isInstanceOfAny(NullPointerException.class, IllegalArgumentException.class));
         profiler.stopBrick(timer, 1);
 
         assertThat(profiler.syncMode()).isEqualTo(SyncMode.DEFERRED);

@@ -17,7 +17,9 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Processes that have the library's regular dependencies, and lack one or all of the libraries that parts of it need. */
+/**
+ * Processes that have the library's regular dependencies, and lack one or all of the libraries that parts of it need.
+ */
 @Spec("20.8")
 final class OptionalPartsTest {
 
@@ -47,8 +49,10 @@ final class OptionalPartsTest {
                             .lines()
                             .isEmpty());
                 }
-                case "change" -> worksIf(
-                        Comparison.Change.between(new double[] {1, 2}, new double[] {1, 2}).percent() == 0);
+                case "change" ->
+                    worksIf(Comparison.Change.between(new double[] {1, 2}, new double[] {1, 2})
+                                    .percent()
+                            == 0);
                 default -> throw new IllegalArgumentException(part);
             };
         }
@@ -61,7 +65,8 @@ final class OptionalPartsTest {
     private static String classPath(List<String> jars) {
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
                 .filter(entry -> !entry.endsWith(".jar")
-                        || jars.stream().anyMatch(jar -> new File(entry).getName().startsWith(jar)))
+                        || jars.stream()
+                                .anyMatch(jar -> new File(entry).getName().startsWith(jar)))
                 .collect(Collectors.joining(File.pathSeparator));
     }
 
@@ -80,7 +85,8 @@ final class OptionalPartsTest {
     @ParameterizedTest
     @CsvSource({"json", "html"})
     void theReportsNeedNothingMore(String part) throws Exception {
-        assertThat(printed(ChildProcess.java(User.class, classPath(REGULAR)), part)).isEqualTo("works");
+        assertThat(printed(ChildProcess.java(User.class, classPath(REGULAR)), part))
+                .isEqualTo("works");
     }
 
     @ParameterizedTest

@@ -82,7 +82,8 @@ final class OwnBrickNamesTest {
                 profiler.brickKey("head");
             }
             assertThat(log.linesWith("is not used")).isEqualTo(2);
-            assertThat(log.linesWith("'head' is the brick LmHead of category Other, so the category Attention is not used"))
+            assertThat(log.linesWith(
+                            "'head' is the brick LmHead of category Other, so the category Attention is not used"))
                     .isOne();
             assertThat(log.linesWith("'mine' is the brick mine of category FFN, so the category Norm is not used"))
                     .isOne();

@@ -16,8 +16,9 @@ import org.junit.jupiter.api.Test;
 /** What the pages for readers name is there: files, folders, tests, benchmarks and profiles of the build. */
 final class PagesTest {
 
-    private static final List<Path> FOLDERS =
-            Stream.of(".", "docs", "native/gpu-check", "native/metal-shim").map(Path::of).toList();
+    private static final List<Path> FOLDERS = Stream.of(".", "docs", "native/gpu-check", "native/metal-shim")
+            .map(Path::of)
+            .toList();
 
     private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:)([^)#]+)");
     private static final Pattern PATH = Pattern.compile("`((?:src|docs|native|\\.ci)/[\\w./-]+)`");
@@ -31,7 +32,8 @@ final class PagesTest {
         List<Named> all = new ArrayList<>();
         for (Path folder : FOLDERS) {
             try (Stream<Path> files = Files.list(folder)) {
-                for (Path page : files.filter(file -> file.toString().endsWith(".md")).toList()) {
+                for (Path page :
+                        files.filter(file -> file.toString().endsWith(".md")).toList()) {
                     pattern.matcher(Files.readString(page))
                             .results()
                             .forEach(found -> all.add(new Named(folder, found.group(1))));
@@ -44,12 +46,14 @@ final class PagesTest {
 
     @Test
     void linksLeadSomewhere() throws IOException {
-        assertThat(named(LINK)).allSatisfy(link -> assertThat(link.folder().resolve(link.text())).exists());
+        assertThat(named(LINK)).allSatisfy(link -> assertThat(link.folder().resolve(link.text()))
+                .exists());
     }
 
     @Test
     void filesAndFoldersAreThere() throws IOException {
-        assertThat(named(PATH)).allSatisfy(path -> assertThat(Path.of(path.text())).exists());
+        assertThat(named(PATH))
+                .allSatisfy(path -> assertThat(Path.of(path.text())).exists());
     }
 
     @Test

@@ -71,7 +71,8 @@ final class ProfileOutputIT {
                 case "parent" -> {
                     record(BrickProfiler.enabled(), 7);
                     Process child = new ProcessBuilder(
-                                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                    Path.of(System.getProperty("java.home"), "bin", "java")
+                                            .toString(),
                                     "-cp",
                                     System.getProperty("java.class.path"),
                                     Engine.class.getName(),
@@ -82,11 +83,13 @@ final class ProfileOutputIT {
                 }
                 case "loaders" -> {
                     record(BrickProfiler.enabled(), 3);
-                    URL[] path = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                    URL[] path = Arrays.stream(
+                                    System.getProperty("java.class.path").split(File.pathSeparator))
                             .map(Engine::url)
                             .toArray(URL[]::new);
                     try (URLClassLoader other = new URLClassLoader(path, ClassLoader.getPlatformClassLoader())) {
-                        Method main = Class.forName(Engine.class.getName(), true, other).getMethod("main", String[].class);
+                        Method main = Class.forName(Engine.class.getName(), true, other)
+                                .getMethod("main", String[].class);
                         main.setAccessible(true);
                         main.invoke(null, (Object) new String[] {"plain"});
                     }
@@ -157,7 +160,9 @@ final class ProfileOutputIT {
     }
 
     private static long samples(Path profile) throws IOException {
-        return JsonReport.read(profile).bricks().stream().mapToLong(BrickStats::count).sum();
+        return JsonReport.read(profile).bricks().stream()
+                .mapToLong(BrickStats::count)
+                .sum();
     }
 
     @Test
@@ -249,8 +254,9 @@ final class ProfileOutputIT {
         ProcessResult result = run("plain");
         result.assertSucceeded();
         assertThat(result.err())
-                .contains("BRICK_PROFILER_OUT: no profile goes to '" + file + "'", "the folder " + file.getParent()
-                        + " does not exist");
+                .contains(
+                        "BRICK_PROFILER_OUT: no profile goes to '" + file + "'",
+                        "the folder " + file.getParent() + " does not exist");
     }
 
     /** An image that jlink made without the module of the management beans. */

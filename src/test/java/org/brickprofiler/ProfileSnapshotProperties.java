@@ -50,8 +50,9 @@ final class ProfileSnapshotProperties {
                     profiler.endPass();
                 }
                 case 6 -> profiler.recordWork(id, new Work(elapsedNs, elements, 9 * elements));
-                default -> profiler.tiles().record(
-                        LEVELS.get(which % 3), which, (int) elements, elapsedNs, elements, 2 * elements);
+                default ->
+                    profiler.tiles()
+                            .record(LEVELS.get(which % 3), which, (int) elements, elapsedNs, elements, 2 * elements);
             }
         }
     }
@@ -88,9 +89,24 @@ final class ProfileSnapshotProperties {
         List<BrickStats> plain = new ArrayList<>();
         for (BrickStats b : bricks) {
             plain.add(new BrickStats(
-                    b.name(), b.category(), b.bottleneck(), b.count(), b.totalNs(), b.minNs(), b.maxNs(), b.lastNs(), 0,
-                    b.totalElements(), b.totalBytes(), b.totalCompressedBytes(), b.totalCycles(), b.minCycles(),
-                    b.maxCycles(), b.latency(), b.device(), b.work()));
+                    b.name(),
+                    b.category(),
+                    b.bottleneck(),
+                    b.count(),
+                    b.totalNs(),
+                    b.minNs(),
+                    b.maxNs(),
+                    b.lastNs(),
+                    0,
+                    b.totalElements(),
+                    b.totalBytes(),
+                    b.totalCompressedBytes(),
+                    b.totalCycles(),
+                    b.minCycles(),
+                    b.maxCycles(),
+                    b.latency(),
+                    b.device(),
+                    b.work()));
         }
         plain.sort(Comparator.comparing(BrickStats::name));
         return plain;
@@ -104,7 +120,9 @@ final class ProfileSnapshotProperties {
         long totalNs = snapshot.totalNs();
         double expected = totalNs == 0 ? 0.0 : 100.0;
 
-        assertThat(snapshot.bricks().stream().mapToDouble(brick -> brick.percentage(totalNs)).sum())
+        assertThat(snapshot.bricks().stream()
+                        .mapToDouble(brick -> brick.percentage(totalNs))
+                        .sum())
                 .isCloseTo(expected, within(ROUNDING));
         assertThat(snapshot.categories().values().stream()
                         .mapToDouble(category -> category.percentage(totalNs))
@@ -258,10 +276,9 @@ final class ProfileSnapshotProperties {
                 .as((name, device, uuid, pci, n, failure) -> new StreamTotals(
                         name, "gpu", device, uuid, pci, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), failure));
         Arbitrary<TileStats> tile = Combinators.combine(Arbitraries.of(TileLevel.class), few, few, few)
-                .as((level, ns, row, col) ->
-                        new TileStats(level, 1, ns, ns, ns, 1, 1, row.intValue(), col.intValue()));
-        Arbitrary<Environment> where = Arbitraries.of(
-                Samples.MACHINE, new Environment("25", "VM 1", "OS 2", "arch", "cpu", 4, 10));
+                .as((level, ns, row, col) -> new TileStats(level, 1, ns, ns, ns, 1, 1, row.intValue(), col.intValue()));
+        Arbitrary<Environment> where =
+                Arbitraries.of(Samples.MACHINE, new Environment("25", "VM 1", "OS 2", "arch", "cpu", 4, 10));
         Arbitrary<OptionalDouble> rate = Arbitraries.of(
                 OptionalDouble.empty(), OptionalDouble.of(0), OptionalDouble.of(0.5), OptionalDouble.of(1));
         Arbitrary<Steps> steps = StepsProperties.steps(4);
@@ -303,7 +320,8 @@ final class ProfileSnapshotProperties {
                                 .as((at, own, plain) -> CalibrationTest.calibration(at, own, plain))
                                 .list()
                                 .ofMaxSize(2),
-                        Arbitraries.maps(Arbitraries.of("a", "b"), few.map(n -> new ExecutionGraph.Nesting(n, n, 2 * n, n))))
+                        Arbitraries.maps(
+                                Arbitraries.of("a", "b"), few.map(n -> new ExecutionGraph.Nesting(n, n, 2 * n, n))))
                 .as((tokens, machine, remarks, machines, calibrations, nesting) -> new RunFacts(
                         tokens,
                         tokens,
@@ -316,9 +334,18 @@ final class ProfileSnapshotProperties {
                         calibrations,
                         nesting));
         Arbitrary<RunIdentity> identities = Combinators.combine(
-                        Arbitraries.of("r1", "r2"), Arbitraries.integers().between(0, 1), Arbitraries.of(false, true), few)
+                        Arbitraries.of("r1", "r2"),
+                        Arbitraries.integers().between(0, 1),
+                        Arbitraries.of(false, true),
+                        few)
                 .as((run, rank, known, step) -> known
-                        ? RunIdentity.builder().runId(run).rank(rank).worldSize(2).steps(step, step + rank).window(rank).build()
+                        ? RunIdentity.builder()
+                                .runId(run)
+                                .rank(rank)
+                                .worldSize(2)
+                                .steps(step, step + rank)
+                                .window(rank)
+                                .build()
                         : RunIdentity.builder().steps(step, step + 1).model(run).build());
         return Combinators.combine(recorded, facts, identities)
                 .as((snapshot, known, identity) -> snapshot.withFacts(known).withIdentity(identity));
@@ -329,8 +356,23 @@ final class ProfileSnapshotProperties {
                 ? new DeviceTime(0, 0, 0, 0, 0, unresolved)
                 : new DeviceTime(1, 1, launchNs, launchNs, launchNs, unresolved);
         return new BrickStats(
-                b.name(), b.category(), b.bottleneck(), b.count(), b.totalNs(), b.minNs(), b.maxNs(), b.lastNs(),
-                b.lastAtUnixNs(), b.totalElements(), b.totalBytes(), b.totalCompressedBytes(), b.totalCycles(),
-                b.minCycles(), b.maxCycles(), b.latency(), device, new Work(3 * launchNs, unresolved, launchNs));
+                b.name(),
+                b.category(),
+                b.bottleneck(),
+                b.count(),
+                b.totalNs(),
+                b.minNs(),
+                b.maxNs(),
+                b.lastNs(),
+                b.lastAtUnixNs(),
+                b.totalElements(),
+                b.totalBytes(),
+                b.totalCompressedBytes(),
+                b.totalCycles(),
+                b.minCycles(),
+                b.maxCycles(),
+                b.latency(),
+                device,
+                new Work(3 * launchNs, unresolved, launchNs));
     }
 }

@@ -22,15 +22,35 @@ final class ProfileSnapshotTest {
 
     private static ProfileSnapshot with(long wallNs, int threads, long overheadNs, long droppedPending) {
         return new ProfileSnapshot(
-                Instant.EPOCH, Instant.EPOCH, wallNs, threads, false, overheadNs, droppedPending,
-                OptionalDouble.empty(), false, List.of(), List.of(), List.of());
+                Instant.EPOCH,
+                Instant.EPOCH,
+                wallNs,
+                threads,
+                false,
+                overheadNs,
+                droppedPending,
+                OptionalDouble.empty(),
+                false,
+                List.of(),
+                List.of(),
+                List.of());
     }
 
     private static ProfileSnapshot with(
             long startS, long endS, OptionalDouble rate, boolean zeroCopy, Environment where) {
         return new ProfileSnapshot(
-                Instant.ofEpochSecond(startS), Instant.ofEpochSecond(endS), 10, (int) startS, startS == 1, 3, 4, rate,
-                zeroCopy, List.of(where), List.of(), List.of());
+                Instant.ofEpochSecond(startS),
+                Instant.ofEpochSecond(endS),
+                10,
+                (int) startS,
+                startS == 1,
+                3,
+                4,
+                rate,
+                zeroCopy,
+                List.of(where),
+                List.of(),
+                List.of());
     }
 
     @Test
@@ -117,9 +137,7 @@ final class ProfileSnapshotTest {
     void refusesNegativeNumbers() {
         assertThatIllegalArgumentException().isThrownBy(() -> with(-1, 0, 0, 0)).withMessageContaining("wallNs -1");
         assertThatIllegalArgumentException().isThrownBy(() -> with(0, -2, 0, 0)).withMessageContaining("threads -2");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> with(0, 0, -3, 0))
-                .withMessageContaining("overheadNs -3");
+        assertThatIllegalArgumentException().isThrownBy(() -> with(0, 0, -3, 0)).withMessageContaining("overheadNs -3");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> with(0, 0, 0, -4))
                 .withMessageContaining("droppedPending -4");
@@ -128,8 +146,18 @@ final class ProfileSnapshotTest {
     @Test
     void theOverheadIsSharedByTheSamples() {
         ProfileSnapshot snapshot = new ProfileSnapshot(
-                Instant.EPOCH, Instant.EPOCH, 1, 1, false, 90, 0, OptionalDouble.empty(), false, List.of(),
-                List.of(UP, NORM), List.of());
+                Instant.EPOCH,
+                Instant.EPOCH,
+                1,
+                1,
+                false,
+                90,
+                0,
+                OptionalDouble.empty(),
+                false,
+                List.of(),
+                List.of(UP, NORM),
+                List.of());
 
         assertThat(snapshot.overheadPerSampleNs()).isEqualTo(30.0);
     }
@@ -140,8 +168,8 @@ final class ProfileSnapshotTest {
         TileStats two = new TileStats(TileLevel.MIDI, 1, 9, 9, 9, 1, 1, 4, 4);
         BrickStats more = Samples.brick("Up", BrickCategory.FFN, 5, 90);
 
-        ProfileSnapshot merged = Samples.snapshot(List.of(UP, NORM), List.of(one))
-                .merge(Samples.snapshot(List.of(more), List.of(two)));
+        ProfileSnapshot merged =
+                Samples.snapshot(List.of(UP, NORM), List.of(one)).merge(Samples.snapshot(List.of(more), List.of(two)));
 
         BrickStats up = merged.brick("Up").orElseThrow();
         assertThat(up.count()).isEqualTo(4);

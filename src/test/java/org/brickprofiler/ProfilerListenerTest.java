@@ -58,14 +58,15 @@ final class ProfilerListenerTest {
         profiler.recordCycles(BrickId.ACTIVATION, 13, 6, 1);
         profiler.time(BrickId.SAMPLING, 7, () -> clock.set(150));
 
-        assertThat(heard).containsExactly(
-                "RmsNorm NORM 130 30 1",
-                "mine FFN 137 7 2",
-                "RopeEmbedding ATTENTION 140 3 3",
-                "mine FFN 140 11 4",
-                "Activation " + BrickId.ACTIVATION.category() + " 140 12 5",
-                "Activation " + BrickId.ACTIVATION.category() + " 140 13 6",
-                "Sampling " + BrickId.SAMPLING.category() + " 150 10 7");
+        assertThat(heard)
+                .containsExactly(
+                        "RmsNorm NORM 130 30 1",
+                        "mine FFN 137 7 2",
+                        "RopeEmbedding ATTENTION 140 3 3",
+                        "mine FFN 140 11 4",
+                        "Activation " + BrickId.ACTIVATION.category() + " 140 12 5",
+                        "Activation " + BrickId.ACTIVATION.category() + " 140 13 6",
+                        "Sampling " + BrickId.SAMPLING.category() + " 150 10 7");
     }
 
     @Spec("21.1")
@@ -102,8 +103,7 @@ final class ProfilerListenerTest {
             }
 
             @Override
-            public void brickRecorded(
-                    String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {
+            public void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {
                 heard.add(brick);
                 throw new IllegalStateException("on purpose");
             }

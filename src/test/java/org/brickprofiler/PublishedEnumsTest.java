@@ -23,8 +23,7 @@ final class PublishedEnumsTest {
     /** Merging keeps the greater one, so the order has a meaning. */
     @Test
     void bottlenecks() {
-        assertThat(Bottleneck.values())
-                .containsExactly(Bottleneck.UNKNOWN, Bottleneck.MEMORY, Bottleneck.COMPUTE);
+        assertThat(Bottleneck.values()).containsExactly(Bottleneck.UNKNOWN, Bottleneck.MEMORY, Bottleneck.COMPUTE);
     }
 
     @Test

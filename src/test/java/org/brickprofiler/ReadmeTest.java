@@ -104,8 +104,8 @@ public class ReadmeTest {
         compile(source);
         URL[] classes = {folder.toUri().toURL()};
         try (URLClassLoader loader = new URLClassLoader(classes, getClass().getClassLoader())) {
-            Surroundings compiled = (Surroundings)
-                    loader.loadClass("Example").getConstructor().newInstance();
+            Surroundings compiled =
+                    (Surroundings) loader.loadClass("Example").getConstructor().newInstance();
             preparation.accept(compiled);
             return compiled.run();
         }
@@ -145,7 +145,8 @@ public class ReadmeTest {
     private static String classPathOfANewProject() {
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
                 .map(entry -> Path.of(entry).toAbsolutePath())
-                .filter(entry -> Files.isDirectory(entry) || REGULAR.matcher(entry.getFileName().toString()).matches())
+                .filter(entry -> Files.isDirectory(entry)
+                        || REGULAR.matcher(entry.getFileName().toString()).matches())
                 .map(Path::toString)
                 .collect(Collectors.joining(File.pathSeparator));
     }
@@ -154,7 +155,8 @@ public class ReadmeTest {
     void theFirstExampleIsAProgramThatNeedsTheOneDependency() throws Exception {
         Files.writeString(folder.resolve("Engine.java"), example("class Engine"));
 
-        ProcessResult result = ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        ProcessResult result = ChildProcess.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
                 .arguments(List.of("-cp", classPathOfANewProject(), "Engine.java"))
                 .in(folder)
                 .run();

@@ -35,8 +35,8 @@ final class RunIdentityTest {
     @Test
     @Spec("23.1")
     void knowsTheLaunchers() {
-        RunIdentity torch = launched(
-                Map.of("RANK", "9", "WORLD_SIZE", "16", "LOCAL_RANK", "1", "TORCHELASTIC_RUN_ID", "nightly"));
+        RunIdentity torch =
+                launched(Map.of("RANK", "9", "WORLD_SIZE", "16", "LOCAL_RANK", "1", "TORCHELASTIC_RUN_ID", "nightly"));
         assertRank(torch, 9, 16, 1);
         assertThat(torch.runId()).hasValue("nightly");
 
@@ -49,7 +49,16 @@ final class RunIdentityTest {
         assertThat(openMpi.runId()).hasValue("prterun-1@1");
 
         RunIdentity slurm = launched(Map.of(
-                "SLURM_PROCID", "3", "SLURM_NTASKS", "8", "SLURM_LOCALID", "3", "SLURM_JOB_ID", "77", "SLURM_STEP_ID", "0"));
+                "SLURM_PROCID",
+                "3",
+                "SLURM_NTASKS",
+                "8",
+                "SLURM_LOCALID",
+                "3",
+                "SLURM_JOB_ID",
+                "77",
+                "SLURM_STEP_ID",
+                "0"));
         assertRank(slurm, 3, 8, 3);
         assertThat(slurm.runId()).hasValue("77.0");
         assertThat(launched(Map.of("SLURM_JOB_ID", "77")).runId()).hasValue("77");
@@ -61,9 +70,20 @@ final class RunIdentityTest {
     void theInnermostLauncherCountsAsAWhole() {
         // Slurm starts one launcher of PyTorch's on each of two hosts, which starts eight processes.
         RunIdentity identity = launched(Map.of(
-                "RANK", "9", "WORLD_SIZE", "16",
-                "SLURM_PROCID", "1", "SLURM_NTASKS", "2", "SLURM_LOCALID", "0", "SLURM_JOB_ID", "77",
-                "TORCHELASTIC_RUN_ID", "none"));
+                "RANK",
+                "9",
+                "WORLD_SIZE",
+                "16",
+                "SLURM_PROCID",
+                "1",
+                "SLURM_NTASKS",
+                "2",
+                "SLURM_LOCALID",
+                "0",
+                "SLURM_JOB_ID",
+                "77",
+                "TORCHELASTIC_RUN_ID",
+                "none"));
 
         assertThat(identity.rank()).hasValue(9);
         assertThat(identity.worldSize()).hasValue(16);
@@ -78,13 +98,28 @@ final class RunIdentityTest {
         RunIdentity identity = launched(
                 Map.of("brick.profiler.run_id", "mine", "brick.profiler.model", "llama"),
                 Map.of(
-                        "BRICK_PROFILER_RUN_ID", "other", "BRICK_PROFILER_RANK", "5", "BRICK_PROFILER_HOST", "h7",
-                        "BRICK_PROFILER_DEVICE", "H100", "BRICK_PROFILER_PRECISION", "bf16",
-                        "BRICK_PROFILER_COMMIT", "abc", "BRICK_PROFILER_PHASE", "decode",
-                        "RANK", "6", "WORLD_SIZE", "8", "SLURM_JOB_ID", "77"));
+                        "BRICK_PROFILER_RUN_ID",
+                        "other",
+                        "BRICK_PROFILER_RANK",
+                        "5",
+                        "BRICK_PROFILER_HOST",
+                        "h7",
+                        "BRICK_PROFILER_DEVICE",
+                        "H100",
+                        "BRICK_PROFILER_PRECISION",
+                        "bf16",
+                        "BRICK_PROFILER_COMMIT",
+                        "abc",
+                        "BRICK_PROFILER_PHASE",
+                        "decode",
+                        "RANK",
+                        "6",
+                        "WORLD_SIZE",
+                        "8",
+                        "SLURM_JOB_ID",
+                        "77"));
 
-        assertThat(identity.describe())
-                .isEqualTo("run mine, rank 5 of 8, on h7, H100, llama bf16, commit abc, decode");
+        assertThat(identity.describe()).isEqualTo("run mine, rank 5 of 8, on h7, H100, llama bf16, commit abc, decode");
         assertThat(faults).isEmpty();
     }
 
@@ -94,7 +129,8 @@ final class RunIdentityTest {
         RunIdentity found = launched(Map.of("RANK", "6", "WORLD_SIZE", "8", "SLURM_JOB_ID", "77"));
         RunIdentity given = RunIdentity.builder().runId("mine").rank(1).build();
 
-        assertThat(LaunchSettings.complete(given, found, faults::add).describe()).startsWith("run mine, rank 1 of 8, on ");
+        assertThat(LaunchSettings.complete(given, found, faults::add).describe())
+                .startsWith("run mine, rank 1 of 8, on ");
         assertThat(faults).isEmpty();
 
         RunIdentity beyond = RunIdentity.builder().rank(12).build();
@@ -123,7 +159,8 @@ final class RunIdentityTest {
         assertThat(faults).singleElement().asString().contains("WORLD_SIZE=8", "RANK=8");
 
         faults.clear();
-        assertThat(launched(Map.of("RANK", "1", "WORLD_SIZE", "2", "SLURM_PROCID", "0", "SLURM_NTASKS", "2")).rank())
+        assertThat(launched(Map.of("RANK", "1", "WORLD_SIZE", "2", "SLURM_PROCID", "0", "SLURM_NTASKS", "2"))
+                        .rank())
                 .hasValue(1);
         assertThat(faults).singleElement().asString().contains("RANK=1", "SLURM_PROCID=0", "RANK counts");
     }
@@ -135,11 +172,15 @@ final class RunIdentityTest {
         RunIdentity two = launched(Map.of());
 
         assertThat(one.runId()).isPresent().isNotEqualTo(two.runId());
-        assertThat(one.runId().orElseThrow()).matches("[\\w-]+").contains("-" + ProcessHandle.current().pid() + "-");
+        assertThat(one.runId().orElseThrow())
+                .matches("[\\w-]+")
+                .contains("-" + ProcessHandle.current().pid() + "-");
         assertThat(one.rank()).isEmpty();
         assertThat(one.host()).isPresent();
         RunIdentity first = BrickProfiler.enabled().snapshot().identity();
-        assertThat(BrickProfiler.enabled().snapshot().identity().runId()).as("of one process").isEqualTo(first.runId());
+        assertThat(BrickProfiler.enabled().snapshot().identity().runId())
+                .as("of one process")
+                .isEqualTo(first.runId());
     }
 
     @Test
@@ -148,7 +189,11 @@ final class RunIdentityTest {
         try (HostStream stream = new HostStream()) {
             BrickProfiler profiler = BrickProfiler.builder()
                     .deviceStream(stream)
-                    .identity(RunIdentity.builder().rank(3).worldSize(8).model("llama").build())
+                    .identity(RunIdentity.builder()
+                            .rank(3)
+                            .worldSize(8)
+                            .model("llama")
+                            .build())
                     .build();
             profiler.enable();
             assertThat(profiler.snapshot().identity().firstStep()).isEmpty();
@@ -173,14 +218,34 @@ final class RunIdentityTest {
     @Spec("23.4")
     void mergingKeepsWhatIsAlike() {
         RunIdentity one = RunIdentity.builder()
-                .runId("r").rank(0).worldSize(2).model("m").steps(10, 19).window(1).build();
+                .runId("r")
+                .rank(0)
+                .worldSize(2)
+                .model("m")
+                .steps(10, 19)
+                .window(1)
+                .build();
         RunIdentity two = RunIdentity.builder()
-                .runId("r").rank(1).worldSize(2).model("m").steps(20, 24).window(1).build();
-        RunIdentity other = RunIdentity.builder().runId("s").worldSize(2).steps(0, 1).build();
+                .runId("r")
+                .rank(1)
+                .worldSize(2)
+                .model("m")
+                .steps(20, 24)
+                .window(1)
+                .build();
+        RunIdentity other =
+                RunIdentity.builder().runId("s").worldSize(2).steps(0, 1).build();
 
         assertThat(one.common(two))
-                .isEqualTo(RunIdentity.builder().runId("r").worldSize(2).model("m").steps(10, 24).window(1).build());
-        assertThat(one.common(other)).isEqualTo(RunIdentity.builder().worldSize(2).build());
+                .isEqualTo(RunIdentity.builder()
+                        .runId("r")
+                        .worldSize(2)
+                        .model("m")
+                        .steps(10, 24)
+                        .window(1)
+                        .build());
+        assertThat(one.common(other))
+                .isEqualTo(RunIdentity.builder().worldSize(2).build());
         assertThat(one.common(RunIdentity.NONE)).isEqualTo(RunIdentity.NONE);
     }
 
@@ -188,15 +253,28 @@ final class RunIdentityTest {
     @Spec("23.3")
     void reportsShowItInOneLineAndFilesKeepIt() throws Exception {
         RunIdentity identity = RunIdentity.builder()
-                .runId("r\n1").rank(0).worldSize(2).localRank(0).host("h").device("d").model("m").precision("int8")
-                .commit("c").phase("decode").steps(5, 6).window(7).build();
+                .runId("r\n1")
+                .rank(0)
+                .worldSize(2)
+                .localRank(0)
+                .host("h")
+                .device("d")
+                .model("m")
+                .precision("int8")
+                .commit("c")
+                .phase("decode")
+                .steps(5, 6)
+                .window(7)
+                .build();
         ProfileSnapshot snapshot = Samples.snapshot().withIdentity(identity);
 
         assertThat(JsonReport.fromJson(JsonReport.toJson(snapshot))).isEqualTo(snapshot);
         assertThat(TextReport.render(snapshot))
-                .containsPattern("run +run r.*1, rank 0 of 2, on h, d, m int8, commit c, decode, steps 5 to 6, window 7\n");
+                .containsPattern(
+                        "run +run r.*1, rank 0 of 2, on h, d, m int8, commit c, decode, steps 5 to 6, window 7\n");
         assertThat(JsonReport.fromJson("{\"bricks\":[]}").identity()).isEqualTo(RunIdentity.NONE);
-        assertThat(JsonReport.fromJson("{\"identity\":{\"rank\":1,\"future\":[]},\"bricks\":[]}").identity())
+        assertThat(JsonReport.fromJson("{\"identity\":{\"rank\":1,\"future\":[]},\"bricks\":[]}")
+                        .identity())
                 .isEqualTo(RunIdentity.builder().rank(1).build());
     }
 
@@ -205,10 +283,17 @@ final class RunIdentityTest {
     void refusesWhatCannotBe() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RunIdentity.builder().rank(8).worldSize(8).build())
-                .withMessageContaining("rank 8").withMessageContaining("world size 8");
-        assertThatIllegalArgumentException().isThrownBy(() -> RunIdentity.builder().rank(-1).build()).withMessageContaining("-1");
-        assertThatIllegalArgumentException().isThrownBy(() -> RunIdentity.builder().model("").build()).withMessageContaining("model");
-        assertThatIllegalArgumentException().isThrownBy(() -> RunIdentity.builder().steps(4, 3).build()).withMessageContaining("4");
+                .withMessageContaining("rank 8")
+                .withMessageContaining("world size 8");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RunIdentity.builder().rank(-1).build())
+                .withMessageContaining("-1");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RunIdentity.builder().model("").build())
+                .withMessageContaining("model");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RunIdentity.builder().steps(4, 3).build())
+                .withMessageContaining("4");
         assertThat(RunIdentity.NONE.toBuilder().build().rank()).isEqualTo(OptionalInt.empty());
         assertThat(RunIdentity.NONE.runId()).isEqualTo(Optional.empty());
     }

@@ -52,7 +52,8 @@ final class ScheduleTest {
 
         assertThat(LongStream.range(0, 11).map(schedule::cycle).toArray())
                 .containsExactly(-1, -1, 0, 0, 0, 0, 1, 1, 1, 1, 2);
-        assertThat(LongStream.range(0, 12).filter(schedule::endsCycle).toArray()).containsExactly(5, 9);
+        assertThat(LongStream.range(0, 12).filter(schedule::endsCycle).toArray())
+                .containsExactly(5, 9);
     }
 
     @Test
@@ -94,7 +95,8 @@ final class ScheduleTest {
         assertThat(phases.stream().filter(phase -> phase == ACTIVE)).hasSize(active * repeat);
         assertThat(phases.stream().filter(phase -> phase == WARMUP)).hasSize(warmup * repeat);
         assertThat(phases.subList(length, length + 5)).containsOnly(DONE);
-        assertThat(LongStream.range(0, length + 5).filter(schedule::endsCycle).count()).isEqualTo(repeat);
+        assertThat(LongStream.range(0, length + 5).filter(schedule::endsCycle).count())
+                .isEqualTo(repeat);
         assertThat(schedule.endsCycle(length - 1)).isTrue();
     }
 }

@@ -271,7 +271,9 @@ final class ScheduledRunTest {
         profiler.endLayer();
         ScheduledRun next = run(Schedule.once(0, 5));
         profiler.startLayer();
-        assertThat(profiler.currentLayer()).as("a run begins with a pass of its own").isZero();
+        assertThat(profiler.currentLayer())
+                .as("a run begins with a pass of its own")
+                .isZero();
         next.step();
         profiler.startLayer();
         assertThat(profiler.currentLayer()).isZero();

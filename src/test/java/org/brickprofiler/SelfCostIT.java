@@ -44,6 +44,9 @@ final class SelfCostIT {
                 .jvmOptions(List.of("-Dbrick.profiler.trace=" + trace))
                 .run();
         assertThat(result.assertSucceeded().out()).contains("10 samples, own cost known: true");
-        assertThat(TraceReader.profile(trace, ReadOptions.defaults().withKeepWarmup(true)).snapshot().samples()).isEqualTo(BRICKS);
+        assertThat(TraceReader.profile(trace, ReadOptions.defaults().withKeepWarmup(true))
+                        .snapshot()
+                        .samples())
+                .isEqualTo(BRICKS);
     }
 }

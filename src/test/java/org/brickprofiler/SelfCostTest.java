@@ -45,7 +45,9 @@ final class SelfCostTest {
         assertThat(cost.perSampleNs()).isZero();
         cost.start();
         cost.start();
-        assertThat(cost.perSampleNs()).as("whoever starts it does not measure it").isZero();
+        assertThat(cost.perSampleNs())
+                .as("whoever starts it does not measure it")
+                .isZero();
         assertThat(started).as("it is measured once").hasSize(1);
         started.get(0).run();
         assertThat(cost.perSampleNs()).isCloseTo(20 * EACH_NS, within(1e-9));

@@ -45,7 +45,8 @@ final class SnapshotUnderLoadIT {
             ProfileSnapshot second = profiler.snapshot();
             PrintStream out = System.out;
             for (ProfileSnapshot each : List.of(first, second)) {
-                out.println(each.bricks().stream().mapToLong(BrickStats::count).sum() - BRICKS * each.steps().count());
+                out.println(each.bricks().stream().mapToLong(BrickStats::count).sum()
+                        - BRICKS * each.steps().count());
             }
         }
     }
@@ -54,7 +55,8 @@ final class SnapshotUnderLoadIT {
     @ValueSource(strings = {"keep", "reset"})
     @Spec("17.8")
     void readsBricksAndStepsAtTheSameMoment(String how) throws Exception {
-        ProcessResult result = ChildProcess.java(Engine.class).arguments(List.of(how)).run();
+        ProcessResult result =
+                ChildProcess.java(Engine.class).arguments(List.of(how)).run();
         result.assertSucceeded();
         long[] apart = result.out().lines().mapToLong(Long::parseLong).toArray();
         assertThat(apart).hasSize(2);

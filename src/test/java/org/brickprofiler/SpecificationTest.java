@@ -28,16 +28,19 @@ final class SpecificationTest {
     private static final Pattern QUOTED = Pattern.compile("\"([^\"]*)\"");
 
     private static List<String> rules() throws IOException {
-        return RULE.matcher(Files.readString(PAGE)).results().map(rule -> rule.group(1)).toList();
+        return RULE.matcher(Files.readString(PAGE))
+                .results()
+                .map(rule -> rule.group(1))
+                .toList();
     }
 
     /** Numbers of rules, each with the names of the source files that cite it. */
     private static Map<String, Set<String>> citations() throws IOException {
         try (Stream<Path> files = Files.walk(Path.of("src"))) {
             return files.filter(file -> file.toString().endsWith(".java"))
-                    .flatMap(file -> numbers(file).map(number -> Map.entry(number, file.getFileName().toString())))
-                    .collect(groupingBy(
-                            Map.Entry::getKey, TreeMap::new, mapping(Map.Entry::getValue, toSet())));
+                    .flatMap(file -> numbers(file)
+                            .map(number -> Map.entry(number, file.getFileName().toString())))
+                    .collect(groupingBy(Map.Entry::getKey, TreeMap::new, mapping(Map.Entry::getValue, toSet())));
         }
     }
 
@@ -76,6 +79,8 @@ final class SpecificationTest {
     void everyCitationIsOfARule() throws IOException {
         Map<String, Set<String>> unknown = citations();
         unknown.keySet().removeAll(rules());
-        assertThat(unknown).as("numbers that docs/SPEC.md does not have, and where they are cited").isEmpty();
+        assertThat(unknown)
+                .as("numbers that docs/SPEC.md does not have, and where they are cited")
+                .isEmpty();
     }
 }

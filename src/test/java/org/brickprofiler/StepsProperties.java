@@ -24,8 +24,11 @@ public final class StepsProperties {
      */
     public static Arbitrary<Steps> steps(long largest) {
         Arbitrary<Long> number = Arbitraries.longs().between(0, largest);
-        Arbitrary<LatencyDistribution> durations =
-                Arbitraries.longs().between(0, 5).list().ofMaxSize(4).map(counts -> LatencyDistribution.ofCounts(
+        Arbitrary<LatencyDistribution> durations = Arbitraries.longs()
+                .between(0, 5)
+                .list()
+                .ofMaxSize(4)
+                .map(counts -> LatencyDistribution.ofCounts(
                         counts.stream().mapToLong(n -> n).toArray()));
         Arbitrary<Map<BrickCategory, Long>> categories = Arbitraries.maps(Arbitraries.of(BrickCategory.class), number)
                 .ofMaxSize(3)
@@ -33,8 +36,21 @@ public final class StepsProperties {
         Arbitrary<StepStats> phase = Combinators.combine(
                         Arbitraries.of(StepInfo.Phase.class), number.list().ofSize(11), durations, categories)
                 .as((which, n, spread, parts) -> new StepStats(
-                        which, 1 + n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), spread, n.get(5), n.get(6),
-                        n.get(7), n.get(8), n.get(9), n.get(10), n.get(0), parts));
+                        which,
+                        1 + n.get(0),
+                        n.get(1),
+                        n.get(2),
+                        n.get(3),
+                        n.get(4),
+                        spread,
+                        n.get(5),
+                        n.get(6),
+                        n.get(7),
+                        n.get(8),
+                        n.get(9),
+                        n.get(10),
+                        n.get(0),
+                        parts));
         Arbitrary<Step> step = Combinators.combine(
                         Arbitraries.of(StepInfo.Phase.class),
                         Arbitraries.integers().between(1, 9),
@@ -48,9 +64,14 @@ public final class StepsProperties {
                         n.get(7),
                         parts));
         return Combinators.combine(
-                        phase.list().ofMaxSize(3), durations, number, durations, number, step.list().ofMaxSize(12))
-                .as((phases, first, firstNs, perToken, abandoned, kept) -> new Steps(
-                        phases, first, first.count() == 0 ? 0 : firstNs, perToken, abandoned, kept))
+                        phase.list().ofMaxSize(3),
+                        durations,
+                        number,
+                        durations,
+                        number,
+                        step.list().ofMaxSize(12))
+                .as((phases, first, firstNs, perToken, abandoned, kept) ->
+                        new Steps(phases, first, first.count() == 0 ? 0 : firstNs, perToken, abandoned, kept))
                 .withoutEdgeCases();
     }
 
@@ -78,7 +99,8 @@ public final class StepsProperties {
         }
         Steps merged = Steps.NONE;
         int from = 0;
-        List<Integer> ends = new ArrayList<>(cuts.stream().map(cut -> cut % (all.size() + 1)).sorted().toList());
+        List<Integer> ends = new ArrayList<>(
+                cuts.stream().map(cut -> cut % (all.size() + 1)).sorted().toList());
         ends.add(all.size());
         for (int end : ends) {
             merged = merged.merge(kept(all.subList(from, end)));

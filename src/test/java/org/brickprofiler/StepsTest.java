@@ -189,7 +189,9 @@ final class StepsTest {
         assertThat(steps().timeToFirstTokenNs()).isEqualTo(122);
         assertThat(steps().merge(steps()).timeToFirstTokenNs()).isEqualTo(244);
         Steps ofAnOldFile = new Steps(List.of(), first, 0, LatencyDistribution.EMPTY, 0, List.of());
-        assertThat(steps().merge(ofAnOldFile).timeToFirstTokenNs()).as("known of a part only").isZero();
+        assertThat(steps().merge(ofAnOldFile).timeToFirstTokenNs())
+                .as("known of a part only")
+                .isZero();
         assertThat(steps().merge(Steps.NONE)).isEqualTo(steps());
         assertThat(stats(Phase.PREFILL).outputTokens()).isEqualTo(2);
     }
@@ -354,7 +356,9 @@ final class StepsTest {
             all.add(new Step(i, i, durationNs, info, 0, Map.of()));
         }
         Steps ofAll = new Steps(List.of(), LatencyDistribution.EMPTY, 0, LatencyDistribution.EMPTY, 0, all);
-        assertThat(steps().kept()).extracting(Step::index).isEqualTo(ofAll.kept().stream().map(Step::index).toList());
+        assertThat(steps().kept())
+                .extracting(Step::index)
+                .isEqualTo(ofAll.kept().stream().map(Step::index).toList());
     }
 
     @Spec("17.2")

@@ -60,7 +60,10 @@ final class ThreadProfilerTest {
                     bound.stopBrick(ours, i);
                     other.stopBrick(theirs, i);
                 }
-                case 10 -> requireSame(profiler.snapshotAndReset().bricks(), other.snapshotAndReset().bricks());
+                case 10 ->
+                    requireSame(
+                            profiler.snapshotAndReset().bricks(),
+                            other.snapshotAndReset().bricks());
                 default -> {
                     if (profiler.isEnabled()) {
                         profiler.disable();
@@ -115,7 +118,9 @@ final class ThreadProfilerTest {
     @Test
     void refusesNegativeElements() {
         long timer = bound.startBrick(BrickId.SPMV);
-        assertThatIllegalArgumentException().isThrownBy(() -> bound.stopBrick(timer, -3)).withMessageContaining("-3");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> bound.stopBrick(timer, -3))
+                .withMessageContaining("-3");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> bound.lap(timer, -4, BrickId.SPMM))
                 .withMessageContaining("-4");
@@ -128,7 +133,8 @@ final class ThreadProfilerTest {
             int key = profiler.brickKey("brick " + i);
             bound.stopBrick(bound.startBrick(key), 1);
         }
-        assertThat(profiler.allBrickStats()).hasSize(100).allSatisfy(stats -> assertThat(stats.count()).isEqualTo(1));
+        assertThat(profiler.allBrickStats()).hasSize(100).allSatisfy(stats -> assertThat(stats.count())
+                .isEqualTo(1));
     }
 
     @Test
@@ -138,7 +144,8 @@ final class ThreadProfilerTest {
         assertThat(profiler.graph().graph().nodesByName("SpMV")).hasSize(1);
 
         try (HostStream stream = new HostStream()) {
-            BrickProfiler onStream = BrickProfiler.builder().deviceStream(stream).build();
+            BrickProfiler onStream =
+                    BrickProfiler.builder().deviceStream(stream).build();
             onStream.enable();
             ThreadProfiler mine = onStream.forThisThread();
             mine.stopBrick(mine.lap(mine.startBrick(BrickId.SPMV), 1, BrickId.SPMM), 1);

@@ -56,7 +56,9 @@ final class WindowExportIT {
             return List.of();
         }
         try (Stream<Path> all = Files.list(rank)) {
-            return all.filter(file -> file.toString().endsWith(".json")).sorted().toList();
+            return all.filter(file -> file.toString().endsWith(".json"))
+                    .sorted()
+                    .toList();
         }
     }
 
@@ -79,7 +81,8 @@ final class WindowExportIT {
             ProfileSnapshot window = JsonReport.read(file);
             assertThat(window.identity().firstStep()).as(file.toString()).hasValue(next);
             next = window.identity().lastStep().orElseThrow() + 1;
-            assertThat(window.steps().count()).isEqualTo(next - window.identity().firstStep().orElseThrow());
+            assertThat(window.steps().count())
+                    .isEqualTo(next - window.identity().firstStep().orElseThrow());
         }
     }
 

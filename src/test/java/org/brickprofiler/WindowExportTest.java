@@ -57,7 +57,9 @@ final class WindowExportTest {
 
     private List<Path> written() throws IOException {
         try (Stream<Path> all = Files.walk(folder)) {
-            return all.filter(file -> file.toString().endsWith(".json")).sorted().toList();
+            return all.filter(file -> file.toString().endsWith(".json"))
+                    .sorted()
+                    .toList();
         }
     }
 
@@ -84,12 +86,21 @@ final class WindowExportTest {
         }
         ProfileSnapshot whole = profiler.snapshot();
 
-        List<ProfileSnapshot> windows = written().stream().map(WindowExportTest::read).toList();
+        List<ProfileSnapshot> windows =
+                written().stream().map(WindowExportTest::read).toList();
         assertThat(windows).hasSize(4);
-        assertThat(windows).extracting(each -> each.identity().describe()).allMatch(text -> text.startsWith("run r/1, rank 3 of 8"));
-        assertThat(windows).extracting(each -> each.identity().firstStep().orElseThrow()).containsExactly(0L, 10L, 20L, 30L);
-        assertThat(windows).extracting(each -> each.identity().lastStep().orElseThrow()).containsExactly(9L, 19L, 29L, 39L);
-        assertThat(windows).extracting(each -> each.identity().window().orElseThrow()).containsExactly(0L, 1L, 2L, 3L);
+        assertThat(windows)
+                .extracting(each -> each.identity().describe())
+                .allMatch(text -> text.startsWith("run r/1, rank 3 of 8"));
+        assertThat(windows)
+                .extracting(each -> each.identity().firstStep().orElseThrow())
+                .containsExactly(0L, 10L, 20L, 30L);
+        assertThat(windows)
+                .extracting(each -> each.identity().lastStep().orElseThrow())
+                .containsExactly(9L, 19L, 29L, 39L);
+        assertThat(windows)
+                .extracting(each -> each.identity().window().orElseThrow())
+                .containsExactly(0L, 1L, 2L, 3L);
         assertThat(windows).extracting(ProfileSnapshot::samples).containsExactly(20L, 20L, 20L, 20L);
         ProfileSnapshot merged = windows.stream().reduce(ProfileSnapshot::merge).orElseThrow();
         assertThat(merged.bricks()).isEqualTo(whole.bricks());
@@ -130,11 +141,15 @@ final class WindowExportTest {
         plain.record(BrickId.RMS_NORM, 1_000, 1);
         plain.record(BrickId.RMS_NORM, 3_000, 1);
         plain.record(BrickId.RMS_NORM, 1_500, 1);
-        BrickStats window = SnapshotDifference.between(before, plain.snapshot()).brick("RmsNorm").orElseThrow();
+        BrickStats window = SnapshotDifference.between(before, plain.snapshot())
+                .brick("RmsNorm")
+                .orElseThrow();
 
         assertThat(window.minNs()).as("of 1000").isEqualTo(1_500);
         assertThat(window.maxNs()).as("of 3000").isEqualTo(2_000);
-        assertThat(SnapshotDifference.between(plain.snapshot(), plain.snapshot()).bricks()).isEmpty();
+        assertThat(SnapshotDifference.between(plain.snapshot(), plain.snapshot())
+                        .bricks())
+                .isEmpty();
     }
 
     @Test
@@ -165,8 +180,13 @@ final class WindowExportTest {
             export.writeWindow(0);
         }
 
-        assertThat(written()).singleElement().asString().endsWith("rank-00003/window-000002.json".replace('/', File.separatorChar));
-        assertThat(Files.readString(written().get(0))).contains("\"windows_deleted\":1").contains("\"every\":\"10 steps\"");
+        assertThat(written())
+                .singleElement()
+                .asString()
+                .endsWith("rank-00003/window-000002.json".replace('/', File.separatorChar));
+        assertThat(Files.readString(written().get(0)))
+                .contains("\"windows_deleted\":1")
+                .contains("\"every\":\"10 steps\"");
         assertThat(export.deleted()).isEqualTo(2);
         assertThat(export.written()).isEqualTo(3);
     }
@@ -253,7 +273,9 @@ final class WindowExportTest {
         export.writeWindow(0);
 
         assertThat(loss()).isEqualTo(new ExportLoss("r/1", OptionalInt.of(3), 2, 2, 600, "no space left"));
-        assertThat(Files.readAttributes(record, BasicFileAttributes.class).fileKey()).as("written in place").isEqualTo(file);
+        assertThat(Files.readAttributes(record, BasicFileAttributes.class).fileKey())
+                .as("written in place")
+                .isEqualTo(file);
         assertThat(Files.size(record)).isEqualTo(size).isEqualTo(4096);
 
         full[0] = false;
@@ -292,7 +314,8 @@ final class WindowExportTest {
             step(100);
             export.writeWindow(0);
         }
-        for (Path each : List.of(written().get(0), written().get(1), rankFolder().resolve(ExportLoss.FILE), rankFolder())) {
+        for (Path each :
+                List.of(written().get(0), written().get(1), rankFolder().resolve(ExportLoss.FILE), rankFolder())) {
             Files.delete(each);
         }
         step(400);
@@ -379,7 +402,8 @@ final class WindowExportTest {
         again.record(BrickId.RMS_NORM, 8, 1);
         export(again).writeWindow(0);
 
-        assertThat(written().stream().map(file -> folder.relativize(file).toString().replace('\\', '/')))
+        assertThat(written().stream()
+                        .map(file -> folder.relativize(file).toString().replace('\\', '/')))
                 .containsExactly(
                         "r_1/rank-00003-2/window-000000.json",
                         "r_1/rank-00003/window-000000.json",
@@ -397,9 +421,13 @@ final class WindowExportTest {
         WindowExport.Every second = WindowExport.Every.time(Duration.ofSeconds(1));
         ProfileSnapshot any = profiler.snapshot();
 
-        assertThat(second.number(any, Instant.parse("2026-01-01T00:00:07.999Z").toEpochMilli())).isEqualTo(7);
-        assertThat(second.number(any, Instant.parse("2026-01-01T00:00:08Z").toEpochMilli())).isEqualTo(8);
-        assertThat(BY_STEPS.number(any.withIdentity(RunIdentity.builder().steps(31, 40).build()), 0)).isEqualTo(3);
+        assertThat(second.number(any, Instant.parse("2026-01-01T00:00:07.999Z").toEpochMilli()))
+                .isEqualTo(7);
+        assertThat(second.number(any, Instant.parse("2026-01-01T00:00:08Z").toEpochMilli()))
+                .isEqualTo(8);
+        assertThat(BY_STEPS.number(
+                        any.withIdentity(RunIdentity.builder().steps(31, 40).build()), 0))
+                .isEqualTo(3);
     }
 
     @Test
@@ -434,6 +462,8 @@ final class WindowExportTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> profiler.exportEvery(Duration.ofMillis(99), folder))
                 .withMessageContaining("0.099");
-        assertThatIllegalArgumentException().isThrownBy(() -> profiler.exportEvery(0, folder)).withMessageContaining("0 steps");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.exportEvery(0, folder))
+                .withMessageContaining("0 steps");
     }
 }

@@ -110,7 +110,9 @@ final class WorkTest {
         assertThat(Work.of(Long.MAX_VALUE, 1).plus(Work.of(1, 1)).flops()).isEqualTo(Long.MAX_VALUE);
     }
 
-    /** The wrapped sum may have either sign: five times 2^62 wraps to a positive number, three times to a negative one. */
+    /**
+     * The wrapped sum may have either sign: five times 2^62 wraps to a positive number, three times to a negative one.
+     */
     @Spec("2.14")
     @Test
     void noNumberOfLargeRecordsWraps() throws Exception {

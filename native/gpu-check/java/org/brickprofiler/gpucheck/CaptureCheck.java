@@ -48,8 +48,10 @@ final class CaptureCheck extends Check.OnDevice {
         Gpu.require("cuGraphInstantiate", JCudaDriver.cuGraphInstantiate(runnable, graph, 0));
         try {
             for (int run = 0; run < RUNS; run++) {
-                brick(profiler, "replay", () -> Gpu.require(
-                        "cuGraphLaunch", JCudaDriver.cuGraphLaunch(runnable, gpu.handle())));
+                brick(
+                        profiler,
+                        "replay",
+                        () -> Gpu.require("cuGraphLaunch", JCudaDriver.cuGraphLaunch(runnable, gpu.handle())));
                 profiler.endPass();
                 long ns = replays.nextNs();
                 replayNs[run] = ns;
@@ -93,7 +95,8 @@ final class CaptureCheck extends Check.OnDevice {
         long timed = captured == null ? 0 : captured.count();
         long unresolved = profiler.snapshot().unresolved();
         if (timed != 0 || unresolved != KERNELS) {
-            wrong.add(timed + " of " + KERNELS + " bricks of the capture have times, " + unresolved + " are unresolved");
+            wrong.add(
+                    timed + " of " + KERNELS + " bricks of the capture have times, " + unresolved + " are unresolved");
         }
         if (!gpu.stream().isUsable()) {
             wrong.add("the stream is not usable any more");

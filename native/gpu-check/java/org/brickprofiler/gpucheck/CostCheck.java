@@ -17,9 +17,10 @@ import org.brickprofiler.spi.NanoClock;
  * What each way of watching adds to the wall time of a pass of short kernels. The bounds are for kernels of 10 us; the
  * shorter ones, which the host can hardly launch as fast as they end, and the longer ones are shown beside them.
  *
- * <p>The ways take turns, and each round compares them with the pass that nobody watched in the same round. A verdict needs
- * more than a median: what the spread does not allow to say is unclear. And it needs a measurement that can be right: every
- * brick was timed by the device, the passes last as long as their kernels, and none is faster for being watched.
+ * <p>The ways take turns, and each round compares them with the pass that nobody watched in the same round. A verdict
+ * needs more than a median: what the spread does not allow to say is unclear. And it needs a measurement that can be
+ * right: every brick was timed by the device, the passes last as long as their kernels, and none is faster for being
+ * watched.
  */
 final class CostCheck extends Check.OnDevice {
 

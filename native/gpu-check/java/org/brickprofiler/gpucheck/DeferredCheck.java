@@ -13,8 +13,8 @@ import org.brickprofiler.demo.Gpu;
 import org.brickprofiler.spi.NanoClock;
 
 /**
- * The flow that waits by itself: {@code recordDeferred} for each brick, the application's own {@code cuStreamSynchronize},
- * then {@code finalize(elapsedNs())}.
+ * The flow that waits by itself: {@code recordDeferred} for each brick, the application's own
+ * {@code cuStreamSynchronize}, then {@code finalize(elapsedNs())}.
  */
 final class DeferredCheck extends Check.OnDevice {
 
@@ -75,7 +75,8 @@ final class DeferredCheck extends Check.OnDevice {
                 name,
                 rows.stream().allMatch(Row::isRight),
                 "bricks of recordDeferred and finalize have the device's times, however the application waited",
-                "longer than their kernels by, " + String.join("; ", rows.stream().map(Row::text).toList()),
+                "longer than their kernels by, "
+                        + String.join("; ", rows.stream().map(Row::text).toList()),
                 Map.of("rows", rows.stream().map(Row::figures).toList())));
     }
 

@@ -16,8 +16,8 @@ import org.brickprofiler.demo.Gpu;
 import org.brickprofiler.demo.Kernels;
 
 /**
- * Calls that a driver refuses: with which code, and whether marking goes on as it should. What costs the device itself is
- * {@link LossCheck}'s.
+ * Calls that a driver refuses: with which code, and whether marking goes on as it should. What costs the device itself
+ * is {@link LossCheck}'s.
  */
 final class ErrorsCheck extends Check.OnDevice {
 
@@ -40,21 +40,24 @@ final class ErrorsCheck extends Check.OnDevice {
     List<Outcome> run() {
         Map<String, IntSupplier> calls = new LinkedHashMap<>();
         calls.put("a launch of no blocks", () -> kernels.trySpin(stamps, 0, 1));
-        calls.put("a launch of " + TOO_MANY_THREADS + " threads a block", () ->
-                kernels.trySpin(stamps, 1, TOO_MANY_THREADS));
+        calls.put(
+                "a launch of " + TOO_MANY_THREADS + " threads a block",
+                () -> kernels.trySpin(stamps, 1, TOO_MANY_THREADS));
         calls.put("a kernel that is not there", () -> gpu.tryFunction(new CUfunction(), "absent_kernel"));
         CUevent event = new CUevent();
         Gpu.require("cuEventCreate", JCudaDriver.cuEventCreate(event, 0));
         try {
-            calls.put("the time of an event never recorded", () ->
-                    JCudaDriver.cuEventElapsedTime(new float[1], event, event));
+            calls.put(
+                    "the time of an event never recorded",
+                    () -> JCudaDriver.cuEventElapsedTime(new float[1], event, event));
             calls.put("waiting for an event of a capture", () -> {
                 recordInCapture(event);
                 return JCudaDriver.cuEventSynchronize(event);
             });
             calls.put("asking for an event of a capture", () -> JCudaDriver.cuEventQuery(event));
-            calls.put("the time of an event of a capture", () ->
-                    JCudaDriver.cuEventElapsedTime(new float[1], event, event));
+            calls.put(
+                    "the time of an event of a capture",
+                    () -> JCudaDriver.cuEventElapsedTime(new float[1], event, event));
             return List.of(check(calls));
         } finally {
             JCudaDriver.cuEventDestroy(event);
@@ -88,8 +91,7 @@ final class ErrorsCheck extends Check.OnDevice {
                 wrong.add("not refused: " + what);
             }
             if (!isTimedStill()) {
-                wrong.add("no brick is timed any more after " + what + ": "
-                        + reason());
+                wrong.add("no brick is timed any more after " + what + ": " + reason());
             }
         });
         return Outcome.of(

@@ -18,16 +18,16 @@ import org.brickprofiler.demo.Gpu;
 import org.brickprofiler.device.cuda.CudaSupport;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine;
 
 /**
- * The checks for a machine with a GPU: what tests over a simulated driver cannot show. Its first line says what it runs on.
- * Exit code 0 if nothing is broken, no bound is missed and something held; 1 where something is broken, nothing held or there
- * is no device; 2 after bad input; 3 where a bound is missed and nothing is broken.
+ * The checks for a machine with a GPU: what tests over a simulated driver cannot show. Its first line says what it runs
+ * on. Exit code 0 if nothing is broken, no bound is missed and something held; 1 where something is broken, nothing
+ * held or there is no device; 2 after bad input; 3 where a bound is missed and nothing is broken.
  */
 @Command(
         name = "gpu-check",
@@ -62,10 +62,7 @@ public final class GpuCheck implements Callable<Integer> {
     @Option(names = "--marks", paramLabel = "N", description = "How many marks are set (${DEFAULT-VALUE}).")
     private long marks = 10_000_000;
 
-    @Option(
-            names = "--torch",
-            paramLabel = "FILE",
-            description = "What torch_cost.py printed (nothing).")
+    @Option(names = "--torch", paramLabel = "FILE", description = "What torch_cost.py printed (nothing).")
     private @Nullable Path torch;
 
     @Option(
@@ -230,7 +227,13 @@ public final class GpuCheck implements Callable<Integer> {
                             .setOut(new PrintWriter(out))
                             .setErr(new PrintWriter(err))
                             .execute(
-                                    "--device", "cuda:" + ordinal, "--layers", "6", "--tokens", "100", "--json",
+                                    "--device",
+                                    "cuda:" + ordinal,
+                                    "--layers",
+                                    "6",
+                                    "--tokens",
+                                    "100",
+                                    "--json",
                                     json.toString());
                 } finally {
                     Files.deleteIfExists(json);
@@ -239,7 +242,11 @@ public final class GpuCheck implements Callable<Integer> {
                 throw new UncheckedIOException(e);
             }
             String found = exitCode == CommandLine.ExitCode.OK
-                    ? out.toString().lines().filter(line -> line.startsWith("The same")).findFirst().orElse("")
+                    ? out.toString()
+                            .lines()
+                            .filter(line -> line.startsWith("The same"))
+                            .findFirst()
+                            .orElse("")
                     : err.toString().strip();
             return List.of(Outcome.of(
                     name,

@@ -49,13 +49,11 @@ final class MarksCheck extends Check.OnDevice {
             return List.of(Outcome.notMade(
                     name,
                     claim,
-                    String.format(
-                            Locale.ROOT, "only %,d marks were set in %.0f s", done * MARKS_PER_BRICK, seconds)));
+                    String.format(Locale.ROOT, "only %,d marks were set in %.0f s", done * MARKS_PER_BRICK, seconds)));
         }
         Holdings late = Holdings.now(gpu);
         BrickStats stats = profiler.brickStats(BrickId.RMS_NORM);
-        boolean complete =
-                stats.count() == bricks && stats.device().unresolved() == 0 && profiler.pendingCount() == 0;
+        boolean complete = stats.count() == bricks && stats.device().unresolved() == 0 && profiler.pendingCount() == 0;
         Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("marks", done * MARKS_PER_BRICK);
         figures.put("seconds", seconds);
@@ -122,7 +120,8 @@ final class MarksCheck extends Check.OnDevice {
 
             String text() {
                 return isKnown()
-                        ? String.format(Locale.ROOT, unit == 1 ? "%s %+.0f" : "%s %+.1f MB", name, (double) growth() / unit)
+                        ? String.format(
+                                Locale.ROOT, unit == 1 ? "%s %+.0f" : "%s %+.1f MB", name, (double) growth() / unit)
                         : name + " unknown";
             }
         }

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.brickprofiler.BrickId;
-import org.brickprofiler.demo.DevicePass.Work;
 import org.brickprofiler.demo.DevicePass;
+import org.brickprofiler.demo.DevicePass.Work;
 import org.brickprofiler.demo.Gpu;
 import org.brickprofiler.demo.Kernels;
 
@@ -44,11 +44,7 @@ final class ShortKernels {
      * @param first makes the work of the first brick from what it is
      * @param last likewise of the last
      */
-    static DevicePass pass(
-            Gpu gpu,
-            long kernelNs,
-            UnaryOperator<Work> first,
-            UnaryOperator<Work> last) {
+    static DevicePass pass(Gpu gpu, long kernelNs, UnaryOperator<Work> first, UnaryOperator<Work> last) {
         Work spin = new Kernels(gpu).spin(kernelNs, gpu.allocate(Kernels.STAMP_FLOATS));
         List<List<DevicePass.Step>> layers = new ArrayList<>();
         for (int layer = 0; layer < LAYERS; layer++) {

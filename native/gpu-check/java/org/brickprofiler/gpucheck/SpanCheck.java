@@ -69,8 +69,8 @@ final class SpanCheck extends Check.OnDevice {
                 .mapToLong(brick -> brick.device().samples())
                 .sum();
         if (timed != ShortKernels.KERNELS) {
-            throw new DeviceFailure("the device timed " + timed + " of " + ShortKernels.KERNELS + " bricks: "
-                    + reason());
+            throw new DeviceFailure(
+                    "the device timed " + timed + " of " + ShortKernels.KERNELS + " bricks: " + reason());
         }
         return new Pass(
                 snapshot.bricks().stream().mapToLong(BrickStats::totalNs).sum(),

@@ -15,8 +15,8 @@ import org.brickprofiler.demo.Kernels;
  * Kernels that know how long they last, by the device's clock: do their bricks say the same?
  *
  * <p>A brick is timed by two events, and what the device does between the first and the kernel's first instruction, and
- * between its last and the second event, belongs to the brick: that is no defect. A kernel that ends at once shows how much
- * it is. It takes turns with the others, and the median of it is taken off them.
+ * between its last and the second event, belongs to the brick: that is no defect. A kernel that ends at once shows how
+ * much it is. It takes turns with the others, and the median of it is taken off them.
  */
 final class SpinCheck extends Check.OnDevice {
 
@@ -131,7 +131,8 @@ final class SpinCheck extends Check.OnDevice {
         }
         Spread floor = empty.excess(0);
         return List.of(outcome(
-                floor, lengths.stream().map(length -> row(length, floor.median())).toList()));
+                floor,
+                lengths.stream().map(length -> row(length, floor.median())).toList()));
     }
 
     private static Row row(Length length, double floorNs) {
@@ -145,12 +146,16 @@ final class SpinCheck extends Check.OnDevice {
 
     private Outcome outcome(Spread floor, List<Row> rows) {
         Outcome.Status worst = rows.stream().map(Row::status).reduce(Outcome.Status.HELD, Outcome.Status::or);
-        List<Row> outside = rows.stream().filter(row -> row.status() != Outcome.Status.HELD).toList();
+        List<Row> outside =
+                rows.stream().filter(row -> row.status() != Outcome.Status.HELD).toList();
         Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("rounds", ROUNDS);
         figures.put("floor_ns", floor.figures());
         figures.put("rows", rows.stream().map(Row::figures).toList());
-        double worstNs = rows.stream().mapToDouble(row -> Math.abs(row.error().median())).max().orElse(0);
+        double worstNs = rows.stream()
+                .mapToDouble(row -> Math.abs(row.error().median()))
+                .max()
+                .orElse(0);
         String errors = outside.stream()
                 .map(row -> String.format(
                         Locale.ROOT,

@@ -5,8 +5,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What repetitions of one measurement say about its median: the median itself, and an interval that holds the true one in
- * 95 of 100 cases, whatever the distribution. With fewer than six values it is all of them, which says less. Immutable.
+ * What repetitions of one measurement say about its median: the median itself, and an interval that holds the true one
+ * in 95 of 100 cases, whatever the distribution. With fewer than six values it is all of them, which says less.
+ * Immutable.
  *
  * @param count how many values there are
  * @param low the lower end of the interval
@@ -45,8 +46,8 @@ record Spread(int count, double low, double median, double high) {
     }
 
     /**
-     * How many of the smallest values lie outside: as many of a number of fair coins show heads with a probability that is
-     * still small enough, for each value is below the true median with one half.
+     * How many of the smallest values lie outside: as many of a number of fair coins show heads with a probability that
+     * is still small enough, for each value is below the true median with one half.
      */
     private static int valuesBelow(int count) {
         if (count > MANY) {

@@ -55,9 +55,8 @@ final class StreamsCheck extends Check.OnDevice {
 
     @Override
     List<Outcome> run() {
-        List<Worker> workers = IntStream.range(0, STREAMS)
-                .mapToObj(number -> worker(number))
-                .toList();
+        List<Worker> workers =
+                IntStream.range(0, STREAMS).mapToObj(number -> worker(number)).toList();
         BrickProfilerBuilder options = BrickProfiler.builder();
         workers.forEach(worker -> options.deviceStream(worker.stream()));
         BrickProfiler profiler = options.build();
@@ -103,11 +102,15 @@ final class StreamsCheck extends Check.OnDevice {
             double aboveNs = stats == null || samples == 0 ? 0 : (double) stats.totalNs() / samples - worker.spinNs();
             worstNs = Math.max(worstNs, aboveNs);
             if (samples != PASSES * BRICKS) {
-                wrong.add(samples + " of " + PASSES * BRICKS + " bricks timed in " + worker.stream().name()
-                        + worker.stream().failure().map(reason -> " (" + reason + ")").orElse(""));
+                wrong.add(samples + " of " + PASSES * BRICKS + " bricks timed in "
+                        + worker.stream().name()
+                        + worker.stream()
+                                .failure()
+                                .map(reason -> " (" + reason + ")")
+                                .orElse(""));
             } else if (stats != null && stats.minNs() < (1 - SHORTER_BOUND) * worker.spinNs()) {
-                wrong.add("a brick of " + stats.minNs() + " ns in " + worker.stream().name() + ", whose kernel lasts "
-                        + worker.spinNs());
+                wrong.add("a brick of " + stats.minNs() + " ns in "
+                        + worker.stream().name() + ", whose kernel lasts " + worker.spinNs());
             }
             Map<String, Object> row = new LinkedHashMap<>();
             row.put("stream", worker.stream().name());

@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The agent in its own loader: reads the rules, checks them against the classes that are there, weaves those that are
- * loaded, and writes its reports when the virtual machine ends. What it says goes to the standard error, each line after
- * {@code brick agent:}. Any thread.
+ * loaded, and writes its reports when the virtual machine ends. What it says goes to the standard error, each line
+ * after {@code brick agent:}. Any thread.
  */
 public final class Agent {
 
@@ -90,15 +90,15 @@ public final class Agent {
             builder.tracing(trace);
         }
         profiler = builder.build();
-        alternation = options.ab().isPresent() ? new Alternation(profiler, options.ab().getAsLong()) : null;
+        alternation = options.ab().isPresent()
+                ? new Alternation(profiler, options.ab().getAsLong())
+                : null;
         if (alternation != null && rules.rules().stream().noneMatch(rule -> rule.kind() == Rule.Kind.STEP)) {
             throw new IllegalArgumentException("ab= compares steps, and there is no step: in " + file);
         }
         runFile = beginRunFile();
         steps = new Recorder.Steps(rules.warmupSteps(), this::forgetWarmup, alternation);
-        weaver = new Weaver(
-                rules,
-                rule -> rule.kind() == Rule.Kind.BRICK ? keyOf(rule) : 0);
+        weaver = new Weaver(rules, rule -> rule.kind() == Rule.Kind.BRICK ? keyOf(rule) : 0);
     }
 
     /** A rule for a known brick has no category. */
@@ -274,7 +274,8 @@ public final class Agent {
                 @Nullable Class<?> redefined,
                 @Nullable ProtectionDomain domain,
                 byte[] file) {
-            // Of a class that the agent has a copy of, as of a library, the copy is left alone: it is no part of the application.
+            // Of a class that the agent has a copy of, as of a library, the copy is left alone: it is no part of the
+            // application.
             if (className == null || !weaver.concerns(className) || loader == OWN_LOADER) {
                 return null;
             }
@@ -368,14 +369,21 @@ public final class Agent {
         sayApplied(false);
         forgetUnfinishedWarmup();
         ProfileSnapshot snapshot = snapshot();
-        List<Rule> unused = rules.rules().stream().filter(rule -> !applied.contains(rule)).toList();
+        List<Rule> unused =
+                rules.rules().stream().filter(rule -> !applied.contains(rule)).toList();
         if (!unused.isEmpty()) {
             say(unused.size() + " rules were not applied: those of the lines "
-                    + String.join(", ", unused.stream().map(rule -> Integer.toString(rule.line())).toList()));
+                    + String.join(
+                            ", ",
+                            unused.stream()
+                                    .map(rule -> Integer.toString(rule.line()))
+                                    .toList()));
         }
         losses.summary().forEach(this::say);
         if (alternation != null) {
-            say(compared().map(Alternation.Result::toString).orElse("ab: too few tokens were decoded to compare, or BRICK_PROFILER is off"));
+            say(compared()
+                    .map(Alternation.Result::toString)
+                    .orElse("ab: too few tokens were decoded to compare, or BRICK_PROFILER is off"));
         }
         if (options.out() == null && options.html() == null && options.trace() == null) {
             err.print(TextReport.render(snapshot));
@@ -394,8 +402,8 @@ public final class Agent {
         if (steps.isWarmingUp()) {
             profiler.disable();
             forgetWarmup();
-            say("the run ended after " + steps.warmupText() + ", so the profile is empty: lower warmup: in " + options.rules()
-                    + ", or run longer");
+            say("the run ended after " + steps.warmupText() + ", so the profile is empty: lower warmup: in "
+                    + options.rules() + ", or run longer");
         }
     }
 
@@ -415,11 +423,14 @@ public final class Agent {
             return;
         }
         try {
-            say(switch (file.write(snapshot, written -> written.facts().isOfThisProcess())) {
-                case THIS -> "the profile is in " + runPath;
-                case APPLICATION -> "the application has written " + runPath + " itself; the agent's profile needs out=FILE";
-                case OTHER_PROCESS -> "another process has written " + runPath + "; this profile is in " + file.besidePath();
-            });
+            say(
+                    switch (file.write(snapshot, written -> written.facts().isOfThisProcess())) {
+                        case THIS -> "the profile is in " + runPath;
+                        case APPLICATION ->
+                            "the application has written " + runPath + " itself; the agent's profile needs out=FILE";
+                        case OTHER_PROCESS ->
+                            "another process has written " + runPath + "; this profile is in " + file.besidePath();
+                    });
         } catch (IOException | RuntimeException lost) {
             say("the profile is lost: " + lost.getMessage());
         }

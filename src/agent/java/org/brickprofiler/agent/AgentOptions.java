@@ -98,7 +98,8 @@ record AgentOptions(
             String name = key + "=" + value;
             String other = value == null ? null : names.put(real(Path.of(value)), name);
             if (other != null) {
-                throw new IllegalArgumentException(other + " and " + name + " are one file; each needs a file of its own");
+                throw new IllegalArgumentException(
+                        other + " and " + name + " are one file; each needs a file of its own");
             }
         }
     }

@@ -9,11 +9,11 @@ import org.brickprofiler.compare.Comparison;
 import org.brickprofiler.compare.Comparison.Change;
 
 /**
- * Switches recording on and off, and compares how fast tokens follow each other. It goes by blocks of decoded tokens, two and
- * two, one of them with recording on; which of the two is the first is drawn for each pair. A token takes from the beginning
- * of its step to the beginning of the next step of the same thread, and the median of a block stands for it, so that prompts,
- * pauses between requests and single stalls count on neither side. What weaving itself changes is on both sides. Any thread;
- * allocates for a thread's first step, and some bytes for each block.
+ * Switches recording on and off, and compares how fast tokens follow each other. It goes by blocks of decoded tokens,
+ * two and two, one of them with recording on; which of the two is the first is drawn for each pair. A token takes from
+ * the beginning of its step to the beginning of the next step of the same thread, and the median of a block stands for
+ * it, so that prompts, pauses between requests and single stalls count on neither side. What weaving itself changes is
+ * on both sides. Any thread; allocates for a thread's first step, and some bytes for each block.
  */
 final class Alternation {
 
@@ -77,7 +77,14 @@ final class Alternation {
                     Locale.ROOT,
                     "recording on %.2f tokens/s, off %.2f: a token takes %+.2f %% (95 %% interval %+.2f to %+.2f), by %d pairs "
                             + "of blocks of %d tokens (ab=%d)",
-                    tokensPerSecOn, tokensPerSecOff, cost.percent(), cost.lowPercent(), cost.highPercent(), pairs, BLOCK, seed);
+                    tokensPerSecOn,
+                    tokensPerSecOff,
+                    cost.percent(),
+                    cost.lowPercent(),
+                    cost.highPercent(),
+                    pairs,
+                    BLOCK,
+                    seed);
         }
     }
 
@@ -152,6 +159,7 @@ final class Alternation {
     }
 
     private static double rate(double[] tokenNs) {
-        return NS_PER_S / Math.exp(Arrays.stream(tokenNs).map(Math::log).average().orElseThrow());
+        return NS_PER_S
+                / Math.exp(Arrays.stream(tokenNs).map(Math::log).average().orElseThrow());
     }
 }

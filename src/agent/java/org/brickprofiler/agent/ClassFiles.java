@@ -60,7 +60,9 @@ final class ClassFiles {
         return type;
     }
 
-    /** The binary names of all classes of the application, on its class path and in its modules; those that can be read. */
+    /**
+     * The binary names of all classes of the application, on its class path and in its modules; those that can be read.
+     */
     static Stream<String> names() {
         List<String> names = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path", "").split(File.pathSeparator, -1)) {
@@ -72,7 +74,10 @@ final class ClassFiles {
             }
         }
         for (ResolvedModule module : ModuleLayer.boot().configuration().modules()) {
-            if (module.reference().location().filter(at -> at.getScheme().equals("jrt")).isEmpty()) {
+            if (module.reference()
+                    .location()
+                    .filter(at -> at.getScheme().equals("jrt"))
+                    .isEmpty()) {
                 try (ModuleReader reader = module.reference().open()) {
                     reader.list().forEach(entry -> add(entry, names));
                 } catch (IOException unreadable) {
@@ -104,7 +109,8 @@ final class ClassFiles {
     /**
      * The class files of a class path.
      *
-     * @param classPath jars and folders, separated as the machine's Java has it; {@code FOLDER/*} are all jars of a folder
+     * @param classPath jars and folders, separated as the machine's Java has it; {@code FOLDER/*} are all jars of a
+     *     folder
      * @throws IOException when one of them cannot be read, or has no classes
      */
     static List<byte[]> of(String classPath) throws IOException {
@@ -112,7 +118,9 @@ final class ClassFiles {
         for (String entry : classPath.split(File.pathSeparator, -1)) {
             if (entry.endsWith("*")) {
                 try (Stream<Path> jars = Files.list(Path.of(entry.substring(0, entry.length() - 1)))) {
-                    for (Path jar : jars.filter(each -> each.toString().endsWith(".jar")).sorted().toList()) {
+                    for (Path jar : jars.filter(each -> each.toString().endsWith(".jar"))
+                            .sorted()
+                            .toList()) {
                         files.addAll(of(jar));
                     }
                 }
@@ -146,8 +154,8 @@ final class ClassFiles {
     }
 
     /**
-     * How many bytes of bytecode each method has, by name and descriptor; what HotSpot's limits are about. As JVMS 4.7.3
-     * lays out a method's code.
+     * How many bytes of bytecode each method has, by name and descriptor; what HotSpot's limits are about. As JVMS
+     * 4.7.3 lays out a method's code.
      */
     static Map<String, Integer> codeSizes(ClassReader file) {
         Map<String, Integer> sizes = new HashMap<>();

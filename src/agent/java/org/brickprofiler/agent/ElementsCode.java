@@ -26,9 +26,9 @@ import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.VarInsnNode;
 
 /**
- * The code that puts the numbers of a rule, as elements or a layer's number, onto the stack, each as a long. A path of fields
- * and calls is read by an {@code invokedynamic} that the bridge links, since reading it inline could throw in the middle of
- * the application's code. For one rule and one method of one class; one thread.
+ * The code that puts the numbers of a rule, as elements or a layer's number, onto the stack, each as a long. A path of
+ * fields and calls is read by an {@code invokedynamic} that the bridge links, since reading it inline could throw in
+ * the middle of the application's code. For one rule and one method of one class; one thread.
  */
 final class ElementsCode {
 
@@ -51,7 +51,9 @@ final class ElementsCode {
     private final @Nullable ClassLoader loader;
     private final Rule rule;
 
-    /** The arguments of the call before which the span begins, and their first local variables; once they are asked for. */
+    /**
+     * The arguments of the call before which the span begins, and their first local variables; once they are asked for.
+     */
     private Type @Nullable [] arguments;
 
     private int[] argumentSlots = {};
@@ -95,7 +97,8 @@ final class ElementsCode {
         }
         int argument = elements.argument();
         Type root = argument < 0 ? root(elements.path().get(0), code) : argument(argument, code);
-        List<String> names = elements.path().subList(argument < 0 ? 1 : 2, elements.path().size());
+        List<String> names =
+                elements.path().subList(argument < 0 ? 1 : 2, elements.path().size());
         List<String> steps = new ArrayList<>();
         Type type = root;
         for (String name : names) {
@@ -103,8 +106,8 @@ final class ElementsCode {
         }
         boolean isWhole = type.getSort() >= (orBoolean ? Type.BOOLEAN : Type.CHAR) && type.getSort() <= Type.INT;
         if (!isWhole && type.getSort() != Type.LONG) {
-            throw new IllegalArgumentException("'" + elements + "' is no whole number, but of the type "
-                    + type.getClassName());
+            throw new IllegalArgumentException(
+                    "'" + elements + "' is no whole number, but of the type " + type.getClassName());
         }
         if (!steps.isEmpty()) {
             List<Object> constants = new ArrayList<>(List.of("line " + rule.line() + ", '" + elements + "'"));
@@ -120,8 +123,8 @@ final class ElementsCode {
     private Type argument(int number, InsnList code) {
         Call call = rule.from().call();
         if (call == null || rule.from().place() != Anchor.Place.BEFORE) {
-            throw new IllegalArgumentException(
-                    "'call.arg" + number + "' is known only where a span begins before a call: from: before NAME, or call: NAME");
+            throw new IllegalArgumentException("'call.arg" + number
+                    + "' is known only where a span begins before a call: from: before NAME, or call: NAME");
         }
         if (arguments == null) {
             List<String> descriptors = MethodWeaver.calls(method, call).stream()
@@ -238,9 +241,7 @@ final class ElementsCode {
         if (type.getSort() != Type.OBJECT) {
             throw new IllegalArgumentException("there is no '" + name + "' in the type " + type.getClassName());
         }
-        return name.endsWith("()")
-                ? call(type, name.substring(0, name.length() - 2), steps)
-                : field(type, name, steps);
+        return name.endsWith("()") ? call(type, name.substring(0, name.length() - 2), steps) : field(type, name, steps);
     }
 
     private Type field(Type type, String name, List<String> steps) {
@@ -279,8 +280,8 @@ final class ElementsCode {
             }
         }
         Stream<String> callable = names.stream().filter(each -> !each.startsWith("<"));
-        throw new IllegalArgumentException(type.getClassName() + " has no method '" + name + "()'"
-                + ClosestNames.hint(name, callable));
+        throw new IllegalArgumentException(
+                type.getClassName() + " has no method '" + name + "()'" + ClosestNames.hint(name, callable));
     }
 
     private List<ClassNode> withAllAbove(ClassNode type) {

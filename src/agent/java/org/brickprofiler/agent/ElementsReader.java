@@ -26,14 +26,14 @@ final class ElementsReader {
             throws ReflectiveOperationException {
         MethodHandle read = MethodHandles.identity(type.parameterType(0));
         for (String step : path) {
-            read = MethodHandles.filterReturnValue(read, step(caller, read.type().returnType(), step));
+            read = MethodHandles.filterReturnValue(
+                    read, step(caller, read.type().returnType(), step));
         }
         MethodHandle failed = MethodHandles.lookup()
                 .findVirtual(Losses.class, "unread", MethodType.methodType(long.class, String.class, Throwable.class))
                 .bindTo(losses)
                 .bindTo(place);
-        return MethodHandles.catchException(
-                MethodHandles.explicitCastArguments(read, type), Throwable.class, failed);
+        return MethodHandles.catchException(MethodHandles.explicitCastArguments(read, type), Throwable.class, failed);
     }
 
     private static MethodHandle step(MethodHandles.Lookup caller, Class<?> at, String step)
@@ -48,6 +48,9 @@ final class ElementsReader {
         return descriptor.startsWith("(")
                 ? caller.findVirtual(at, name, MethodType.fromMethodDescriptorString(descriptor, loader))
                 : caller.findGetter(
-                        at, name, MethodType.fromMethodDescriptorString("()" + descriptor, loader).returnType());
+                        at,
+                        name,
+                        MethodType.fromMethodDescriptorString("()" + descriptor, loader)
+                                .returnType());
     }
 }

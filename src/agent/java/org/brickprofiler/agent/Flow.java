@@ -38,7 +38,8 @@ final class Flow {
                 || (node.getOpcode() >= Opcodes.IRETURN && node.getOpcode() <= Opcodes.RETURN)) {
             goesOn = false;
         }
-        int[] next = labels.stream().mapToInt(label -> index.getOrDefault(label, 0)).toArray();
+        int[] next =
+                labels.stream().mapToInt(label -> index.getOrDefault(label, 0)).toArray();
         return goesOn && i + 1 < index.size() ? with(next, i + 1) : next;
     }
 

@@ -7,9 +7,9 @@ import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.MethodNode;
 
 /**
- * Tells which rules cannot hold for classes of the JDK, and why. The classes on which the virtual machine, the bridge's guard
- * and the weaving itself run are left alone: a brick in one of them would time the profiler, without end. All other ones call
- * {@link org.brickprofiler.agent.bridge.JdkBridge}. Stateless; any thread.
+ * Tells which rules cannot hold for classes of the JDK, and why. The classes on which the virtual machine, the bridge's
+ * guard and the weaving itself run are left alone: a brick in one of them would time the profiler, without end. All
+ * other ones call {@link org.brickprofiler.agent.bridge.JdkBridge}. Stateless; any thread.
  */
 final class JdkClasses {
 
@@ -18,8 +18,14 @@ final class JdkClasses {
     private static final String CONCURRENT = "java/util/concurrent/";
 
     /** Packages with all that are below them. */
-    private static final List<String> USED =
-            List.of("java/lang/", CONCURRENT, "java/util/function/", "jdk/internal/", "sun/instrument/", "sun/invoke/", "sun/misc/");
+    private static final List<String> USED = List.of(
+            "java/lang/",
+            CONCURRENT,
+            "java/util/function/",
+            "jdk/internal/",
+            "sun/instrument/",
+            "sun/invoke/",
+            "sun/misc/");
 
     /** A package without those below it. */
     private static final String UTIL = "java/util/";
@@ -42,7 +48,8 @@ final class JdkClasses {
     static void requireWeavable(ClassNode type, @Nullable ClassLoader loader, Rule rule) {
         String name = type.name;
         if (name.startsWith(BRIDGE)) {
-            throw new IllegalArgumentException(name.replace('/', '.') + " is a class of the agent, which woven code calls");
+            throw new IllegalArgumentException(
+                    name.replace('/', '.') + " is a class of the agent, which woven code calls");
         }
         if (isLoader(loader) && (rule.kind() == Rule.Kind.STEP || rule.kind() == Rule.Kind.LAYER)) {
             throw new IllegalArgumentException(name.replace('/', '.')
@@ -51,9 +58,9 @@ final class JdkClasses {
         boolean isUsed = USED.stream().anyMatch(name::startsWith)
                 || (name.startsWith(UTIL) && name.indexOf('/', UTIL.length()) < 0);
         if (isUsed && !(rule.kind() == Rule.Kind.TASK && name.startsWith(CONCURRENT))) {
-            throw new IllegalArgumentException(
-                    name.replace('/', '.') + " is a class of the JDK on which the profiler itself runs: name a method of the "
-                            + "engine that calls it, with call: " + rule.target().method());
+            throw new IllegalArgumentException(name.replace('/', '.')
+                    + " is a class of the JDK on which the profiler itself runs: name a method of the "
+                    + "engine that calls it, with call: " + rule.target().method());
         }
     }
 
@@ -65,8 +72,10 @@ final class JdkClasses {
     static void requireCalled(MethodNode method) {
         List<AnnotationNode> annotations = method.visibleAnnotations;
         if (annotations != null && annotations.stream().anyMatch(each -> each.desc.equals(INTRINSIC))) {
-            throw new IllegalArgumentException(method.name + " is an intrinsic: compiled code does not call it, so that most of "
-                    + "its calls would not count; name a method of the engine that calls it, with call: " + method.name);
+            throw new IllegalArgumentException(
+                    method.name + " is an intrinsic: compiled code does not call it, so that most of "
+                            + "its calls would not count; name a method of the engine that calls it, with call: "
+                            + method.name);
         }
     }
 }

@@ -22,12 +22,12 @@ import org.brickprofiler.report.JsonReport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The report up to now, for a browser on this machine: {@code /} is the page, {@code /profile.json} the profile. It is made
- * when it is asked for, on a daemon thread, one at a time. Other machines are not heard, and neither are pages of other sites,
- * which know no name of this machine.
+ * The report up to now, for a browser on this machine: {@code /} is the page, {@code /profile.json} the profile. It is
+ * made when it is asked for, on a daemon thread, one at a time. Other machines are not heard, and neither are pages of
+ * other sites, which know no name of this machine.
  *
- * <p>A request that does not end, and a client that does not read its answer, are cut off after a time limit: each holds one of
- * {@value #THREADS} threads until then, and the others answer meanwhile.
+ * <p>A request that does not end, and a client that does not read its answer, are cut off after a time limit: each
+ * holds one of {@value #THREADS} threads until then, and the others answer meanwhile.
  */
 final class LiveReport {
 
@@ -65,8 +65,8 @@ final class LiveReport {
     }
 
     /**
-     * Interrupts threads that read or write for too long; that closes their connection, which is an interruptible channel. Any
-     * thread; a thread has at most one limit under way.
+     * Interrupts threads that read or write for too long; that closes their connection, which is an interruptible
+     * channel. Any thread; a thread has at most one limit under way.
      */
     private static final class TimeLimit {
 
@@ -160,7 +160,8 @@ final class LiveReport {
         ExecutorService pool = Executors.newFixedThreadPool(THREADS, daemons);
         server.setExecutor(task -> pool.execute(() -> timeLimit.run(task)));
         server.createContext("/", new LiveReport(snapshots, timeLimit)::answer);
-        // The server's own thread is a daemon if the one is that starts it, and must not keep the application from ending.
+        // The server's own thread is a daemon if the one is that starts it, and must not keep the application from
+        // ending.
         daemons.newThread(server::start).start();
         return "http://localhost:" + server.getAddress().getPort() + "/";
     }

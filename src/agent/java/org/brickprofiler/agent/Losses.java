@@ -11,9 +11,9 @@ import org.brickprofiler.agent.bridge.Bridge;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts what the profile lacks because something failed in woven code, where nothing may be thrown: calls that recorded
- * nothing, numbers that could not be read, classes that had to be left alone. Any thread; allocates for the first failure of
- * a kind.
+ * Counts what the profile lacks because something failed in woven code, where nothing may be thrown: calls that
+ * recorded nothing, numbers that could not be read, classes that had to be left alone. Any thread; allocates for the
+ * first failure of a kind.
  */
 final class Losses {
 
@@ -64,10 +64,12 @@ final class Losses {
      */
     void leftAlone(String className, ClassLoader loader) {
         String name = loader.getName() == null ? "" : " '" + loader.getName() + "'";
-        String of = loader.getClass().getName() + name + " (" + Integer.toHexString(System.identityHashCode(loader)) + ")";
+        String of =
+                loader.getClass().getName() + name + " (" + Integer.toHexString(System.identityHashCode(loader)) + ")";
         if (leftAlone.putIfAbsent(className + " of " + of, 1) == null) {
             say.accept(className + " is not woven: its loader " + of + " does not see the package "
-                    + Bridge.class.getPackageName() + ", which woven code calls. Let the loader ask the bootstrap loader for "
+                    + Bridge.class.getPackageName()
+                    + ", which woven code calls. Let the loader ask the bootstrap loader for "
                     + "it: in OSGi, org.osgi.framework.bootdelegation=" + Bridge.class.getPackageName());
         }
     }
@@ -82,8 +84,9 @@ final class Losses {
             lines.add((Bridge.missesFailures() ? "at least " : "") + failures
                     + " calls of the profiler failed and recorded nothing, the first of them with " + firstFailure);
         }
-        new TreeMap<>(unread).forEach((place, times) -> lines.add(place + " could not be read " + times
-                + " times, and counts as 0 there"));
+        new TreeMap<>(unread)
+                .forEach((place, times) ->
+                        lines.add(place + " could not be read " + times + " times, and counts as 0 there"));
         if (negatives.get() > 0) {
             lines.add(negatives + " samples had a negative number of elements, which counts as 0");
         }

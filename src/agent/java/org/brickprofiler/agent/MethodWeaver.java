@@ -28,14 +28,14 @@ import org.objectweb.asm.tree.VarInsnNode;
 /**
  * Weaves the spans of one method. One use; one thread.
  *
- * <p>A span is open from a place where it begins to one where it ends. Where it is open is found by a data-flow analysis
- * over the method's instructions, ways of exceptions included, and so is where it can still come to its end. What leaves a
- * span by another way, a jump, a return, a handler of the application, closes it as it leaves; a handler of our own closes
- * it where an exception leaves the method.
+ * <p>A span is open from a place where it begins to one where it ends. Where it is open is found by a data-flow
+ * analysis over the method's instructions, ways of exceptions included, and so is where it can still come to its end.
+ * What leaves a span by another way, a jump, a return, a handler of the application, closes it as it leaves; a handler
+ * of our own closes it where an exception leaves the method.
  *
- * <p>Timers are kept in new local variables behind the method's own, which keep their numbers; spans of one kind that are
- * never open together share theirs. A variable that may hold nothing, since some ways come to a place with the span open and
- * others without, is 0 then, for which stopping does nothing. Where all ways agree, none of that is needed.
+ * <p>Timers are kept in new local variables behind the method's own, which keep their numbers; spans of one kind that
+ * are never open together share theirs. A variable that may hold nothing, since some ways come to a place with the span
+ * open and others without, is 0 then, for which stopping does nothing. Where all ways agree, none of that is needed.
  */
 final class MethodWeaver {
 
@@ -99,8 +99,8 @@ final class MethodWeaver {
         }
 
         /**
-         * Whether both rules would count one execution: the spans are the same, or of the same brick and the same at some of
-         * their places.
+         * Whether both rules would count one execution: the spans are the same, or of the same brick and the same at
+         * some of their places.
          */
         boolean isCountedBy(Span other) {
             if (rule.kind() != other.rule.kind()) {
@@ -176,8 +176,9 @@ final class MethodWeaver {
         Span span = new Span(spans.size(), rule, key, elements, places(rule.from()), places(rule.to()));
         for (Span other : spans) {
             if (span.isCountedBy(other)) {
-                throw new IllegalArgumentException("the span from " + rule.from() + " to " + rule.to() + " of " + method.name
-                        + " would count twice: the rule of line " + other.rule.line() + " has it already");
+                throw new IllegalArgumentException(
+                        "the span from " + rule.from() + " to " + rule.to() + " of " + method.name
+                                + " would count twice: the rule of line " + other.rule.line() + " has it already");
             }
         }
         span.begins.forEach((node, isBefore) -> mark(node, isBefore, new Marker(span, true)));
@@ -186,7 +187,9 @@ final class MethodWeaver {
     }
 
     private void mark(AbstractInsnNode node, boolean isBefore, Marker marker) {
-        (isBefore ? before : after).computeIfAbsent(node, none -> new ArrayList<>()).add(marker);
+        (isBefore ? before : after)
+                .computeIfAbsent(node, none -> new ArrayList<>())
+                .add(marker);
     }
 
     /** The instructions of a place, each with whether the place is before it. */
@@ -242,8 +245,10 @@ final class MethodWeaver {
         List<String> others = new ArrayList<>();
         for (AbstractInsnNode node : method.instructions) {
             if (node instanceof MethodInsnNode each) {
-                String owner = each.owner.substring(1 + Math.max(each.owner.lastIndexOf('/'), each.owner.lastIndexOf('$')));
-                if (each.name.equals(call.name()) && (call.owner() == null || call.owner().equals(owner))) {
+                String owner =
+                        each.owner.substring(1 + Math.max(each.owner.lastIndexOf('/'), each.owner.lastIndexOf('$')));
+                if (each.name.equals(call.name())
+                        && (call.owner() == null || call.owner().equals(owner))) {
                     found.add(each);
                 }
                 others.add(call.owner() == null ? each.name : owner + '.' + each.name);
@@ -254,8 +259,8 @@ final class MethodWeaver {
                     method.name + " does not call " + call.text() + ClosestNames.hint(call.text(), others.stream()));
         }
         if (call.number() > found.size()) {
-            throw new IllegalArgumentException(
-                    method.name + " calls " + call.text() + " at " + found.size() + " places, and not at " + call.number());
+            throw new IllegalArgumentException(method.name + " calls " + call.text() + " at " + found.size()
+                    + " places, and not at " + call.number());
         }
         return call.number() == Call.EACH ? found : List.of(found.get(call.number() - 1));
     }
@@ -263,7 +268,8 @@ final class MethodWeaver {
     /**
      * Weaves.
      *
-     * @return the rules whose spans cannot come to their end from where they begin; where there are any, nothing is woven
+     * @return the rules whose spans cannot come to their end from where they begin; where there are any, nothing is
+     *     woven
      */
     List<Rule> weave() {
         insertMarkers();
@@ -595,7 +601,8 @@ final class MethodWeaver {
             code.add(
                     track.elements >= 0
                             ? new VarInsnNode(Opcodes.LLOAD, track.elements)
-                            : ElementsCode.constant(track.spans.get(0).rule.elements().constant()));
+                            : ElementsCode.constant(
+                                    track.spans.get(0).rule.elements().constant()));
         }
         switch (track.kind) {
             case BRICK -> code.add(call("stopBrick", "(JJ)V"));
@@ -692,8 +699,8 @@ final class MethodWeaver {
         List<Object> locals = new ArrayList<>();
         addTracks(locals, 0, spansOpen);
         handler.add(label);
-        handler.add(new FrameNode(
-                Opcodes.F_NEW, locals.size(), locals.toArray(), 1, new Object[] {"java/lang/Throwable"}));
+        handler.add(
+                new FrameNode(Opcodes.F_NEW, locals.size(), locals.toArray(), 1, new Object[] {"java/lang/Throwable"}));
         for (Track track : innermostFirst()) {
             if (isOpen(track, spansOpen)) {
                 stop(handler, track);

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a virtual machine starts of the agent's jar. It puts the bridge, which is all of the jar that lies open, on the
- * bootstrap path, and the rest, which lies in a folder of the jar, into a loader that no application sees and that sees no
- * application. Whatever goes wrong is said on the standard error, and the application goes on.
+ * bootstrap path, and the rest, which lies in a folder of the jar, into a loader that no application sees and that sees
+ * no application. Whatever goes wrong is said on the standard error, and the application goes on.
  */
 public final class Premain {
 
@@ -81,7 +81,8 @@ public final class Premain {
 
     private static ClassLoader newLoader() throws MalformedURLException {
         String entry = entry().toString();
-        URL folder = URI.create(entry.substring(0, entry.length() - AGENT.length())).toURL();
+        URL folder =
+                URI.create(entry.substring(0, entry.length() - AGENT.length())).toURL();
         return new URLClassLoader("brick-profiler-agent", new URL[] {folder}, ClassLoader.getPlatformClassLoader());
     }
 }

@@ -25,8 +25,8 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
     private static final long OPEN = 1;
 
     /**
-     * How many steps with an output token have ended, what happens when those of the warm-up have, and how fast the others
-     * follow. Any thread.
+     * How many steps with an output token have ended, what happens when those of the warm-up have, and how fast the
+     * others follow. Any thread.
      */
     static final class Steps {
         private final AtomicLong ended = new AtomicLong();
@@ -43,7 +43,10 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
 
         private volatile long lastNs;
 
-        /** Whether the thread's latest step was a part of a prompt that output nothing, so that the next one belongs to it. */
+        /**
+         * Whether the thread's latest step was a part of a prompt that output nothing, so that the next one belongs to
+         * it.
+         */
         private final ThreadLocal<Boolean> inPrompt = ThreadLocal.withInitial(() -> false);
 
         /**
@@ -80,7 +83,8 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
 
         private void end(long outputTokens) {
             if (outputTokens == 0) {
-                // A part of a prompt. The warm-up ends with a token: ending within a prompt would shorten its time to the first one.
+                // A part of a prompt. The warm-up ends with a token: ending within a prompt would shorten its time to
+                // the first one.
                 return;
             }
             long number = ended.incrementAndGet();
@@ -188,7 +192,10 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
         }
     }
 
-    /** A path that cannot be linked, as where the class at run time is another one than the rule was checked with, gives 0. */
+    /**
+     * A path that cannot be linked, as where the class at run time is another one than the rule was checked with, gives
+     * 0.
+     */
     @Override
     public MethodHandle elements(MethodHandles.Lookup caller, MethodType type, String place, String... path) {
         try {

@@ -57,7 +57,11 @@ record Rule(
      * @param parameters the names of its parameters' types, null where there is but one method of that name
      * @param lambda the call that takes the lambda that is meant; null for the method itself
      */
-    record Target(String className, String method, @Nullable List<String> parameters, @Nullable Call lambda) {
+    record Target(
+            String className,
+            String method,
+            @Nullable List<String> parameters,
+            @Nullable Call lambda) {
         @Override
         public String toString() {
             return className
@@ -116,8 +120,8 @@ record Rule(
     }
 
     /**
-     * A number, or where the code finds it: a parameter, {@code this}, or an argument of the call before which the span begins,
-     * followed by fields, lengths of arrays and calls without arguments.
+     * A number, or where the code finds it: a parameter, {@code this}, or an argument of the call before which the span
+     * begins, followed by fields, lengths of arrays and calls without arguments.
      *
      * @param constant the number where the path is empty
      * @param path the names, those of calls with their parentheses
@@ -152,7 +156,9 @@ record Rule(
             return path.isEmpty();
         }
 
-        /** The place, from 0, of the argument of the call before which the span begins; -1 if the path begins elsewhere. */
+        /**
+         * The place, from 0, of the argument of the call before which the span begins; -1 if the path begins elsewhere.
+         */
         int argument() {
             Matcher argument = ARGUMENT.matcher(path.size() > 1 && path.get(0).equals("call") ? path.get(1) : "");
             return argument.matches() ? Integer.parseInt(argument.group(1)) : -1;

@@ -68,8 +68,9 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  *     category: Attention
  * }</pre>
  *
- * <p>Each problem names file and line, and what exists where a name does not. A malformed rule is left out and the others are
- * read; a file that is no YAML, or without a single rule that can be read, is refused by an {@link IllegalArgumentException}.
+ * <p>Each problem names file and line, and what exists where a name does not. A malformed rule is left out and the
+ * others are read; a file that is no YAML, or without a single rule that can be read, is refused by an
+ * {@link IllegalArgumentException}.
  */
 final class RuleFile {
 
@@ -108,13 +109,14 @@ final class RuleFile {
     /**
      * Reads a file in UTF-8, or rules that come with the agent.
      *
-     * @param file the file; where there is none of that name, or it is a folder,
-     *     the engine whose rules are meant, as in {@code jlama}
+     * @param file the file; where there is none of that name, or it is a folder, the engine whose rules are meant, as
+     *     in {@code jlama}
      * @throws IOException when it cannot be read
      * @throws IllegalArgumentException when it is no YAML, or has no rule that can be read
      */
     static Rules read(Path file) throws IOException {
-        if ((Files.notExists(file) || Files.isDirectory(file)) && file.toString().matches("\\w+")) {
+        if ((Files.notExists(file) || Files.isDirectory(file))
+                && file.toString().matches("\\w+")) {
             try (InputStream builtIn = RuleFile.class.getResourceAsStream(file + ".yaml")) {
                 if (builtIn != null) {
                     return parse(file.toString(), new String(builtIn.readAllBytes(), StandardCharsets.UTF_8));
@@ -146,7 +148,8 @@ final class RuleFile {
                     .orElseThrow(() -> new IllegalArgumentException(source + ": there are no rules in it"));
             return file.rules(root);
         } catch (MarkedYamlEngineException malformed) {
-            int line = malformed.getProblemMark().map(mark -> mark.getLine() + 1).orElse(0);
+            int line =
+                    malformed.getProblemMark().map(mark -> mark.getLine() + 1).orElse(0);
             throw new IllegalArgumentException(source + ":" + line + ": " + malformed.getProblem(), malformed);
         } catch (YamlEngineException malformed) {
             throw new IllegalArgumentException(source + ": " + malformed.getMessage(), malformed);
@@ -160,7 +163,8 @@ final class RuleFile {
         for (Node step : oneOrMore(parts.get("step"))) {
             orProblem(() -> {
                 Map<String, Node> entries = entries(
-                        step, Set.of("in", "lambda", "call", "from", "to", "tokens", "kv", "output", "prompt", "warmup"));
+                        step,
+                        Set.of("in", "lambda", "call", "from", "to", "tokens", "kv", "output", "prompt", "warmup"));
                 int steps = entries.containsKey("warmup") ? number(entries.get("warmup")) : 0;
                 add(step, Kind.STEP, entries);
                 warmup.accumulateAndGet(steps, Math::max);
@@ -276,9 +280,12 @@ final class RuleFile {
                     "there is no brick '" + name + "'" + ClosestNames.hint(name, names)
                             + "; one of your own needs a category:");
         }
-        if (known.isPresent() && category.filter(given -> given != known.get().category()).isPresent()) {
+        if (known.isPresent()
+                && category.filter(given -> given != known.get().category()).isPresent()) {
             throw error(
-                    node, "the brick " + name + " is of the category " + known.get().category().displayName());
+                    node,
+                    "the brick " + name + " is of the category "
+                            + known.get().category().displayName());
         }
         return name;
     }
@@ -298,10 +305,10 @@ final class RuleFile {
     }
 
     private Target target(Node node, @Nullable Call lambda) {
-        Matcher matcher = matcher(TARGET, node, "is no method: write package.Class.method or package.Class.method(int, float[])");
+        Matcher matcher =
+                matcher(TARGET, node, "is no method: write package.Class.method or package.Class.method(int, float[])");
         String types = matcher.group("types");
-        return new Target(
-                group(matcher, "owner"), group(matcher, "name"), types == null ? null : types(types), lambda);
+        return new Target(group(matcher, "owner"), group(matcher, "name"), types == null ? null : types(types), lambda);
     }
 
     private static List<String> types(String types) {
@@ -324,9 +331,7 @@ final class RuleFile {
             throw error(node, "'" + text + "': calls are counted from 1");
         }
         return new Call(
-                matcher.group("owner"),
-                group(matcher, "name"),
-                number == null ? Call.EACH : Integer.parseInt(number));
+                matcher.group("owner"), group(matcher, "name"), number == null ? Call.EACH : Integer.parseInt(number));
     }
 
     private Anchor anchor(@Nullable Node node, Anchor unlessGiven) {
@@ -437,7 +442,9 @@ final class RuleFile {
     }
 
     private static int line(@Nullable Node node) {
-        return node == null ? 0 : node.getStartMark().map(mark -> mark.getLine() + 1).orElse(0);
+        return node == null
+                ? 0
+                : node.getStartMark().map(mark -> mark.getLine() + 1).orElse(0);
     }
 
     private IllegalArgumentException error(@Nullable Node node, String message) {

@@ -22,8 +22,9 @@ import picocli.CommandLine.Spec;
         name = "suggest",
         sortOptions = false,
         usageHelpWidth = 100,
-        description = "Reads an engine's classes, runs none of them, and proposes what its bricks may be: rules for the agent, "
-                + "or settings for the flight recorder of JDK 25. It goes by names: look through them.",
+        description =
+                "Reads an engine's classes, runs none of them, and proposes what its bricks may be: rules for the agent, "
+                        + "or settings for the flight recorder of JDK 25. It goes by names: look through them.",
         optionListHeading = "%nOptions:%n",
         footerHeading = "%nExamples:%n",
         footer = {
@@ -39,7 +40,10 @@ public final class SuggestCommand implements ExtraCommand, Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(arity = "1..*", paramLabel = "JAR|CLASSPATH", description = "Jars, folders of classes, or class paths of these.")
+    @Parameters(
+            arity = "1..*",
+            paramLabel = "JAR|CLASSPATH",
+            description = "Jars, folders of classes, or class paths of these.")
     private List<String> classPaths = List.of();
 
     @Option(names = "-o", paramLabel = "FILE", description = "Write to a file in place of the standard output.")

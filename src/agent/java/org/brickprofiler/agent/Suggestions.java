@@ -30,11 +30,11 @@ import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 
 /**
- * Proposes rules for classes that it reads and does not load. A method whose name, or whose class's name, is that of a brick
- * is that brick. Where a method calls another one several times, as engines do with their matrix products, each of these calls
- * is a brick, named after the field that is read just before; at least one of them must be named like a known brick. Brief
- * methods are left out: timing them takes longer than they do. A method that is named like a forward pass, and reaches most
- * of the bricks, is the step. A person has to look through all of it. One thread.
+ * Proposes rules for classes that it reads and does not load. A method whose name, or whose class's name, is that of a
+ * brick is that brick. Where a method calls another one several times, as engines do with their matrix products, each
+ * of these calls is a brick, named after the field that is read just before; at least one of them must be named like a
+ * known brick. Brief methods are left out: timing them takes longer than they do. A method that is named like a forward
+ * pass, and reaches most of the bricks, is the step. A person has to look through all of it. One thread.
  */
 final class Suggestions {
 
@@ -51,7 +51,8 @@ final class Suggestions {
     private static final Set<String> DOING = Set.of("forward", "apply", "run", "compute", "execute", "call", "accept");
 
     /** Names of a forward pass. */
-    private static final Set<String> PASSES = Set.of("forward", "forwardPass", "decode", "step", "predict", "infer", "evaluate");
+    private static final Set<String> PASSES =
+            Set.of("forward", "forwardPass", "decode", "step", "predict", "infer", "evaluate");
 
     /** The packages of the JDK, whose methods are parts of a brick and none themselves. */
     private static final List<String> JDK = List.of("java/", "javax/", "jdk/", "sun/");
@@ -110,7 +111,10 @@ final class Suggestions {
         /** By class, name and descriptor: those that it calls again and again. */
         final Set<String> repeats = new HashSet<>();
 
-        /** Whether it does something that is not known to be brief: a loop, a lambda, native code, a call into other classes. */
+        /**
+         * Whether it does something that is not known to be brief: a loop, a lambda, native code, a call into other
+         * classes.
+         */
         boolean isLong;
 
         /** Whether it runs from its beginning to its end once, and so does all that it calls. */
@@ -177,7 +181,9 @@ final class Suggestions {
         }
     }
 
-    /** A method is brief if it has no loop, and all methods that it may call are brief; one that calls itself is not. */
+    /**
+     * A method is brief if it has no loop, and all methods that it may call are brief; one that calls itself is not.
+     */
     private void findBrief() {
         all.forEach(this::readCalls);
         List<Code> open = new ArrayList<>(all);
@@ -215,7 +221,8 @@ final class Suggestions {
                 Integer before = seen.get(jump.label);
                 if (before != null) {
                     code.isLong = true;
-                    calls.subList(before, calls.size()).forEach(call -> code.repeats.add(call.owner + '.' + call.name + call.desc));
+                    calls.subList(before, calls.size())
+                            .forEach(call -> code.repeats.add(call.owner + '.' + call.name + call.desc));
                 }
             } else if (node instanceof MethodInsnNode call && isOfJdk(call.owner)) {
                 code.isLong |= RUNNING.stream().anyMatch(call.owner::startsWith);
@@ -253,8 +260,8 @@ final class Suggestions {
             named = BrickId.parse(simpleName(code.type));
         }
         if (named.isPresent()) {
-            proposals.add(new Proposal(
-                    code, "", named, "", code.type.name.replace('/', '.') + "::" + code.method.name));
+            proposals.add(
+                    new Proposal(code, "", named, "", code.type.name.replace('/', '.') + "::" + code.method.name));
         }
     }
 
@@ -281,17 +288,22 @@ final class Suggestions {
             return;
         }
         Map<String, List<Site>> groups = sites(code.method);
-        groups.values().removeIf(sites -> sites.size() < SEVERAL || isBrief(sites.get(0).key()));
-        boolean computes = PASSES.contains(code.method.name)
-                || groups.values().stream().anyMatch(Suggestions::isNamed);
-        groups.values().removeIf(sites -> !isNamed(sites)
-                && !(computes && sites.stream().allMatch(site -> site.body() != null)));
+        groups.values()
+                .removeIf(
+                        sites -> sites.size() < SEVERAL || isBrief(sites.get(0).key()));
+        boolean computes =
+                PASSES.contains(code.method.name) || groups.values().stream().anyMatch(Suggestions::isNamed);
+        groups.values()
+                .removeIf(sites ->
+                        !isNamed(sites) && !(computes && sites.stream().allMatch(site -> site.body() != null)));
         groups.forEach((callee, sites) -> {
             for (int i = 0; i < sites.size(); i++) {
                 Site site = sites.get(i);
                 if (!named.contains(site.key()) && !runs(site, named)) {
                     String call = callee + ' ' + (i + 1);
-                    String name = site.brick().isPresent() ? "" : unique(simpleName(code.type) + '.' + code.method.name + ' ' + call);
+                    String name = site.brick().isPresent()
+                            ? ""
+                            : unique(simpleName(code.type) + '.' + code.method.name + ' ' + call);
                     proposals.add(new Proposal(code, call, site.brick(), name, site.timed()));
                 }
             }
@@ -332,9 +344,12 @@ final class Suggestions {
         for (Code code : passes) {
             // One that another of its name calls again and again is a layer.
             String name = code.type.name + '.' + code.key();
-            if (passes.stream().noneMatch(other -> other.method.name.equals(code.method.name) && other.repeats.contains(name))) {
+            if (passes.stream()
+                    .noneMatch(other -> other.method.name.equals(code.method.name) && other.repeats.contains(name))) {
                 Set<Code> reached = reached(code);
-                long bricks = proposals.stream().filter(each -> reached.contains(each.of())).count();
+                long bricks = proposals.stream()
+                        .filter(each -> reached.contains(each.of()))
+                        .count();
                 // Of methods that call each other, the innermost: every way through a pass leads there.
                 if (bricks > most || (bricks == most && reachedByBest.contains(code))) {
                     most = bricks;
@@ -362,22 +377,28 @@ final class Suggestions {
     }
 
     private static String step(Code code) {
-        StringBuilder rule = new StringBuilder("step:\n  in: ").append(code.in()).append('\n');
+        StringBuilder rule =
+                new StringBuilder("step:\n  in: ").append(code.in()).append('\n');
         Type[] types = Type.getArgumentTypes(code.method.desc);
         int slot = (code.method.access & Opcodes.ACC_STATIC) != 0 ? 0 : 1;
         for (int i = 0; i < types.length; i++) {
             String name = ElementsCode.parameterName(code.method, i, slot);
             if (types[i].getDescriptor().equals("[I")) {
                 add(rule, "tokens", "arg" + i + ".length");
-            } else if (name != null && types[i].equals(Type.INT_TYPE) && POSITION.matcher(name).matches()) {
+            } else if (name != null
+                    && types[i].equals(Type.INT_TYPE)
+                    && POSITION.matcher(name).matches()) {
                 add(rule, "kv", "arg" + i);
-            } else if (name != null && types[i].equals(Type.BOOLEAN_TYPE) && LOGITS.matcher(name).matches()) {
+            } else if (name != null
+                    && types[i].equals(Type.BOOLEAN_TYPE)
+                    && LOGITS.matcher(name).matches()) {
                 add(rule, "output", "arg" + i);
             }
             slot += types[i].getSize();
         }
         if (rule.indexOf("\n  tokens:") < 0) {
-            rule.append("  # tokens: how many it processes, if more than one at once; a step of one is a decoded token\n");
+            rule.append(
+                    "  # tokens: how many it processes, if more than one at once; a step of one is a decoded token\n");
         }
         return rule.toString();
     }
@@ -414,9 +435,9 @@ final class Suggestions {
     }
 
     /**
-     * The same as settings of the flight recorder, whose events {@code jdk.MethodTiming} and {@code jdk.MethodTrace}, of JDK 25
-     * and later, take such a filter (JEP 520). They know whole methods only: where calls of one method are proposed apart, all
-     * of them are timed together.
+     * The same as settings of the flight recorder, whose events {@code jdk.MethodTiming} and {@code jdk.MethodTrace},
+     * of JDK 25 and later, take such a filter (JEP 520). They know whole methods only: where calls of one method are
+     * proposed apart, all of them are timed together.
      */
     String settings() {
         String filter = proposals.stream().map(Proposal::timed).distinct().collect(Collectors.joining(";"));
@@ -464,7 +485,8 @@ final class Suggestions {
      * @param body the name and descriptor of the body of the lambda that it takes; null if it takes none
      * @param timed the method that is called, as the flight recorder names it
      */
-    private record Site(Optional<BrickId> brick, String key, @Nullable String body, String timed) {}
+    private record Site(
+            Optional<BrickId> brick, String key, @Nullable String body, String timed) {}
 
     /** For each method that is called, its calls in the order of the code. */
     private static Map<String, List<Site>> sites(MethodNode method) {
@@ -483,7 +505,10 @@ final class Suggestions {
                 if (computes) {
                     sites.computeIfAbsent(call.name, none -> new ArrayList<>())
                             .add(new Site(
-                                    read, call.name + call.desc, body, call.owner.replace('/', '.') + "::" + call.name));
+                                    read,
+                                    call.name + call.desc,
+                                    body,
+                                    call.owner.replace('/', '.') + "::" + call.name));
                     read = Optional.empty();
                     body = null;
                 } else {
@@ -491,7 +516,9 @@ final class Suggestions {
                 }
             }
         }
-        sites.entrySet().removeIf(each -> !countsAll(method, each.getKey(), each.getValue().size()));
+        sites.entrySet()
+                .removeIf(each ->
+                        !countsAll(method, each.getKey(), each.getValue().size()));
         return sites;
     }
 

@@ -28,15 +28,16 @@ import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.VarInsnNode;
 
 /**
- * Hands the layer of a thread on to the tasks that it gives to others. A task is an object of an interface with one method to
- * implement, of the JDK or the engine's own; in its place goes an object of a class that is made for that interface where the
- * woven code first comes by, which works for the layer of whoever handed it over while it calls the task. Immutable; any
- * thread.
+ * Hands the layer of a thread on to the tasks that it gives to others. A task is an object of an interface with one
+ * method to implement, of the JDK or the engine's own; in its place goes an object of a class that is made for that
+ * interface where the woven code first comes by, which works for the layer of whoever handed it over while it calls the
+ * task. Immutable; any thread.
  */
 final class TaskWeaver {
 
-    private static final String KINDS = "Runnable, Callable, Consumer, IntConsumer, LongConsumer, or an interface of the "
-            + "engine's own with one method to implement";
+    private static final String KINDS =
+            "Runnable, Callable, Consumer, IntConsumer, LongConsumer, or an interface of the "
+                    + "engine's own with one method to implement";
 
     /** Those of the JDK that a method takes as a task, and not for some other end. */
     private static final Set<String> OF_JDK = Set.of(
@@ -201,19 +202,19 @@ final class TaskWeaver {
         };
         String carried = Type.getDescriptor(task);
         type.visit(
-                Opcodes.V17,
-                Opcodes.ACC_FINAL | Opcodes.ACC_SYNTHETIC,
-                name,
-                null,
-                "java/lang/Object",
-                new String[] {Type.getInternalName(task)});
-        type.visitField(Opcodes.ACC_PRIVATE | Opcodes.ACC_FINAL, "task", carried, null, null).visitEnd();
-        type.visitField(Opcodes.ACC_PRIVATE | Opcodes.ACC_FINAL, "layer", "J", null, null).visitEnd();
+                Opcodes.V17, Opcodes.ACC_FINAL | Opcodes.ACC_SYNTHETIC, name, null, "java/lang/Object", new String[] {
+                    Type.getInternalName(task)
+                });
+        type.visitField(Opcodes.ACC_PRIVATE | Opcodes.ACC_FINAL, "task", carried, null, null)
+                .visitEnd();
+        type.visitField(Opcodes.ACC_PRIVATE | Opcodes.ACC_FINAL, "layer", "J", null, null)
+                .visitEnd();
         addConstructor(type, name, carried);
         addCarry(type, name, carried);
         Set<String> done = new HashSet<>();
         for (Method method : task.getMethods()) {
-            if (!Modifier.isStatic(method.getModifiers()) && done.add(method.getName() + Type.getMethodDescriptor(method))) {
+            if (!Modifier.isStatic(method.getModifiers())
+                    && done.add(method.getName() + Type.getMethodDescriptor(method))) {
                 addMethod(type, name, task, method);
             }
         }
@@ -260,8 +261,8 @@ final class TaskWeaver {
     }
 
     /**
-     * Calls the task's method while the thread works for the layer. What it returns is carried, too, where it is such a task,
-     * as of {@code andThen}.
+     * Calls the task's method while the thread works for the layer. What it returns is carried, too, where it is such a
+     * task, as of {@code andThen}.
      */
     private static void addMethod(ClassWriter type, String name, Class<?> task, Method method) {
         String descriptor = Type.getMethodDescriptor(method);

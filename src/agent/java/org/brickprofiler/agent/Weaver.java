@@ -103,14 +103,15 @@ final class Weaver {
                 .collect(Collectors.groupingBy(
                         rule -> rule.target().className().replace('.', '/'), LinkedHashMap::new, Collectors.toList()));
         annotated = file.annotated().entrySet().stream()
-                .collect(Collectors.toUnmodifiableMap(entry -> entry.getKey().replace('.', '/') + '/', Map.Entry::getValue));
+                .collect(Collectors.toUnmodifiableMap(
+                        entry -> entry.getKey().replace('.', '/') + '/', Map.Entry::getValue));
         packages = annotated.keySet().toArray(String[]::new);
         this.keys = keys;
     }
 
     /**
-     * Whether a class may have to be woven, by its internal name. Asked for every class that is loaded, those of the JDK among
-     * them: so this must not be the first to need any.
+     * Whether a class may have to be woven, by its internal name. Asked for every class that is loaded, those of the
+     * JDK among them: so this must not be the first to need any.
      */
     boolean concerns(String className) {
         if (rules.containsKey(className)) {
@@ -153,8 +154,8 @@ final class Weaver {
             List<Problem> found = new ArrayList<>();
             byte[] bytes = attempt.bytes(found);
             Map<String, Integer> after = ClassFiles.codeSizes(new ClassReader(bytes));
-            attempt.applied.forEach((method, rules) -> found.addAll(
-                    growth(method, before.getOrDefault(method, 0), after.getOrDefault(method, 0), rules)));
+            attempt.applied.forEach((method, rules) ->
+                    found.addAll(growth(method, before.getOrDefault(method, 0), after.getOrDefault(method, 0), rules)));
             List<Problem> errors = found.stream().filter(Problem::isError).toList();
             if (errors.isEmpty()) {
                 List<Problem> problems = new ArrayList<>(refusals);
@@ -190,8 +191,9 @@ final class Weaver {
     }
 
     private static Target target(ClassNode type, MethodNode method) {
-        List<String> parameters =
-                Stream.of(Type.getArgumentTypes(method.desc)).map(Type::getClassName).toList();
+        List<String> parameters = Stream.of(Type.getArgumentTypes(method.desc))
+                .map(Type::getClassName)
+                .toList();
         return new Target(type.name.replace('/', '.'), method.name, parameters, null);
     }
 
@@ -231,7 +233,8 @@ final class Weaver {
         String name = method.substring(0, method.indexOf('('));
         String bytes = " from " + before + " to " + after + " bytes of bytecode, past the ";
         if (before <= LARGEST_COMPILED && after > LARGEST_COMPILED) {
-            return refusals(rules, name + " would grow" + bytes + LARGEST_COMPILED + " up to which methods are compiled");
+            return refusals(
+                    rules, name + " would grow" + bytes + LARGEST_COMPILED + " up to which methods are compiled");
         }
         if (before > LARGEST_INLINED || after <= LARGEST_INLINED) {
             return List.of();
@@ -300,10 +303,11 @@ final class Weaver {
 
         /** The class file as it is woven, and errors that show in the weaving only. */
         byte[] bytes(List<Problem> errors) {
-            weavers.forEach((method, weaver) -> weaver.weave().forEach(endless -> errors.add(new Problem(
-                    endless,
-                    "in " + method.name + ", " + endless.to() + " is not reached from " + endless.from(),
-                    true))));
+            weavers.forEach((method, weaver) -> weaver.weave()
+                    .forEach(endless -> errors.add(new Problem(
+                            endless,
+                            "in " + method.name + ", " + endless.to() + " is not reached from " + endless.from(),
+                            true))));
             taking.forEach(TaskWeaver::carry);
             handOvers.forEach((call, method) -> TaskWeaver.carry(method, call));
             ClassWriter writer = new ClassWriter(reader, 0);
@@ -334,8 +338,10 @@ final class Weaver {
                 throw new IllegalArgumentException(target.className()
                         + (matching.isEmpty() ? " has no " : " has more than one ")
                         + target.method()
-                        + (matching.isEmpty() ? "(" + String.join(", ", List.copyOf(
-                                parameters == null ? List.of() : parameters)) + ")" : "")
+                        + (matching.isEmpty()
+                                ? "(" + String.join(", ", List.copyOf(parameters == null ? List.of() : parameters))
+                                        + ")"
+                                : "")
                         + "; there are "
                         + named.stream().map(Weaver::signature).collect(Collectors.joining(" and ")));
             }
@@ -347,11 +353,11 @@ final class Weaver {
 
         private void requireCode(MethodNode method) {
             if ((method.access & Opcodes.ACC_NATIVE) != 0) {
-                throw new IllegalArgumentException(method.name + " is native: it has no code to weave; its callers have");
+                throw new IllegalArgumentException(
+                        method.name + " is native: it has no code to weave; its callers have");
             }
             if ((method.access & Opcodes.ACC_ABSTRACT) != 0) {
-                throw new IllegalArgumentException(
-                        method.name + " is abstract: name it in a class that implements it");
+                throw new IllegalArgumentException(method.name + " is abstract: name it in a class that implements it");
             }
         }
 
@@ -359,8 +365,8 @@ final class Weaver {
         private MethodNode lambda(MethodNode method, Call call) {
             List<MethodInsnNode> calls = MethodWeaver.calls(method, call);
             if (calls.size() > 1) {
-                throw new IllegalArgumentException(
-                        method.name + " calls " + call + " at " + calls.size() + " places: say which, as in " + call + " 1");
+                throw new IllegalArgumentException(method.name + " calls " + call + " at " + calls.size()
+                        + " places: say which, as in " + call + " 1");
             }
             for (AbstractInsnNode node = calls.get(0); node != null; node = node.getPrevious()) {
                 if (node instanceof InvokeDynamicInsnNode made

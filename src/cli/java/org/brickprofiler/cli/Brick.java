@@ -18,6 +18,7 @@ import java.util.concurrent.Callable;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
@@ -29,13 +30,12 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
-import picocli.CommandLine;
 
 /**
  * The command line {@code brick}. Results go to the standard output as UTF-8, and errors to the standard error, each in
  * one line after {@code brick:}. Exit code 0, 1 where nothing was found, two inputs differ, or a device is missing or
- * computes something else, 2 after bad input and where something could not be written, 3 where a comparison finds something
- * slower than is allowed.
+ * computes something else, 2 after bad input and where something could not be written, 3 where a comparison finds
+ * something slower than is allowed.
  */
 @Command(
         name = "brick",
@@ -118,7 +118,8 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         }
         out.flush();
         if (output.lost().isPresent()) {
-            exitCode = report(err, "cannot write the standard output: " + output.lost().get());
+            exitCode = report(
+                    err, "cannot write the standard output: " + output.lost().get());
         }
         if (exitCode != CommandLine.ExitCode.OK) {
             System.exit(exitCode);
@@ -198,9 +199,8 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
     }
 
     private static String suggestion(ParameterException badInput) {
-        List<String> known = badInput instanceof UnmatchedArgumentException unmatched
-                ? unmatched.getSuggestions()
-                : List.of();
+        List<String> known =
+                badInput instanceof UnmatchedArgumentException unmatched ? unmatched.getSuggestions() : List.of();
         return known.isEmpty() ? "" : "; did you mean " + String.join(" or ", known) + "?";
     }
 
@@ -258,7 +258,9 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         }
     }
 
-    /** Remembers why output was lost, which a print writer hides. After the first failure nothing is tried. One thread. */
+    /**
+     * Remembers why output was lost, which a print writer hides. After the first failure nothing is tried. One thread.
+     */
     static final class WatchedOutput extends OutputStream {
 
         private final OutputStream out;
@@ -274,8 +276,9 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
          * @return the reason; empty where nobody does
          */
         Optional<String> lost() {
-            return Optional.ofNullable(failure).map(AtomicFile::reason).filter(reason -> !reason.toLowerCase(Locale.ROOT)
-                    .contains("pipe"));
+            return Optional.ofNullable(failure)
+                    .map(AtomicFile::reason)
+                    .filter(reason -> !reason.toLowerCase(Locale.ROOT).contains("pipe"));
         }
 
         @Override

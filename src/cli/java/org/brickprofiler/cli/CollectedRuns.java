@@ -19,8 +19,8 @@ import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.report.JsonReport;
 
 /**
- * The folder of {@code brick run} with the runs of an earlier call. The folder names the commands of its runs, so that runs of
- * other commands are never added to them. One thread.
+ * The folder of {@code brick run} with the runs of an earlier call. The folder names the commands of its runs, so that
+ * runs of other commands are never added to them. One thread.
  *
  * @param folder where the runs are
  * @param commands the commands of this call, by the name of their side
@@ -39,8 +39,8 @@ record CollectedRuns(Path folder, Map<String, String> commands) {
     void requireSameCommands() throws IOException {
         Path file = folder.resolve(COMMANDS_FILE);
         if (!Files.isRegularFile(file)) {
-            throw new IllegalArgumentException("--add: nothing in " + folder + " says by which commands its runs were made (there is no "
-                    + COMMANDS_FILE + ")");
+            throw new IllegalArgumentException("--add: nothing in " + folder
+                    + " says by which commands its runs were made (there is no " + COMMANDS_FILE + ")");
         }
         Properties known = new Properties();
         try (InputStream in = Files.newInputStream(file)) {
@@ -49,8 +49,8 @@ record CollectedRuns(Path folder, Map<String, String> commands) {
         commands.forEach((side, command) -> {
             String before = known.getProperty(side);
             if (!command.equals(before)) {
-                throw new IllegalArgumentException("--add: the runs of " + side + " in " + folder + " are of the command '"
-                        + before + "', not of '" + command + "'");
+                throw new IllegalArgumentException("--add: the runs of " + side + " in " + folder
+                        + " are of the command '" + before + "', not of '" + command + "'");
             }
         });
     }
@@ -75,7 +75,8 @@ record CollectedRuns(Path folder, Map<String, String> commands) {
         List<Outcome> found = new ArrayList<>();
         for (Path file : files(side).values()) {
             if (String.valueOf(file.getFileName()).endsWith(".json")) {
-                Path log = file.resolveSibling(String.valueOf(file.getFileName()).replace(".json", ".log"));
+                Path log =
+                        file.resolveSibling(String.valueOf(file.getFileName()).replace(".json", ".log"));
                 found.add(new Outcome("", file, Optional.of(JsonReport.read(file)), 0, log));
             }
         }

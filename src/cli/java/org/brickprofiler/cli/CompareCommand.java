@@ -16,13 +16,13 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.compare.Comparison;
 import org.brickprofiler.compare.Run;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine;
 
 /** Compares the runs in two sets of files. */
 @Command(
@@ -60,8 +60,9 @@ final class CompareCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "BEFORE",
             arity = "1..*",
-            description = "JSON reports, traces, folders of them, or patterns such as 'before/*.json'. After two dashes, "
-                    + "the same for the other side.")
+            description =
+                    "JSON reports, traces, folders of them, or patterns such as 'before/*.json'. After two dashes, "
+                            + "the same for the other side.")
     private List<String> before;
 
     @Option(names = "--", paramLabel = "AFTER", arity = "1..*", hidden = true)
@@ -109,7 +110,8 @@ final class CompareCommand implements Callable<Integer> {
         for (String argument : arguments) {
             for (Path file : files(argument)) {
                 options.requireNoOutput(file);
-                ProfileSnapshot snapshot = Input.Profile.read(file, traceOptions).snapshot();
+                ProfileSnapshot snapshot =
+                        Input.Profile.read(file, traceOptions).snapshot();
                 @Nullable Path twin = known.put(snapshot, file);
                 if (twin != null) {
                     throw new IllegalArgumentException(

@@ -17,9 +17,9 @@ import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.report.ComparisonReport;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Option;
-import picocli.CommandLine;
 
 /** How runs are compared, what of it is printed, and when that is a failure. The fields are filled by picocli. */
 final class ComparisonOptions {
@@ -39,10 +39,7 @@ final class ComparisonOptions {
     @ArgGroup
     private @Nullable Form form;
 
-    @Option(
-            names = "--floor",
-            paramLabel = "PERCENT",
-            description = "Changes below that count for nothing (2).")
+    @Option(names = "--floor", paramLabel = "PERCENT", description = "Changes below that count for nothing (2).")
     private @Nullable Double floor;
 
     @Option(
@@ -61,15 +58,17 @@ final class ComparisonOptions {
             names = "--baseline",
             paramLabel = "NAMES",
             split = ",",
-            description = "Bricks that the change cannot have touched, with commas between them: the others are compared "
-                    + "beside these, and not beside all. For a change that reaches many bricks.")
+            description =
+                    "Bricks that the change cannot have touched, with commas between them: the others are compared "
+                            + "beside these, and not beside all. For a change that reaches many bricks.")
     private List<String> baseline = List.of();
 
     @Option(
             names = "--fail-on-regression",
             paramLabel = "PERCENT",
-            description = "Exit code 3, and a list on the standard error, if anything is slower by so much or more; 4 if "
-                    + "nothing could be compared.")
+            description =
+                    "Exit code 3, and a list on the standard error, if anything is slower by so much or more; 4 if "
+                            + "nothing could be compared.")
     private @Nullable Double failOn;
 
     /** One of these, or text. */
@@ -97,7 +96,8 @@ final class ComparisonOptions {
     /** The second side, which has to be there. */
     static <T> List<T> second(@Nullable List<T> after, String what, CommandLine command) {
         if (after == null) {
-            throw new CommandLine.ParameterException(command, "there is no second side: its " + what + " come after --");
+            throw new CommandLine.ParameterException(
+                    command, "there is no second side: its " + what + " come after --");
         }
         return after;
     }
@@ -105,7 +105,8 @@ final class ComparisonOptions {
     /**
      * Checks what can be checked without runs.
      *
-     * @throws IllegalArgumentException when a number makes no sense, or the page cannot be written; the message names it
+     * @throws IllegalArgumentException when a number makes no sense, or the page cannot be written; the message names
+     *     it
      */
     void check() {
         requirePercent("--floor", floor);
@@ -151,7 +152,8 @@ final class ComparisonOptions {
 
     /** The options of the comparison. */
     Comparison.Options toOptions() {
-        Comparison.Options options = Comparison.Options.defaults().withAcrossEnvironments(across).withBaseline(baseline);
+        Comparison.Options options =
+                Comparison.Options.defaults().withAcrossEnvironments(across).withBaseline(baseline);
         if (floor != null) {
             options = options.withFloorPercent(floor);
         }
@@ -182,8 +184,11 @@ final class ComparisonOptions {
 
     /** Reports regressions, and each line that may hide one. */
     private static int failOnRegression(Comparison comparison, double percent, PrintWriter err) {
-        List<Line> lines = comparison.lines().stream().filter(line -> line.kind() != Kind.COMMON).toList();
-        List<Line> notJudged = lines.stream().filter(line -> line.probability().isEmpty()).toList();
+        List<Line> lines = comparison.lines().stream()
+                .filter(line -> line.kind() != Kind.COMMON)
+                .toList();
+        List<Line> notJudged =
+                lines.stream().filter(line -> line.probability().isEmpty()).toList();
         if (notJudged.size() == lines.size()) {
             Brick.report(err, "no line could be compared, so regressions are unknown: " + reasons(notJudged));
             return NO_VERDICT;
@@ -205,7 +210,9 @@ final class ComparisonOptions {
                     err,
                     String.format(
                             Locale.ROOT,
-                            "a regression of %s %% is below the floor: changes below %s %% count for nothing", percent, floor));
+                            "a regression of %s %% is below the floor: changes below %s %% count for nothing",
+                            percent,
+                            floor));
         } else if (percent >= floor && !coarse.isEmpty()) {
             Brick.report(
                     err,
@@ -215,9 +222,13 @@ final class ComparisonOptions {
                             percent,
                             coarse.size(),
                             lines.size(),
-                            named(coarse, line -> String.format(
-                                    Locale.ROOT, "%s (shown from %.1f %%)", line.name(),
-                                    line.smallestPercent().orElseThrow()))));
+                            named(
+                                    coarse,
+                                    line -> String.format(
+                                            Locale.ROOT,
+                                            "%s (shown from %.1f %%)",
+                                            line.name(),
+                                            line.smallestPercent().orElseThrow()))));
         }
         List<Line> slower = comparison.regressions(percent);
         if (slower.isEmpty()) {
@@ -230,8 +241,10 @@ final class ComparisonOptions {
     }
 
     private static String reasons(List<Line> lines) {
-        return named(lines, line -> line.name() + " (" + line.verdict().displayName()
-                + (line.note().isEmpty() ? "" : ": " + line.note()) + ")");
+        return named(
+                lines,
+                line -> line.name() + " (" + line.verdict().displayName()
+                        + (line.note().isEmpty() ? "" : ": " + line.note()) + ")");
     }
 
     private static String named(List<Line> lines, Function<Line, String> name) {

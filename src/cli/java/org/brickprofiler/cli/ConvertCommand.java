@@ -12,13 +12,13 @@ import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.trace.read.TraceTimeline;
 import org.brickprofiler.trace.write.TraceFiles;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine;
 
 /** Writes the profile or the timeline that a file holds into a file of another format. */
 @Command(
@@ -46,7 +46,9 @@ final class ConvertCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "IN", description = "A trace or a JSON report, as for brick report; - is the standard input.")
+    @Parameters(
+            paramLabel = "IN",
+            description = "A trace or a JSON report, as for brick report; - is the standard input.")
     private Path in;
 
     @Parameters(
@@ -118,8 +120,7 @@ final class ConvertCommand implements Callable<Integer> {
 
     private Format formatOf(Path file) {
         String name = file.toString().toLowerCase(Locale.ROOT);
-        boolean isTimeline =
-                name.endsWith(".pftrace") || name.endsWith(".perfetto-trace") || name.endsWith(".json.gz");
+        boolean isTimeline = name.endsWith(".pftrace") || name.endsWith(".perfetto-trace") || name.endsWith(".json.gz");
         if (isTimeline || (timeline && name.endsWith(".json"))) {
             return Format.TIMELINE;
         }
@@ -136,7 +137,8 @@ final class ConvertCommand implements Callable<Integer> {
         if (name.endsWith(".txt")) {
             return Format.TEXT;
         }
-        throw new IllegalArgumentException("cannot write " + file + ": the format is not known: .json, .csv or .txt for "
-                + "a profile, .pftrace, .perfetto-trace or .json.gz for a timeline");
+        throw new IllegalArgumentException(
+                "cannot write " + file + ": the format is not known: .json, .csv or .txt for "
+                        + "a profile, .pftrace, .perfetto-trace or .json.gz for a timeline");
     }
 }

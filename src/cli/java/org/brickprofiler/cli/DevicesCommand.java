@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.brickprofiler.device.cuda.CudaSupport;
 import org.brickprofiler.device.metal.MetalSupport;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine;
 
 /** Lists the devices that can be timed. */
 @Command(
@@ -68,7 +68,8 @@ final class DevicesCommand implements Callable<Integer> {
         for (Kind kind : kinds()) {
             out.println(kind.found());
             for (int number = 0; number < kind.names().size(); number++) {
-                out.println("  " + kind.option() + ":" + number + "  " + kind.names().get(number));
+                out.println("  " + kind.option() + ":" + number + "  "
+                        + kind.names().get(number));
                 any = true;
             }
         }

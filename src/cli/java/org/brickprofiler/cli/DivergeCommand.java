@@ -9,6 +9,7 @@ import org.brickprofiler.checksum.Comparison;
 import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.report.DivergenceReport;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -16,7 +17,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine;
 
 /** Compares two logs of checksums. */
 @Command(

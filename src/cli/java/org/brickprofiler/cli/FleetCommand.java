@@ -24,6 +24,7 @@ import org.brickprofiler.cli.fleet.PackProblem;
 import org.brickprofiler.cli.fleet.Rows;
 import org.brickprofiler.cli.fleet.RowsText;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -32,7 +33,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine;
 
 /** Asks questions of the profiles of many ranks and runs. */
 @Command(
@@ -80,7 +80,8 @@ final class FleetCommand implements Callable<Integer> {
 
     /** The command; comparing needs two dashes between the packs. */
     static CommandLine commandLine() {
-        return new CommandLine(new FleetCommand()).addSubcommand(ComparisonOptions.commandLine(new FleetCompareCommand()));
+        return new CommandLine(new FleetCommand())
+                .addSubcommand(ComparisonOptions.commandLine(new FleetCompareCommand()));
     }
 
     /** Which pack is asked, and by which engine. The fields are filled by picocli. */
@@ -105,8 +106,10 @@ final class FleetCommand implements Callable<Integer> {
             OpenPack open = how.open(location, err);
             try {
                 if (!open.engine().confine()) {
-                    Brick.report(err, how.engine + " is not confined to the pack: a query reads, writes and runs all that this "
-                            + "process may. Ask no query that you do not trust, or ask duckdb");
+                    Brick.report(
+                            err,
+                            how.engine + " is not confined to the pack: a query reads, writes and runs all that this "
+                                    + "process may. Ask no query that you do not trust, or ask duckdb");
                 }
                 return open;
             } catch (IOException | RuntimeException | Error failed) {
@@ -174,8 +177,10 @@ final class FleetCommand implements Callable<Integer> {
     private static void report(List<PackProblem> problems, String pack, PrintWriter err) {
         if (!problems.isEmpty()) {
             long leftOut = problems.stream().mapToLong(PackProblem::leftOut).sum();
-            Brick.report(err, pack + ": problems: " + problems.size() + "; files or windows left out for them: " + leftOut
-                    + "; the table " + FleetPack.PROBLEMS + " has them all");
+            Brick.report(
+                    err,
+                    pack + ": problems: " + problems.size() + "; files or windows left out for them: " + leftOut
+                            + "; the table " + FleetPack.PROBLEMS + " has them all");
         }
     }
 
@@ -202,7 +207,8 @@ final class FleetCommand implements Callable<Integer> {
         @Parameters(
                 paramLabel = "FILES",
                 arity = "1..*",
-                description = "JSON reports, folders with such at any depth, or patterns such as 'runs/*/rank-*/*.json'.")
+                description =
+                        "JSON reports, folders with such at any depth, or patterns such as 'runs/*/rank-*/*.json'.")
         private List<String> arguments;
 
         @Option(
@@ -254,12 +260,15 @@ final class FleetCommand implements Callable<Integer> {
                 return CommandLine.ExitCode.SOFTWARE;
             }
             PrintWriter text = spec.commandLine().getOut();
-            long packed = result.manifest().files().stream().mapToLong(file -> file.bytes()).sum();
-            text.println("Packed " + result.windows() + " of " + result.manifest().profiles() + " files into " + out + ", "
-                    + Math.max(1, packed >> 10) + " KiB"
-                    + (result.manifest().identical() == 0
-                            ? ""
-                            : "; " + result.manifest().identical() + " are copies of others"));
+            long packed = result.manifest().files().stream()
+                    .mapToLong(file -> file.bytes())
+                    .sum();
+            text.println(
+                    "Packed " + result.windows() + " of " + result.manifest().profiles() + " files into " + out + ", "
+                            + Math.max(1, packed >> 10) + " KiB"
+                            + (result.manifest().identical() == 0
+                                    ? ""
+                                    : "; " + result.manifest().identical() + " are copies of others"));
             text.flush();
             return CommandLine.ExitCode.OK;
         }
@@ -270,8 +279,10 @@ final class FleetCommand implements Callable<Integer> {
             if (pattern >= 0 && !isThere(argument)) {
                 int folder = argument.lastIndexOf('/', pattern) + 1;
                 PathMatcher matcher = FileSystems.getDefault().getPathMatcher("glob:" + argument);
-                collect(Path.of(folder == 0 ? "." : argument.substring(0, folder)), file -> matcher.matches(
-                        folder == 0 ? Path.of(".").relativize(file) : file), found);
+                collect(
+                        Path.of(folder == 0 ? "." : argument.substring(0, folder)),
+                        file -> matcher.matches(folder == 0 ? Path.of(".").relativize(file) : file),
+                        found);
             } else if (Files.isDirectory(Path.of(argument))) {
                 collect(Path.of(argument), file -> isReport(file.getFileName().toString()), found);
             } else {
@@ -388,7 +399,8 @@ final class FleetCommand implements Callable<Integer> {
             name = "plugin",
             sortOptions = false,
             usageHelpWidth = 100,
-            description = "Downloads the JDBC driver of DuckDB, " + DuckPlugin.ARTIFACT + ", 80 MB, checks that it is the one "
+            description = "Downloads the JDBC driver of DuckDB, " + DuckPlugin.ARTIFACT
+                    + ", 80 MB, checks that it is the one "
                     + "that this program was tested with, and puts it where this program looks for it.",
             optionListHeading = "%nOptions:%n")
     static final class PluginCommand implements Callable<Integer> {

@@ -22,8 +22,9 @@ import picocli.CommandLine.Spec;
         sortSynopsis = false,
         usageHelpWidth = 100,
         customSynopsis = "brick fleet compare [OPTIONS] BEFORE... -- AFTER... [OPTIONS]",
-        description = "Says which bricks changed between the runs of two fleets, as brick compare does: each run is one "
-                + "observation, however many ranks and windows it has.",
+        description =
+                "Says which bricks changed between the runs of two fleets, as brick compare does: each run is one "
+                        + "observation, however many ranks and windows it has.",
         parameterListHeading = "%nPacks:%n",
         optionListHeading = "%nOptions:%n")
 final class FleetCompareCommand implements Callable<Integer> {
@@ -31,7 +32,10 @@ final class FleetCompareCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "BEFORE", arity = "1..*", description = "Packs. After two dashes, those of the other side.")
+    @Parameters(
+            paramLabel = "BEFORE",
+            arity = "1..*",
+            description = "Packs. After two dashes, those of the other side.")
     private List<String> before;
 
     @Option(names = "--", paramLabel = "AFTER", arity = "1..*", hidden = true)

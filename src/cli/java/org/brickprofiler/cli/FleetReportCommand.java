@@ -52,7 +52,8 @@ final class FleetReportCommand implements Callable<Integer> {
         @Option(
                 names = "--html",
                 paramLabel = "OUT",
-                description = "Write the report as one page that opens in a browser, from the disk and without a network.")
+                description =
+                        "Write the report as one page that opens in a browser, from the disk and without a network.")
         private @Nullable Path html;
     }
 

@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.cli.Terminal.InputBar;
 import org.brickprofiler.checksum.ChecksumLog;
+import org.brickprofiler.cli.Terminal.InputBar;
 import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.JsonReport;
@@ -34,8 +34,8 @@ import org.brickprofiler.trace.read.TraceReader;
 import org.brickprofiler.trace.read.TraceRules;
 import org.brickprofiler.trace.read.TraceTimeline;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Option;
 import picocli.CommandLine;
+import picocli.CommandLine.Option;
 
 /** What the commands read: reports of this library, traces, and logs of checksums, distinguished by their content. */
 final class Input {
@@ -132,7 +132,8 @@ final class Input {
             boolean isStandardInput = file.equals(STANDARD_INPUT);
             this.file = file;
             this.name = isStandardInput ? "the standard input" : file.toString();
-            this.bytes = new BufferedInputStream(isStandardInput ? System.in : new Unasked(InputFile.open(required(file))));
+            this.bytes =
+                    new BufferedInputStream(isStandardInput ? System.in : new Unasked(InputFile.open(required(file))));
         }
 
         /** Does not ask how much there is: where that is a pipe, the answer is a failure. */
@@ -223,8 +224,8 @@ final class Input {
 
         private static Profile report(Opened input, TraceOptions options) throws IOException {
             if (options.isAnySet()) {
-                throw new IllegalArgumentException(input.name
-                        + " is a report; --rules, --skip-steps, --keep-warmup and --salvage are for traces");
+                throw new IllegalArgumentException(
+                        input.name + " is a report; --rules, --skip-steps, --keep-warmup and --salvage are for traces");
             }
             return new Profile(input.name, input.report(), Optional.empty());
         }
@@ -249,13 +250,15 @@ final class Input {
             List<Range> ranges = trace.map(TraceProfile::ranges).orElse(List.of());
             Map<String, Object> further = new LinkedHashMap<>();
             if (!placements.isEmpty()) {
-                further.put("placements", placements.stream().map(Profile::fields).toList());
+                further.put(
+                        "placements", placements.stream().map(Profile::fields).toList());
             }
             if (!ranges.isEmpty()) {
                 further.put("ranges", ranges.stream().map(Profile::fields).toList());
             }
             trace.map(TraceProfile::virtualMachine)
-                    .filter(machine -> machine.anchors() > 0 || !machine.disturbances().isEmpty())
+                    .filter(machine ->
+                            machine.anchors() > 0 || !machine.disturbances().isEmpty())
                     .ifPresent(machine -> further.put("virtual_machine", fields(machine)));
             return further;
         }
@@ -264,7 +267,9 @@ final class Input {
             Map<String, Object> fields = new LinkedHashMap<>();
             fields.put("clock_anchors", machine.anchors());
             fields.put("clock_error_ns", machine.clockErrorNs());
-            fields.put("disturbances", machine.disturbances().stream().map(Profile::fields).toList());
+            fields.put(
+                    "disturbances",
+                    machine.disturbances().stream().map(Profile::fields).toList());
             return fields;
         }
 
@@ -302,8 +307,10 @@ final class Input {
             trace.stream()
                     .flatMap(profile -> profile.omissions().stream())
                     .filter(omission -> omission.reason() == Omission.Reason.DAMAGE)
-                    .forEach(damage -> Brick.report(err, name + " is damaged (offset " + damage.firstOffset() + ": "
-                            + damage.name() + "); this is what stands before it"));
+                    .forEach(damage -> Brick.report(
+                            err,
+                            name + " is damaged (offset " + damage.firstOffset() + ": " + damage.name()
+                                    + "); this is what stands before it"));
             if (!snapshot.bricks().isEmpty()) {
                 return CommandLine.ExitCode.OK;
             }
@@ -331,9 +338,7 @@ final class Input {
         @Option(names = "--keep-warmup", description = "Traces: count what is or looks like warm-up, too.")
         private boolean keepWarmup;
 
-        @Option(
-                names = "--salvage",
-                description = "Traces: of a damaged one, take what stands before the damage.")
+        @Option(names = "--salvage", description = "Traces: of a damaged one, take what stands before the damage.")
         private boolean salvage;
 
         /** Whether an option was set that is for profiles only. */
@@ -425,8 +430,9 @@ final class Input {
                         case "schema_version" -> version = true;
                         case "bricks" -> bricks = true;
                         case "traceEvents" -> events = true;
-                        case "kind" -> checksums = value == JsonToken.VALUE_STRING
-                                && json.getText().equals("brick-checksums");
+                        case "kind" ->
+                            checksums = value == JsonToken.VALUE_STRING
+                                    && json.getText().equals("brick-checksums");
                         default -> {
                             // Says nothing.
                         }

@@ -19,9 +19,9 @@ import org.brickprofiler.compare.Run;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the machine did besides, while a process ran that this one started and waited for. Read from Linux's {@code /proc}
- * (proc(5)) and {@code /sys} (the kernel's documentation of hwmon and of thermal zones); elsewhere nothing is seen. One
- * thread.
+ * What the machine did besides, while a process ran that this one started and waited for. Read from Linux's
+ * {@code /proc} (proc(5)) and {@code /sys} (the kernel's documentation of hwmon and of thermal zones); elsewhere
+ * nothing is seen. One thread.
  */
 final class MachineWatch {
 
@@ -116,10 +116,15 @@ final class MachineWatch {
         if (all <= 0) {
             return Map.of();
         }
-        long busy = all - used[STEAL] - REST.stream().mapToLong(field -> used[field]).sum();
+        long busy = all
+                - used[STEAL]
+                - REST.stream().mapToLong(field -> used[field]).sum();
         long others = busy - (ownTicks() - ownBefore);
         return Map.of(
-                STEAL_PERCENT, Math.max(0, 100.0 * used[STEAL] / all), OTHERS_PERCENT, Math.max(0, 100.0 * others / all));
+                STEAL_PERCENT,
+                Math.max(0, 100.0 * used[STEAL] / all),
+                OTHERS_PERCENT,
+                Math.max(0, 100.0 * others / all));
     }
 
     /** The processors' ticks: user, nice, system, idle, iowait, irq, softirq, steal; empty where they are not known. */
@@ -140,7 +145,8 @@ final class MachineWatch {
         try {
             return Files.readAllLines(root.resolve("proc/cpuinfo")).stream()
                     .filter(line -> line.startsWith("cpu MHz"))
-                    .mapToDouble(line -> Double.parseDouble(line.substring(line.indexOf(':') + 1).strip()))
+                    .mapToDouble(line -> Double.parseDouble(
+                            line.substring(line.indexOf(':') + 1).strip()))
                     .average();
         } catch (IOException | IllegalArgumentException notKnown) {
             return OptionalDouble.empty();
@@ -200,7 +206,10 @@ final class MachineWatch {
         try {
             return text.isBlank()
                     ? new long[0]
-                    : Arrays.stream(text.strip().split(" +")).limit(FIELDS).mapToLong(Long::parseLong).toArray();
+                    : Arrays.stream(text.strip().split(" +"))
+                            .limit(FIELDS)
+                            .mapToLong(Long::parseLong)
+                            .toArray();
         } catch (NumberFormatException notKnown) {
             return new long[0];
         }

@@ -31,7 +31,12 @@ record Overhead(List<Outcome> on, List<Outcome> off) {
                 .allMatch(outcome -> outcome.snapshot().isPresent()
                         && outcome.snapshot().get().facts().tokensPerSec().isPresent());
         ToDoubleFunction<Outcome> seconds = hasRates
-                ? outcome -> 1 / outcome.snapshot().orElseThrow().facts().tokensPerSec().getAsDouble()
+                ? outcome -> 1
+                        / outcome.snapshot()
+                                .orElseThrow()
+                                .facts()
+                                .tokensPerSec()
+                                .getAsDouble()
                 : outcome -> outcome.elapsedNs() / NS_PER_S;
         double[] with = on.stream().mapToDouble(seconds).toArray();
         double[] without = off.stream().mapToDouble(seconds).toArray();

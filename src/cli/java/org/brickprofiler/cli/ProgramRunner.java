@@ -19,7 +19,9 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.roofline.MachineRoof;
 import org.jspecify.annotations.Nullable;
 
-/** Runs programs one at a time, each with a file of its own to write its profile to, and watches the machine meanwhile. */
+/**
+ * Runs programs one at a time, each with a file of its own to write its profile to, and watches the machine meanwhile.
+ */
 final class ProgramRunner {
 
     /** Where a process finds the file that it is to write its profile to. */
@@ -43,7 +45,8 @@ final class ProgramRunner {
      *
      * @param command what a shell runs
      * @param profiled whether its profiler is on
-     * @param compared whether its profiles are compared: then it records percentiles, unless the environment decides that
+     * @param compared whether its profiles are compared: then it records percentiles, unless the environment decides
+     *     that
      * @param files where its profiles and its output go
      */
     record Program(String command, boolean profiled, boolean compared, Path files) {}
@@ -103,7 +106,9 @@ final class ProgramRunner {
         long elapsedNs = System.nanoTime() - startNs;
         String failure = exitCode.isEmpty()
                 ? String.format(Locale.ROOT, "took longer than the limit of %.6g s and was ended", limitNs / NS_PER_S)
-                : exitCode.getAsInt() != 0 ? "failed with exit code " + exitCode.getAsInt() : severalProcesses(files, name);
+                : exitCode.getAsInt() != 0
+                        ? "failed with exit code " + exitCode.getAsInt()
+                        : severalProcesses(files, name);
         if (!failure.isEmpty()) {
             return new Outcome(failure, file, Optional.empty(), elapsedNs, log);
         }
@@ -161,13 +166,14 @@ final class ProgramRunner {
         if (program.compared()) {
             environment.putIfAbsent(PERCENTILES, "on");
         }
-        Process process = builder.redirectErrorStream(true)
-                .redirectOutput(log.toFile())
-                .start();
+        Process process =
+                builder.redirectErrorStream(true).redirectOutput(log.toFile()).start();
         running = process;
         process.getOutputStream().close();
         try {
-            return process.waitFor(limitNs, TimeUnit.NANOSECONDS) ? OptionalInt.of(process.exitValue()) : OptionalInt.empty();
+            return process.waitFor(limitNs, TimeUnit.NANOSECONDS)
+                    ? OptionalInt.of(process.exitValue())
+                    : OptionalInt.empty();
         } finally {
             kill();
             running = null;

@@ -54,9 +54,10 @@ final class ReportCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "FILE",
-            description = "A JSON report of this library, its timeline, a Chrome or Perfetto trace of another program, "
-                    + "a flight recording, an SQLite export of Nsight Systems, or a log with the output of TornadoVM's "
-                    + "profiler, packed with gzip or not. The content decides which, not the name; - is the standard input.")
+            description =
+                    "A JSON report of this library, its timeline, a Chrome or Perfetto trace of another program, "
+                            + "a flight recording, an SQLite export of Nsight Systems, or a log with the output of TornadoVM's "
+                            + "profiler, packed with gzip or not. The content decides which, not the name; - is the standard input.")
     private Path file;
 
     @ArgGroup

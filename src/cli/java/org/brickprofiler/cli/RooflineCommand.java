@@ -22,10 +22,11 @@ import picocli.CommandLine.Spec;
         name = "roofline",
         sortOptions = false,
         usageHelpWidth = 100,
-        description = "Measures what this machine can do at most: how fast working sets of every size are read and gone "
-                + "over, which shows each cache level and the memory, and the rate of fused multiply-adds; by one thread "
-                + "and by all. Prints it, and stores it for report. Takes about half a minute and all processors: leave "
-                + "the machine alone meanwhile. Memory is measured with up to half of the heap; -Xmx makes that larger.",
+        description =
+                "Measures what this machine can do at most: how fast working sets of every size are read and gone "
+                        + "over, which shows each cache level and the memory, and the rate of fused multiply-adds; by one thread "
+                        + "and by all. Prints it, and stores it for report. Takes about half a minute and all processors: leave "
+                        + "the machine alone meanwhile. Memory is measured with up to half of the heap; -Xmx makes that larger.",
         optionListHeading = "%nOptions:%n",
         footerHeading = "%nExamples:%n",
         footer = {
@@ -90,7 +91,8 @@ final class RooflineCommand implements Callable<Integer> {
          * @throws IOException when the machine's file cannot be read
          * @throws IllegalArgumentException when the options make no sense
          */
-        @Nullable BrickRoofline of(ProfileSnapshot snapshot) throws IOException {
+        @Nullable
+        BrickRoofline of(ProfileSnapshot snapshot) throws IOException {
             if (machine == null) {
                 if (threads != null) {
                     throw new IllegalArgumentException("--threads " + threads + " has a meaning with --roofline only");
@@ -98,7 +100,8 @@ final class RooflineCommand implements Callable<Integer> {
                 return null;
             }
             MachineRoof roof = RooflineReport.read(machine);
-            return BrickRoofline.of(snapshot, roof, threads == null ? roof.environment().processors() : threads);
+            return BrickRoofline.of(
+                    snapshot, roof, threads == null ? roof.environment().processors() : threads);
         }
     }
 
@@ -107,7 +110,8 @@ final class RooflineCommand implements Callable<Integer> {
         OutputFile.requireWritable(file);
         MachineWatch watch = MachineWatch.begin(root);
         MachineRoof measured = probe.apply(Runtime.getRuntime().maxMemory() / 2);
-        MachineRoof machine = measured.withDisturbances(watch.seen(RunFacts.NONE).disturbances());
+        MachineRoof machine =
+                measured.withDisturbances(watch.seen(RunFacts.NONE).disturbances());
         RooflineReport.write(machine, file);
         PrintWriter out = spec.commandLine().getOut();
         out.print(RooflineReport.render(machine));

@@ -26,15 +26,18 @@ import org.brickprofiler.compare.Comparison;
 import org.brickprofiler.compare.Run;
 import org.brickprofiler.report.JsonReport;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine;
 
-/** Runs two commands in turns, collects the profiles that they write, and compares them; or one, with its profiler and without. */
+/**
+ * Runs two commands in turns, collects the profiles that they write, and compares them; or one, with its profiler and
+ * without.
+ */
 @Command(
         name = "run",
         sortOptions = false,
@@ -81,8 +84,9 @@ final class RunCommand implements Callable<Integer> {
 
     private static final String WROTE_NONE = "wrote no profile to the file that " + ProgramRunner.VARIABLE + " names";
 
-    private static final String NEEDED = ". The library writes it at the end of a process in which a profiler was switched on "
-            + "(enable) and that was not killed";
+    private static final String NEEDED =
+            ". The library writes it at the end of a process in which a profiler was switched on "
+                    + "(enable) and that was not killed";
 
     /** Before nothing can be said of so few runs. */
     private static final int FEWEST_FOR_UNTIL = 4;
@@ -130,15 +134,17 @@ final class RunCommand implements Callable<Integer> {
 
     @Option(
             names = "--add",
-            description = "Add runs of the same two commands to those in the folder, and compare all of them; --most counts "
-                    + "both.")
+            description =
+                    "Add runs of the same two commands to those in the folder, and compare all of them; --most counts "
+                            + "both.")
     private boolean adds;
 
     @Option(
             names = "--roofline",
             paramLabel = "ROOF",
-            description = "Where there is this file of brick roofline, measure the machine for a second beside each run, so "
-                    + "that report notices one that has changed (${DEFAULT-VALUE}).")
+            description =
+                    "Where there is this file of brick roofline, measure the machine for a second beside each run, so "
+                            + "that report notices one that has changed (${DEFAULT-VALUE}).")
     private Path roof = Path.of(RooflineCommand.USUAL_FILE);
 
     @Mixin
@@ -156,17 +162,26 @@ final class RunCommand implements Callable<Integer> {
         @Option(
                 names = "--overhead",
                 paramLabel = "CMD",
-                description = "In place of two sides: runs a shell command with its profiler on and off, and prints what "
-                        + "profiling it costs, of its tokens per second where it reports them, else of its wall time.")
+                description =
+                        "In place of two sides: runs a shell command with its profiler on and off, and prints what "
+                                + "profiling it costs, of its tokens per second where it reports them, else of its wall time.")
         private @Nullable String overhead;
     }
 
     /** Both of these. */
     private static final class Pair {
-        @Option(names = "--before", paramLabel = "CMD", required = true, description = "The first side: a shell command.")
+        @Option(
+                names = "--before",
+                paramLabel = "CMD",
+                required = true,
+                description = "The first side: a shell command.")
         private String before = "";
 
-        @Option(names = "--after", paramLabel = "CMD", required = true, description = "The second side: a shell command.")
+        @Option(
+                names = "--after",
+                paramLabel = "CMD",
+                required = true,
+                description = "The second side: a shell command.")
         private String after = "";
     }
 
@@ -204,7 +219,10 @@ final class RunCommand implements Callable<Integer> {
             for (String side : SIDES) {
                 collected(side).addAll(there.of(side));
             }
-            added = SIDES.stream().mapToInt(side -> collected(side).size()).min().orElse(0);
+            added = SIDES.stream()
+                    .mapToInt(side -> collected(side).size())
+                    .min()
+                    .orElse(0);
         }
         for (Program program : programs.values()) {
             Files.createDirectories(program.files());
@@ -233,11 +251,13 @@ final class RunCommand implements Callable<Integer> {
                     + "--floor");
         }
         if (isOverhead() && (until != null || adds || options.isAnySet())) {
-            throw new IllegalArgumentException("--overhead compares nothing: the only options beside it are -n, --warmup "
-                    + "and --out, and --limit");
+            throw new IllegalArgumentException(
+                    "--overhead compares nothing: the only options beside it are -n, --warmup "
+                            + "and --out, and --limit");
         }
         if (limitSeconds != null && !(limitSeconds > 0 && limitSeconds <= MOST_SECONDS)) {
-            throw new IllegalArgumentException("--limit " + limitSeconds + " is not above 0 and at most " + MOST_SECONDS);
+            throw new IllegalArgumentException(
+                    "--limit " + limitSeconds + " is not above 0 and at most " + MOST_SECONDS);
         }
         requireAtLeast("-n", runs, 1);
         requireAtLeast("--warmup", warmup, 0);
@@ -350,8 +370,9 @@ final class RunCommand implements Callable<Integer> {
         roundsLeft--;
         for (String name : order) {
             leftOfRound = (int) order.stream()
-                    .filter(each -> programs.containsKey(each) && !outcomes.containsKey(each))
-                    .count() - 1;
+                            .filter(each -> programs.containsKey(each) && !outcomes.containsKey(each))
+                            .count()
+                    - 1;
             Program program = programs.get(name);
             if (program != null) {
                 outcomes.put(name, runOne(name, program, number));
@@ -374,12 +395,7 @@ final class RunCommand implements Callable<Integer> {
                 number == 0 ? "warm-up" : String.format(Locale.ROOT, "%03d", number),
                 number > 0 && program.compared() && Files.isRegularFile(roof));
         if (!outcome.failed() && outcome.snapshot().isEmpty() && program.profiled() && !isOverhead()) {
-            outcome = new Outcome(
-                    WROTE_NONE,
-                    outcome.file(),
-                    Optional.empty(),
-                    outcome.elapsedNs(),
-                    outcome.log());
+            outcome = new Outcome(WROTE_NONE, outcome.file(), Optional.empty(), outcome.elapsedNs(), outcome.log());
         }
         workNs += outcome.elapsedNs();
         finished++;

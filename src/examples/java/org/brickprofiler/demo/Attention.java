@@ -38,8 +38,7 @@ final class Attention {
         pool.run(heads, head -> {
             int row = head * maxSequence;
             for (int p = 0; p <= position; p++) {
-                scores[row + p] =
-                        scale * Vectors.dot(queries, head * headDim, cache.keys(p), kvOffset(head), headDim);
+                scores[row + p] = scale * Vectors.dot(queries, head * headDim, cache.keys(p), kvOffset(head), headDim);
             }
         });
         return scores;

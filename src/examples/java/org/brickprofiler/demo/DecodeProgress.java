@@ -58,7 +58,8 @@ interface DecodeProgress extends AutoCloseable {
     }
 
     /**
-     * Follows with counters on a timeline, too: tokens per second, and the heap in use. The timeline forgets the warm-up.
+     * Follows with counters on a timeline, too: tokens per second, and the heap in use. The timeline forgets the
+     * warm-up.
      *
      * @param inner follows as well
      * @param trace the timeline

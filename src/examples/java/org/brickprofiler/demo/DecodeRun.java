@@ -54,7 +54,10 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
                     : String.format(
                             Locale.ROOT,
                             "Ended by the time limit of %s s, before %d tokens; --tokens decodes as many as it says.",
-                            new BigDecimal(ns).movePointLeft(9).stripTrailingZeros().toPlainString(),
+                            new BigDecimal(ns)
+                                    .movePointLeft(9)
+                                    .stripTrailingZeros()
+                                    .toPlainString(),
                             tokens);
         }
     }
@@ -110,7 +113,11 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
     DecodeRun withMachine(Map<String, Double> figures) {
         RunFacts facts = snapshot.facts();
         return new DecodeRun(
-                firstTokens, tokens, wallNs, limit, snapshot.withFacts(facts.withMachine(figures, facts.disturbances())));
+                firstTokens,
+                tokens,
+                wallNs,
+                limit,
+                snapshot.withFacts(facts.withMachine(figures, facts.disturbances())));
     }
 
     /** What the bricks had to do follows from the positions alone, so that no token has to wait for it. */

@@ -41,12 +41,15 @@ final class Decoder implements AutoCloseable {
     record Instruments(PassRunner runner, TiledProduct.Probe tiles, UnaryOperator<Pass> fault) {
 
         /** Nothing watches: no call of a profiler is made. */
-        static final Instruments NONE = new Instruments(PassRunner.PLAIN, TiledProduct.Probe.NONE, UnaryOperator.identity());
+        static final Instruments NONE =
+                new Instruments(PassRunner.PLAIN, TiledProduct.Probe.NONE, UnaryOperator.identity());
 
         /** A profiler watches, as far as it is switched on. */
         static Instruments of(BrickProfiler profiler) {
             return new Instruments(
-                    new PassRunner.Profiled(profiler), TiledProduct.Probe.of(profiler.tiles()), UnaryOperator.identity());
+                    new PassRunner.Profiled(profiler),
+                    TiledProduct.Probe.of(profiler.tiles()),
+                    UnaryOperator.identity());
         }
     }
 

@@ -18,15 +18,15 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine;
 
 /**
- * Decodes tokens with a small transformer of random weights and prints where the time went. Exit code 0, 1 where
- * there is no such device or it computes something else, or 2 after bad input; the last two are reported in one line.
+ * Decodes tokens with a small transformer of random weights and prints where the time went. Exit code 0, 1 where there
+ * is no such device or it computes something else, or 2 after bad input; the last two are reported in one line.
  */
 @CommandLine.Command(
         name = "demo",
@@ -207,7 +207,11 @@ public final class Demo implements Callable<Integer> {
         report(run, out);
         try {
             recordings.write(profiler, out);
-            writeResults(run, recordings.on(HtmlReport.of(run.snapshot()).withTiles(profiler.tiles().places())), out);
+            writeResults(
+                    run,
+                    recordings.on(HtmlReport.of(run.snapshot())
+                            .withTiles(profiler.tiles().places())),
+                    out);
         } catch (IOException e) {
             return fail(spec.commandLine(), String.valueOf(e.getMessage()));
         }
@@ -240,9 +244,12 @@ public final class Demo implements Callable<Integer> {
             if (options.html() != null) {
                 ModelConfig config = options.model();
                 // The matrices with the most blocks of rows, and of columns.
-                profiler.tiles().recordPlaces(
-                        Tiling.of(config.vocab(), config.dim(), options.threads()).rowBlocks(),
-                        Tiling.of(config.dim(), config.ffnDim(), options.threads()).colBlocks());
+                profiler.tiles()
+                        .recordPlaces(
+                                Tiling.of(config.vocab(), config.dim(), options.threads())
+                                        .rowBlocks(),
+                                Tiling.of(config.dim(), config.ffnDim(), options.threads())
+                                        .colBlocks());
             }
         }
         return profiler;
@@ -274,8 +281,7 @@ public final class Demo implements Callable<Integer> {
 
     private DecodeRun decode(Decoder decoder, BrickProfiler profiler, Recordings recordings) {
         try (DecodeProgress progress = recordings.following(progress())) {
-            return DecodeRun.run(
-                    decoder, profiler, options.warmup(), options.limit(), NanoClock.SYSTEM, progress);
+            return DecodeRun.run(decoder, profiler, options.warmup(), options.limit(), NanoClock.SYSTEM, progress);
         }
     }
 

@@ -156,7 +156,8 @@ final class DemoOptions {
     @Option(
             names = "--slow",
             paramLabel = "BRICK=PERCENT",
-            description = "Waste so much of that brick's time beside it, in every layer: what a comparison has to find.")
+            description =
+                    "Waste so much of that brick's time beside it, in every layer: what a comparison has to find.")
     private @Nullable String slow;
 
     @Option(
@@ -196,9 +197,8 @@ final class DemoOptions {
             return OptionalInt.empty();
         }
         if (calibrate || Stream.of(trace, jfr, graph, checksums, perturb, slow).anyMatch(option -> option != null)) {
-            throw new IllegalArgumentException(
-                    "--device " + device
-                            + " excludes --trace, --jfr, --graph, --checksums, --perturb, --slow and --calibrate");
+            throw new IllegalArgumentException("--device " + device
+                    + " excludes --trace, --jfr, --graph, --checksums, --perturb, --slow and --calibrate");
         }
         return OptionalInt.of(parts.group(1) == null ? 0 : Integer.parseInt(parts.group(1)));
     }
@@ -262,27 +262,33 @@ final class DemoOptions {
         return checkRoof;
     }
 
-    @Nullable Path json() {
+    @Nullable
+    Path json() {
         return json;
     }
 
-    @Nullable Path html() {
+    @Nullable
+    Path html() {
         return html;
     }
 
-    @Nullable Path trace() {
+    @Nullable
+    Path trace() {
         return trace;
     }
 
-    @Nullable Path jfr() {
+    @Nullable
+    Path jfr() {
         return jfr;
     }
 
-    @Nullable Path graph() {
+    @Nullable
+    Path graph() {
         return graph;
     }
 
-    @Nullable Path checksums() {
+    @Nullable
+    Path checksums() {
         return checksums;
     }
 

@@ -24,9 +24,9 @@ import org.brickprofiler.demo.DevicePass.Step;
 import org.brickprofiler.demo.Gpu.Floats;
 
 /**
- * A decoder of the Llama architecture on a device: a token and its position in, logits out. It works in float arithmetic
- * and, brick by brick, as the decoder on the processor does; the additions of a sum have another order. It owns its
- * buffers and its KV cache, in the memory of a {@link Gpu}, and follows that one's thread rule.
+ * A decoder of the Llama architecture on a device: a token and its position in, logits out. It works in float
+ * arithmetic and, brick by brick, as the decoder on the processor does; the additions of a sum have another order. It
+ * owns its buffers and its KV cache, in the memory of a {@link Gpu}, and follows that one's thread rule.
  */
 final class DeviceDecoder {
 

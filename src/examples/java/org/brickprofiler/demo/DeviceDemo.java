@@ -10,8 +10,8 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.checksum.Tolerance;
 
 /**
- * The demonstration on a CUDA device: the same model as on the processor, whose results it must give; then where its time
- * went; then what each way of watching it costs. One thread.
+ * The demonstration on a CUDA device: the same model as on the processor, whose results it must give; then where its
+ * time went; then what each way of watching it costs. One thread.
  */
 final class DeviceDemo {
 
@@ -112,8 +112,8 @@ final class DeviceDemo {
     private static void requireNear(float[] logits, float[] expected, int position) {
         for (int i = 0; i < expected.length; i++) {
             if (!TOLERANCE.accepts(logits[i], expected[i])) {
-                throw new DeviceFailure("pass " + position + ": logit " + i + " is " + logits[i]
-                        + " on the device and " + expected[i] + " on the processor");
+                throw new DeviceFailure("pass " + position + ": logit " + i + " is " + logits[i] + " on the device and "
+                        + expected[i] + " on the processor");
             }
         }
     }
@@ -161,7 +161,8 @@ final class DeviceDemo {
             }
         }
         long wallNs = System.nanoTime() - startNs;
-        return new DecodeRun(List.copyOf(firstTokens), passes - options.warmup(), wallNs, options.limit(), profiler.snapshot());
+        return new DecodeRun(
+                List.copyOf(firstTokens), passes - options.warmup(), wallNs, options.limit(), profiler.snapshot());
     }
 
     // ---- what watching costs ----

@@ -19,9 +19,9 @@ import org.brickprofiler.device.cuda.CudaStream;
 import org.brickprofiler.device.cuda.CudaSupport;
 
 /**
- * A CUDA device with a stream, the kernels of the demonstration and memory: what an engine has that wants to be profiled.
- * Its context is current on the thread that opens it until that thread closes it, and no other thread may use it, but for
- * {@link #onThisThread}. What a driver refuses is a {@link DeviceFailure}.
+ * A CUDA device with a stream, the kernels of the demonstration and memory: what an engine has that wants to be
+ * profiled. Its context is current on the thread that opens it until that thread closes it, and no other thread may use
+ * it, but for {@link #onThisThread}. What a driver refuses is a {@link DeviceFailure}.
  */
 public final class Gpu implements AutoCloseable {
 
@@ -239,8 +239,7 @@ public final class Gpu implements AutoCloseable {
      */
     public Floats upload(float[] values) {
         Floats array = allocate(values.length);
-        require(
-                "cuMemcpyHtoD", JCudaDriver.cuMemcpyHtoD(array.address(), Pointer.to(values), array.bytes()));
+        require("cuMemcpyHtoD", JCudaDriver.cuMemcpyHtoD(array.address(), Pointer.to(values), array.bytes()));
         return array;
     }
 

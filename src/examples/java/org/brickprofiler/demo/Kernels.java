@@ -20,8 +20,8 @@ import org.brickprofiler.demo.Gpu.Floats;
 
 /**
  * The kernels of {@code kernels.ptx} as launches in a stream: each with its arguments, and as many threads as it is
- * written for; a launch may be enqueued any number of times. Numbers that change from pass to pass are {@link Cell}s, read
- * at the time of each launch. One thread.
+ * written for; a launch may be enqueued any number of times. Numbers that change from pass to pass are {@link Cell}s,
+ * read at the time of each launch. One thread.
  */
 public final class Kernels {
 
@@ -71,8 +71,9 @@ public final class Kernels {
     }
 
     /**
-     * A number that a launch reads. It lies outside of Java's heap, as all arguments do: from the heap JCuda would hand it
-     * over in a way that no garbage can be collected until the launch returns, and a launch waits where a stream is full.
+     * A number that a launch reads. It lies outside of Java's heap, as all arguments do: from the heap JCuda would hand
+     * it over in a way that no garbage can be collected until the launch returns, and a launch waits where a stream is
+     * full.
      */
     static final class Cell {
         private final ByteBuffer value = ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.nativeOrder());
@@ -91,12 +92,7 @@ public final class Kernels {
     }
 
     /** What the attention of one layer works on, and its shape. */
-    record Heads(
-            Floats scores,
-            int heads,
-            int headDim,
-            int kvHeads,
-            int maxSequence) {
+    record Heads(Floats scores, int heads, int headDim, int kvHeads, int maxSequence) {
 
         int kvDim() {
             return kvHeads * headDim;
@@ -136,8 +132,7 @@ public final class Kernels {
         qkv.requireLength(2L * count);
         cosines.requireLength((long) shape.maxSequence() * pairs);
         sines.requireLength((long) shape.maxSequence() * pairs);
-        return perValue(
-                "rope", count, to(qkv), to(cosines), to(sines), position.pointer(), to(pairs), to(count));
+        return perValue("rope", count, to(qkv), to(cosines), to(sines), position.pointer(), to(pairs), to(count));
     }
 
     Work kvUpdate(Floats keys, Floats values, Floats qkv, Heads shape, Cell position) {
@@ -260,8 +255,7 @@ public final class Kernels {
         // The grid's width is asked for at each launch: some depend on a cell.
         return () -> Gpu.require(
                 "cuLaunchKernel",
-                JCudaDriver.cuLaunchKernel(
-                        function, gridX.getAsInt(), gridY, 1, block, 1, 1, 0, stream, all, null));
+                JCudaDriver.cuLaunchKernel(function, gridX.getAsInt(), gridY, 1, block, 1, 1, 0, stream, all, null));
     }
 
     private static Pointer to(Floats array) {

@@ -11,8 +11,8 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.spi.NanoClock;
 
 /**
- * The wall times of one pass in several ways, of which one is what the others are compared with. The ways take turns, so
- * that what changes with time changes all of them alike; and each round begins with another one, so that none always
+ * The wall times of one pass in several ways, of which one is what the others are compared with. The ways take turns,
+ * so that what changes with time changes all of them alike; and each round begins with another one, so that none always
  * follows the same. Immutable.
  */
 public final class PassCosts {
@@ -67,8 +67,7 @@ public final class PassCosts {
      * @param pass runs the pass and waits for the device
      * @return the costs by the titles of the ways
      */
-    public static PassCosts ofWatching(
-            NanoClock clock, int rounds, BrickProfiler profiler, Consumer<Watching> pass) {
+    public static PassCosts ofWatching(NanoClock clock, int rounds, BrickProfiler profiler, Consumer<Watching> pass) {
         Map<String, Way> ways = new LinkedHashMap<>();
         for (Watching watching : Watching.values()) {
             ways.put(watching.title(), new Way() {
@@ -140,7 +139,10 @@ public final class PassCosts {
 
     /** The cost of one way. */
     Cost cost(String name) {
-        return costs.stream().filter(cost -> cost.name().equals(name)).findFirst().orElseThrow();
+        return costs.stream()
+                .filter(cost -> cost.name().equals(name))
+                .findFirst()
+                .orElseThrow();
     }
 
     /**
@@ -166,12 +168,7 @@ public final class PassCosts {
      */
     public String toText() {
         StringBuilder text = new StringBuilder(String.format(
-                Locale.ROOT,
-                "%-16s %12s %25s %11s\n",
-                "watched by",
-                "median us",
-                "middle half us",
-                "overhead"));
+                Locale.ROOT, "%-16s %12s %25s %11s\n", "watched by", "median us", "middle half us", "overhead"));
         for (Cost cost : costs) {
             text.append(String.format(
                     Locale.ROOT,

@@ -67,8 +67,8 @@ interface PassRunner {
     }
 
     /**
-     * Runs a pass, times its bricks, and writes a checksum of each output to the profiler's log. The time of a brick does
-     * not hold that of its checksum.
+     * Runs a pass, times its bricks, and writes a checksum of each output to the profiler's log. The time of a brick
+     * does not hold that of its checksum.
      */
     final class Checksummed implements PassRunner {
 

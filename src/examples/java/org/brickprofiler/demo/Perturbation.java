@@ -50,8 +50,8 @@ record Perturbation(int layer, BrickId brick, int occurrence) {
      */
     Pass appliedTo(Pass pass, int firstRun) {
         if (layer >= pass.layers().size()) {
-            throw new IllegalArgumentException(
-                    "there is no layer " + layer + ": the layers are 0 to " + (pass.layers().size() - 1));
+            throw new IllegalArgumentException("there is no layer " + layer + ": the layers are 0 to "
+                    + (pass.layers().size() - 1));
         }
         List<List<Pass.Step>> layers = new ArrayList<>(pass.layers());
         layers.set(layer, appliedTo(pass.layers().get(layer), firstRun));

@@ -45,7 +45,8 @@ final class Recordings {
         Optional<Perturbation> fault = options.perturbation();
         Optional<Slowdown> waste = options.slowdown();
         alteration = pass -> {
-            Pass faulty = fault.map(each -> each.appliedTo(pass, options.warmup())).orElse(pass);
+            Pass faulty =
+                    fault.map(each -> each.appliedTo(pass, options.warmup())).orElse(pass);
             return waste.map(each -> each.appliedTo(faulty)).orElse(faulty);
         };
         for (Path file : files(options)) {
@@ -56,7 +57,10 @@ final class Recordings {
         }
         trace = options.trace() == null && options.html() == null
                 ? null
-                : TraceRecorder.builder().processName("demo").tiles(options.trace() != null).build();
+                : TraceRecorder.builder()
+                        .processName("demo")
+                        .tiles(options.trace() != null)
+                        .build();
         flight = options.jfr() == null ? null : flight();
     }
 
@@ -73,7 +77,8 @@ final class Recordings {
 
     private static List<Path> files(DemoOptions options) {
         List<Path> files = new ArrayList<>();
-        for (@Nullable Path file : new @Nullable Path[] {
+        for (@Nullable
+        Path file : new @Nullable Path[] {
             options.json(), options.html(), options.trace(), options.jfr(), options.graph(), options.checksums()
         }) {
             if (file != null) {
@@ -93,7 +98,8 @@ final class Recordings {
         if (flight != null) {
             BrickEvents.of(profiler);
         }
-        PassRunner runner = options.checksums() == null ? new PassRunner.Profiled(profiler) : new PassRunner.Checksummed(profiler);
+        PassRunner runner =
+                options.checksums() == null ? new PassRunner.Profiled(profiler) : new PassRunner.Checksummed(profiler);
         if (options.graph() != null || options.html() != null || options.calibrate()) {
             graph = new PassRunner.Graphed(runner, profiler.graph(), options.warmup());
             runner = graph;

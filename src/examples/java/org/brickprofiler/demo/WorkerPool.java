@@ -51,8 +51,8 @@ final class WorkerPool implements AutoCloseable {
      * thread as a whole.
      *
      * @param parts number of parts
-     * @param work called with each number from 0 to {@code parts - 1}. What it throws is thrown here, when all
-     *     threads have left the job; parts that were not yet begun are left out then
+     * @param work called with each number from 0 to {@code parts - 1}. What it throws is thrown here, when all threads
+     *     have left the job; parts that were not yet begun are left out then
      * @throws IllegalStateException when the pool is closed
      */
     void run(int parts, IntConsumer work) {

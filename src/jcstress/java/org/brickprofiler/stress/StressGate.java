@@ -20,9 +20,8 @@ import org.openjdk.jcstress.infra.grading.GradingResult;
  * must pass in every mode.
  *
  * <p>The first argument is {@code quick} or {@code full}; further ones go to jcstress, such as {@code -t} with a
- * pattern of names. The quick run leaves the order of compiled instructions to chance, which finds most of what can
- * be found, and takes a few minutes on two cores. The full one tries every pair of interpreter, C1 and C2; it takes
- * hours.
+ * pattern of names. The quick run leaves the order of compiled instructions to chance, which finds most of what can be
+ * found, and takes a few minutes on two cores. The full one tries every pair of interpreter, C1 and C2; it takes hours.
  *
  * <p>The exit status is 0 only where every test passed and every control failed.
  */
@@ -30,7 +29,16 @@ public final class StressGate {
 
     private static final String CONTROL_SUFFIX = "Control";
     private static final List<String> QUICK = List.of(
-            "-m", "quick", "-f", "1", "-sc", "false", "-hs", "256", "-iters", "4",
+            "-m",
+            "quick",
+            "-f",
+            "1",
+            "-sc",
+            "false",
+            "-hs",
+            "256",
+            "-iters",
+            "4",
             "-jvmArgs",
             "-XX:-TieredCompilation -XX:+UnlockDiagnosticVMOptions -XX:+StressLCM -XX:+StressGCM -XX:+StressIGVN");
     private static final List<String> FULL = List.of("-m", "default", "-hs", "512");
@@ -87,7 +95,8 @@ public final class StressGate {
     }
 
     private static boolean print(Map<String, Verdict> verdicts, long seconds) {
-        long bad = verdicts.values().stream().filter(verdict -> !verdict.isGood()).count();
+        long bad =
+                verdicts.values().stream().filter(verdict -> !verdict.isGood()).count();
         System.out.println();
         verdicts.values().forEach(System.out::println);
         boolean good = bad == 0 && verdicts.values().stream().anyMatch(verdict -> verdict.runs > 0);

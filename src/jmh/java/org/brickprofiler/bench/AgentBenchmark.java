@@ -17,10 +17,11 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A brick that the agent has woven, and the same work between two calls by hand, in turns; and, while the profiler is off, a
- * woven brick and the same work without any call. The virtual machine needs the agent: {@code -Djmh.args='-jvmArgsAppend -javaagent:target/brick-profiler-0.1.0-SNAPSHOT-agent.jar=rules=FILE'} with
- * {@code src/jmh/rules/agent.yaml} as the file. The counters are what each side took, the one that is not woven as the floor;
- * the score means nothing.
+ * A brick that the agent has woven, and the same work between two calls by hand, in turns; and, while the profiler is
+ * off, a woven brick and the same work without any call. The virtual machine needs the agent:
+ * {@code -Djmh.args='-jvmArgsAppend -javaagent:target/brick-profiler-0.1.0-SNAPSHOT-agent.jar=rules=FILE'} with
+ * {@code src/jmh/rules/agent.yaml} as the file. The counters are what each side took, the one that is not woven as the
+ * floor; the score means nothing.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -36,7 +36,8 @@ public class ChecksumBenchmark {
     private static final int SAMPLES = 16;
 
     private final float[] output = new float[FLOATS];
-    private final ByteBuffer direct = ByteBuffer.allocateDirect(FLOATS * Float.BYTES).order(ByteOrder.nativeOrder());
+    private final ByteBuffer direct =
+            ByteBuffer.allocateDirect(FLOATS * Float.BYTES).order(ByteOrder.nativeOrder());
     private final ChecksumLog first64 = new ChecksumLog();
     private final ChecksumLog sampled = new ChecksumLog(ChecksumOptions.DEFAULT.withSamples(SAMPLES));
     private final ChecksumLog whole = new ChecksumLog(ChecksumOptions.DEFAULT.withScope(ChecksumOptions.Scope.WHOLE));

@@ -18,8 +18,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What recording costs where nothing of it is in a cache any more, as after a matrix product has read its weights. The floor
- * is two clock reads, as cold; what the harness adds is in {@link #nothing}.
+ * What recording costs where nothing of it is in a cache any more, as after a matrix product has read its weights. The
+ * floor is two clock reads, as cold; what the harness adds is in {@link #nothing}.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.SampleTime)

@@ -29,8 +29,8 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * What an export of windows costs the thread that steps: a step of 322 bricks with percentiles and some ms of work, with
- * windows that are written meanwhile, and, as the floor, without.
+ * What an export of windows costs the thread that steps: a step of 322 bricks with percentiles and some ms of work,
+ * with windows that are written meanwhile, and, as the floor, without.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.SampleTime)
@@ -58,7 +58,8 @@ public class ExportBenchmark {
     @Param
     private Windows windows;
 
-    private final BrickProfiler profiler = BrickProfiler.builder().percentiles(true).build();
+    private final BrickProfiler profiler =
+            BrickProfiler.builder().percentiles(true).build();
     private final BrickId[] bricks = BrickId.values();
     private Path folder;
     private @Nullable WindowExport export;

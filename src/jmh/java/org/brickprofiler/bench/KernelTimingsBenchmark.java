@@ -35,8 +35,8 @@ public class KernelTimingsBenchmark {
 
     private final KernelTimings on = KernelTimings.global();
     private final KernelTimings off = new KernelTimings();
-    private final ClockConversion clock =
-            ClockConversion.between(new ClockConversion.Pair(1_000, 300), new ClockConversion.Pair(3_600_000_001_003L, 86_400_000_301L));
+    private final ClockConversion clock = ClockConversion.between(
+            new ClockConversion.Pair(1_000, 300), new ClockConversion.Pair(3_600_000_001_003L, 86_400_000_301L));
     private final String[] names = new String[KERNELS];
     private long ticks;
 

@@ -19,9 +19,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A path and its floor in turn, a fraction of a millisecond each, in a virtual machine of their own. On a machine that is
- * shared with others, speed changes from one second to the next by more than what is to be shown; both sides meet the
- * same changes here. The counters are what each side took; the score, which is both together, means nothing.
+ * A path and its floor in turn, a fraction of a millisecond each, in a virtual machine of their own. On a machine that
+ * is shared with others, speed changes from one second to the next by more than what is to be shown; both sides meet
+ * the same changes here. The counters are what each side took; the score, which is both together, means nothing.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -125,7 +125,12 @@ public class PairedBenchmark {
             DeviceBenchmark bench = new DeviceBenchmark();
             bench.prepare();
             return new Pair(
-                    side(bench::floorTwoEventRecords), 1, side(() -> path.accept(bench)), 1, bench::endPass, bench::close);
+                    side(bench::floorTwoEventRecords),
+                    1,
+                    side(() -> path.accept(bench)),
+                    1,
+                    bench::endPass,
+                    bench::close);
         }
 
         private static Side side(Runnable path) {

@@ -25,10 +25,10 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 /**
  * Prints what each path costs as a multiple of its floor, as a Markdown table.
  *
- * <p>A round runs every benchmark once, each in a virtual machine of its own and in an order drawn anew. Where a bound is
- * tight, path and floor take turns within one ({@link PairedBenchmark}): what each takes is the time that one turn in ten
- * keeps below, where nobody else used the core, and the ratio of all turns stands beside. Of the others a ratio is taken
- * within a round. The table shows the median over the rounds.
+ * <p>A round runs every benchmark once, each in a virtual machine of its own and in an order drawn anew. Where a bound
+ * is tight, path and floor take turns within one ({@link PairedBenchmark}): what each takes is the time that one turn
+ * in ten keeps below, where nobody else used the core, and the ratio of all turns stands beside. Of the others a ratio
+ * is taken within a round. The table shows the median over the rounds.
  *
  * <p>Arguments: a pattern of names (all), {@code -rounds} (3), {@code -warmup} in ms (2,000; some of the other tools
  * need as much until they are compiled), {@code -iterations} that are measured (3), {@code -ms} for each (400).
@@ -192,8 +192,8 @@ public final class RatioTable {
         return at < 0 || at + 1 == args.length ? otherwise : Integer.parseInt(args[at + 1]);
     }
 
-    private static Map<String, Double> runRound(
-            List<Row> rows, Random order, int warmupMs, int iterations, int ms) throws RunnerException {
+    private static Map<String, Double> runRound(List<Row> rows, Random order, int warmupMs, int iterations, int ms)
+            throws RunnerException {
         Set<String> wanted = new LinkedHashSet<>();
         for (Row row : rows) {
             wanted.add(row.benchmark);
@@ -236,12 +236,13 @@ public final class RatioTable {
     }
 
     private static double counter(RunResult result, String name) {
-        return Objects.requireNonNull(result.getSecondaryResults().get(name), name).getScore();
+        return Objects.requireNonNull(result.getSecondaryResults().get(name), name)
+                .getScore();
     }
 
     private static String table(List<Row> rows, List<Map<String, Double>> scores) {
-        StringBuilder text =
-                new StringBuilder("| what | measured | floor | to floor | lowest..highest round | all turns | bound | |\n");
+        StringBuilder text = new StringBuilder(
+                "| what | measured | floor | to floor | lowest..highest round | all turns | bound | |\n");
         text.append("|---|---:|---:|---:|---|---|---|---|\n");
         for (Row row : rows) {
             double[] values = sorted(scores, row.benchmark);

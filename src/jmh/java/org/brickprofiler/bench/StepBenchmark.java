@@ -20,7 +20,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What announcing a step costs, where threads have recorded 23 bricks each. The floor is a pass that was not announced. */
+/**
+ * What announcing a step costs, where threads have recorded 23 bricks each. The floor is a pass that was not announced.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -67,7 +69,8 @@ public class StepBenchmark {
         end.countDown();
         boolean announced = position > 0;
         if (announced != (profiler.snapshot().steps().count() > 0)) {
-            throw new IllegalStateException("steps were lost: " + profiler.snapshot().steps());
+            throw new IllegalStateException(
+                    "steps were lost: " + profiler.snapshot().steps());
         }
     }
 

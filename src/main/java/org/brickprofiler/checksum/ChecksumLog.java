@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
  * except for a new name and for every 1,024th entry. At most {@link ChecksumOptions#capacity} entries are kept; further
  * ones are dropped, counted, and logged once.
  *
- * <p>Checksums cover the bits: 0.0 and -0.0 differ, and so do two NaNs with different bits. NaN and infinities are counted
- * among all floats of an output, whichever of them the checksum covers; that takes some 0.5 ns a float.
+ * <p>Checksums cover the bits: 0.0 and -0.0 differ, and so do two NaNs with different bits. NaN and infinities are
+ * counted among all floats of an output, whichever of them the checksum covers; that takes some 0.5 ns a float.
  */
 public final class ChecksumLog {
 
@@ -232,12 +232,13 @@ public final class ChecksumLog {
             dropLogged = true;
         }
         if (firstDropped) {
-            LoggerFactory.getLogger(ChecksumLog.class).warn(
-                    "more than {} checksums: that of '{}' (layer {}, pos {}) and all further ones are dropped",
-                    options.capacity(),
-                    name,
-                    layer,
-                    position);
+            LoggerFactory.getLogger(ChecksumLog.class)
+                    .warn(
+                            "more than {} checksums: that of '{}' (layer {}, pos {}) and all further ones are dropped",
+                            options.capacity(),
+                            name,
+                            layer,
+                            position);
         }
     }
 

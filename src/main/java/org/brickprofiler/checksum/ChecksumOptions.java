@@ -97,7 +97,9 @@ public record ChecksumOptions(Scope scope, int samples, int capacity) {
     /** How much of an output its checksum covers. */
     public enum Scope {
 
-        /** The first 64 floats. A difference after them goes unnoticed, unless the numbers of NaN or infinities differ. */
+        /**
+         * The first 64 floats. A difference after them goes unnoticed, unless the numbers of NaN or infinities differ.
+         */
         FIRST_64("first_64", 64),
 
         /** Every float. */

@@ -14,8 +14,8 @@ import org.brickprofiler.checksum.Divergence.ValueError;
  * @param compared entries that both have
  * @param equalHashes those of them with the same checksum on both sides
  * @param diverging those of them that diverge
- * @param comparedByHash those of them whose checksums were compared although a tolerance was given, because a side
- *     has no samples
+ * @param comparedByHash those of them whose checksums were compared although a tolerance was given, because a side has
+ *     no samples
  * @param first the earliest divergence in {@code here}'s order of execution, entries of one side included; empty where
  *     both logs agree
  * @param before the last entries of {@code here} before the first divergence, at most {@link #NEIGHBOURS}; where there

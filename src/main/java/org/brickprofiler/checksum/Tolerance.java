@@ -5,10 +5,10 @@ import static org.brickprofiler.internal.io.Checks.requireFinite;
 import java.util.Objects;
 
 /**
- * How far values of two correct runs may be apart. A value is within the tolerance if
- * {@code |value - expected| <= absolute + relative * |expected|}, as in {@code numpy.isclose} and
- * {@code torch.testing.assert_close}; 0.0 equals -0.0, an infinity equals itself, and a NaN equals any NaN (their
- * {@code equal_nan=True}): a value that both runs fail to have is no divergence. Immutable.
+ * How far values of two correct runs may be apart. A value is within the tolerance if {@code |value - expected| <=
+ * absolute + relative * |expected|}, as in {@code numpy.isclose} and {@code torch.testing.assert_close}; 0.0 equals
+ * -0.0, an infinity equals itself, and a NaN equals any NaN (their {@code equal_nan=True}): a value that both runs fail
+ * to have is no divergence. Immutable.
  *
  * <p>The tolerances by type of number are the defaults of {@code torch.testing.assert_close}. They suit one operation;
  * errors add up over the layers of a model.

@@ -29,8 +29,8 @@ import org.brickprofiler.compare.Figures.Figure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a comparison of the figures of runs. All tests are of logarithms: what changes by a factor does so by a sum, and
- * slow and fast runs spread alike. One thread.
+ * Makes a comparison of the figures of runs. All tests are of logarithms: what changes by a factor does so by a sum,
+ * and slow and fast runs spread alike. One thread.
  */
 final class Comparer {
 
@@ -48,7 +48,9 @@ final class Comparer {
     /** Of intervals, and of a floor. */
     private static final double CONFIDENCE = 0.95;
 
-    /** The pool of variances that bricks are drawn to, and what is compared beside them; each percentile has its own. */
+    /**
+     * The pool of variances that bricks are drawn to, and what is compared beside them; each percentile has its own.
+     */
     private static final int POOL_OF_BRICKS = 0;
 
     private static final int POOL_OF_P90 = 1;
@@ -96,7 +98,8 @@ final class Comparer {
         List<Figure> baseline = new ArrayList<>();
         for (String name : options.baseline()) {
             List<Figure> named = figures.all().stream()
-                    .filter(figure -> figure.kind() == Kind.BRICK && figure.name().equals(name))
+                    .filter(figure ->
+                            figure.kind() == Kind.BRICK && figure.name().equals(name))
                     .toList();
             if (named.isEmpty()) {
                 throw new IllegalArgumentException("no run has a brick '" + name + "' for the baseline");
@@ -120,28 +123,32 @@ final class Comparer {
     }
 
     /**
-     * How far each run is from the usual one, by the median over its bricks, and the usual time of a brick, by its median
-     * over the runs: each is found from what the other leaves, in turns (Tukey, <i>Exploratory Data Analysis</i>, 1977,
-     * chapter 11). The time is that of the middle half of the samples where it is known, for the longest samples are not
-     * what a process has in common. A brick counts by how little it spreads. All that is of all runs, so that it does not matter which side
-     * a run is on.
+     * How far each run is from the usual one, by the median over its bricks, and the usual time of a brick, by its
+     * median over the runs: each is found from what the other leaves, in turns (Tukey, <i>Exploratory Data
+     * Analysis</i>, 1977, chapter 11). The time is that of the middle half of the samples where it is known, for the
+     * longest samples are not what a process has in common. A brick counts by how little it spreads. All that is of all
+     * runs, so that it does not matter which side a run is on.
      */
     private double @Nullable [] common(List<Figure> figures, int runs) {
-        List<double[]> bricks = figures.stream().map(figure -> logs(figure.steadyValues())).toList();
+        List<double[]> bricks =
+                figures.stream().map(figure -> logs(figure.steadyValues())).toList();
         if (bricks.size() < FEWEST_FOR_COMMON && options.baseline().isEmpty()) {
             return null;
         }
         double[] common = new double[runs];
         for (int round = 0; round < POLISHES; round++) {
             double[] known = common;
-            double[] usual = bricks.stream().mapToDouble(logs -> median(less(logs, known))).toArray();
+            double[] usual = bricks.stream()
+                    .mapToDouble(logs -> median(less(logs, known)))
+                    .toArray();
             double[] spreads = IntStream.range(0, usual.length)
                     .mapToDouble(brick -> median(Arrays.stream(less(bricks.get(brick), known))
                             .map(log -> Math.abs(log - usual[brick]))
                             .toArray()))
                     .toArray();
             double least = Math.max(median(spreads) / MOST_WEIGHT, Double.MIN_NORMAL);
-            // At first a brick spreads by what most of them have in common, and those that have no part in it would win.
+            // At first a brick spreads by what most of them have in common, and those that have no part in it would
+            // win.
             boolean isFirst = round == 0;
             double[] weights = Arrays.stream(spreads)
                     .map(spread -> isFirst ? 1 : least / Math.max(spread, least))
@@ -197,8 +204,7 @@ final class Comparer {
     // ---- lines ----
 
     private boolean isBeside(Kind kind) {
-        return common != null
-                && (kind == Kind.BRICK || kind.isTail() || kind == Kind.CATEGORY || kind == Kind.TILE);
+        return common != null && (kind == Kind.BRICK || kind.isTail() || kind == Kind.CATEGORY || kind == Kind.TILE);
     }
 
     private double[] besideCommon(double[] logs) {
@@ -206,14 +212,16 @@ final class Comparer {
     }
 
     private List<Line> lines() {
-        List<Figure> tested = figures.all().stream().filter(Figure::isComparable).toList();
+        List<Figure> tested =
+                figures.all().stream().filter(Figure::isComparable).toList();
         List<MaxTTest.Variable> variables = new ArrayList<>();
         for (Figure figure : tested) {
             Kind kind = figure.kind();
             double[] logs = isBeside(kind) ? besideCommon(logs(figure)) : logs(figure);
-            variables.add(kind.isTail()
-                    ? MaxTTest.Variable.following(logs, pool(kind), tested.indexOf(figure.brick()))
-                    : new MaxTTest.Variable(logs, pool(kind), kind == Kind.BRICK));
+            variables.add(
+                    kind.isTail()
+                            ? MaxTTest.Variable.following(logs, pool(kind), tested.indexOf(figure.brick()))
+                            : new MaxTTest.Variable(logs, pool(kind), kind == Kind.BRICK));
         }
         int commonAt = variables.size();
         if (common != null) {
@@ -222,9 +230,9 @@ final class Comparer {
         boolean enough = firstRuns > 1
                 && runs - firstRuns > 1
                 && MaxTTest.smallestProbability(firstRuns, runs - firstRuns) <= LEVEL;
-        @Nullable MaxTTest test = enough && !variables.isEmpty()
-                ? new MaxTTest(variables, firstRuns, LEVEL, options.seed())
-                : null;
+        @Nullable
+        MaxTTest test =
+                enough && !variables.isEmpty() ? new MaxTTest(variables, firstRuns, LEVEL, options.seed()) : null;
         // A baseline did not change: if it is slower, the machine was, and only the change beside it counts.
         double commonShift = common != null && options.baseline().isEmpty() && test != null && isFound(test, commonAt)
                 ? test.difference(commonAt)
@@ -400,9 +408,8 @@ final class Comparer {
         if (!hasInterval) {
             return new Change(percent(difference), Double.NaN, Double.NaN);
         }
-        double half = error > 0
-                ? TDistribution.of(degrees).inverseSurvivalProbability((1 - CONFIDENCE) / 2) * error
-                : 0;
+        double half =
+                error > 0 ? TDistribution.of(degrees).inverseSurvivalProbability((1 - CONFIDENCE) / 2) * error : 0;
         return new Change(percent(difference), percent(difference - half), percent(difference + half));
     }
 
@@ -410,7 +417,8 @@ final class Comparer {
 
     static double noiseFloorPercent(List<Run> same, Comparison.Options options) {
         if (same.size() < 4) {
-            throw new IllegalArgumentException("a noise floor needs at least 4 runs of the same code, not " + same.size());
+            throw new IllegalArgumentException(
+                    "a noise floor needs at least 4 runs of the same code, not " + same.size());
         }
         int half = same.size() / 2;
         Comparer comparer = new Comparer(same.subList(0, half), same.subList(half, same.size()), options);

@@ -13,42 +13,42 @@ import org.brickprofiler.internal.io.OptionalPart;
 /**
  * What changed between two sets of runs, such as those before and after an edit. Immutable.
  *
- * <p><b>Two questions.</b> <i>Did the whole change?</i> is asked of the brick time of a step, the wall time of a step, the
- * tokens per second, and of what all bricks have in common. <i>Which brick changed beside the others?</i> is asked of
- * bricks, categories and tiles: from each run the common part is taken first, that is the median over its bricks of how
- * far they are from their usual time, so that a process which was slow throughout hides nothing and raises no alarm. With
- * fewer than {@value #FEWEST_FOR_COMMON} bricks there is no common part, and bricks are compared as they are. If a change
- * reaches many bricks, the median holds part of it: name the bricks that the change cannot have touched as the
- * {@linkplain Options#baseline baseline}, and the common part is theirs alone.
+ * <p><b>Two questions.</b> <i>Did the whole change?</i> is asked of the brick time of a step, the wall time of a step,
+ * the tokens per second, and of what all bricks have in common. <i>Which brick changed beside the others?</i> is asked
+ * of bricks, categories and tiles: from each run the common part is taken first, that is the median over its bricks of
+ * how far they are from their usual time, so that a process which was slow throughout hides nothing and raises no
+ * alarm. With fewer than {@value #FEWEST_FOR_COMMON} bricks there is no common part, and bricks are compared as they
+ * are. If a change reaches many bricks, the median holds part of it: name the bricks that the change cannot have
+ * touched as the {@linkplain Options#baseline baseline}, and the common part is theirs alone.
  *
- * <p><b>Verdicts</b> come from one permutation test of whole runs for all lines together: where nothing differs, and runs
- * of the two sides took turns in random order, the chance of even one verdict {@link Verdict#FASTER} or
+ * <p><b>Verdicts</b> come from one permutation test of whole runs for all lines together: where nothing differs, and
+ * runs of the two sides took turns in random order, the chance of even one verdict {@link Verdict#FASTER} or
  * {@link Verdict#SLOWER} is at most 2.5 %. Differences below a floor count for nothing, however sure they are. Test,
- * changes and intervals are of the runs of a side without the lowest and the highest ones (Yuen's trimmed means), so that
- * one bad process neither makes nor hides a difference: one run at each end from ten runs a side on, and up to a fifth from
- * twenty on. Fewer runs than ten are not trimmed. A remark names a run that is far from the others. Intervals are of 95 % each and for one line alone, so one of twenty misses; go by the
- * verdict.
+ * changes and intervals are of the runs of a side without the lowest and the highest ones (Yuen's trimmed means), so
+ * that one bad process neither makes nor hides a difference: one run at each end from ten runs a side on, and up to a
+ * fifth from twenty on. Fewer runs than ten are not trimmed. A remark names a run that is far from the others.
+ * Intervals are of 95 % each and for one line alone, so one of twenty misses; go by the verdict.
  *
  * <p><b>The figure of a brick</b> in a run is the mean time of the middle half of its samples, where all runs recorded
- * percentiles and that is at least {@value #LEAST_USUAL_PERCENT} % of the mean in most runs. So a few interrupted samples
- * make no difference between runs. Otherwise, as of a brick that a prompt makes long in a few of many samples, it is the
- * mean of all. The whole always has all samples.
+ * percentiles and that is at least {@value #LEAST_USUAL_PERCENT} % of the mean in most runs. So a few interrupted
+ * samples make no difference between runs. Otherwise, as of a brick that a prompt makes long in a few of many samples,
+ * it is the mean of all. The whole always has all samples.
  *
- * <p><b>Tails.</b> The middle half does not see a change of the longest samples. So the 90th and the 99th percentile are
- * lines of their own, {@link Kind#BRICK_P90} and {@link Kind#BRICK_P99}, in the same test. A brick has such a line if
- * {@value #FEWEST_BEYOND} or more of its samples are longer than that percentile in every run, {@value #FEWEST_FOR_P90} and
- * {@value #FEWEST_FOR_P99} samples in all.
+ * <p><b>Tails.</b> The middle half does not see a change of the longest samples. So the 90th and the 99th percentile
+ * are lines of their own, {@link Kind#BRICK_P90} and {@link Kind#BRICK_P99}, in the same test. A brick has such a line
+ * if {@value #FEWEST_BEYOND} or more of its samples are longer than that percentile in every run,
+ * {@value #FEWEST_FOR_P90} and {@value #FEWEST_FOR_P99} samples in all.
  *
- * <p><b>A step</b> is one that was announced, {@link org.brickprofiler.BrickProfiler#beginStep}, where all runs did so and
- * {@link Options#stepBrick} names no brick; its time is then compared by phase. Otherwise it is one execution of the brick
- * that says so in {@link Options#stepBrick}, or else of the one that all runs recorded and that has the fewest samples, if these are at least one in {@value #RAREST_STEP} of the most
- * frequent brick's.
+ * <p><b>A step</b> is one that was announced, {@link org.brickprofiler.BrickProfiler#beginStep}, where all runs did so
+ * and {@link Options#stepBrick} names no brick; its time is then compared by phase. Otherwise it is one execution of
+ * the brick that says so in {@link Options#stepBrick}, or else of the one that all runs recorded and that has the
+ * fewest samples, if these are at least one in {@value #RAREST_STEP} of the most frequent brick's.
  *
  * @param before the runs of the first side
  * @param after the runs of the second side
  * @param options how they were compared
- * @param stepBrick the brick whose executions are the steps; empty where steps were announced, and where there is none, so
- *     that the whole is not compared
+ * @param stepBrick the brick whose executions are the steps; empty where steps were announced, and where there is none,
+ *     so that the whole is not compared
  * @param remarks what to know before the lines are believed, most important first, one sentence each
  * @param lines the whole, then categories, bricks, the percentiles of bricks, and tiles, each with the most time first
  */
@@ -173,7 +173,8 @@ public record Comparison(
      * How far the second side is from the first.
      *
      * @param percent the difference, % of the first side
-     * @param lowPercent lower end of its 95 % interval, %; NaN if a side has fewer than {@value #FEWEST_FOR_INTERVAL} runs
+     * @param lowPercent lower end of its 95 % interval, %; NaN if a side has fewer than {@value #FEWEST_FOR_INTERVAL}
+     *     runs
      * @param highPercent upper end, %; NaN likewise
      */
     public record Change(double percent, double lowPercent, double highPercent) {
@@ -195,14 +196,14 @@ public record Comparison(
         }
 
         /**
-         * The change in measurements that were taken in pairs, one of each side beside the other: the geometric mean of their
-         * ratios, with Student's interval of the logarithms. What changes from pair to pair does not widen it.
+         * The change in measurements that were taken in pairs, one of each side beside the other: the geometric mean of
+         * their ratios, with Student's interval of the logarithms. What changes from pair to pair does not widen it.
          *
          * @param before a figure above 0 of the first side of each pair, one or more
          * @param after of each pair the one of the second side, in the same order
          * @return the change
-         * @throws IllegalArgumentException when there is no pair, the sides differ in number, or a figure is not a finite
-         *     number above 0
+         * @throws IllegalArgumentException when there is no pair, the sides differ in number, or a figure is not a
+         *     finite number above 0
          */
         public static Change ofPairs(double[] before, double[] after) {
             Objects.requireNonNull(before, "before");
@@ -250,11 +251,12 @@ public record Comparison(
      * @param beside the change beside what all bricks have in common; empty where the line is not compared so
      * @param verdict what can be said
      * @param note what the verdict needs as explanation; may be empty
-     * @param smallestPercent the smallest change that four in five of such comparisons would have found, %: above the floor,
-     *     since of changes at the floor half are estimated below it; empty where there are too few runs
-     * @param probability of such a difference anywhere if there is none, 0 to 1, for all lines together; empty where it was
-     *     not tested
-     * @param sharePercent of the brick time of the first side, or of the second where that lacks it, %; 100 for the whole
+     * @param smallestPercent the smallest change that four in five of such comparisons would have found, %: above the
+     *     floor, since of changes at the floor half are estimated below it; empty where there are too few runs
+     * @param probability of such a difference anywhere if there is none, 0 to 1, for all lines together; empty where it
+     *     was not tested
+     * @param sharePercent of the brick time of the first side, or of the second where that lacks it, %; 100 for the
+     *     whole
      */
     public record Line(
             Kind kind,
@@ -314,8 +316,8 @@ public record Comparison(
      * @param acrossEnvironments whether runs on other machines, of other JVMs or with other numbers of threads may be
      *     compared, because that is the question
      * @param seed of the random assignments: the same runs give the same verdicts
-     * @param baseline names of bricks that the change cannot have touched, of which the common part is then made; empty to
-     *     make it of all bricks
+     * @param baseline names of bricks that the change cannot have touched, of which the common part is then made; empty
+     *     to make it of all bricks
      */
     public record Options(
             double floorPercent,
@@ -412,8 +414,8 @@ public record Comparison(
      * @param after runs of the second side, likewise
      * @param options how
      * @return what came out of it
-     * @throws IllegalArgumentException when a side has no run, not every run has the brick that the options call a step, or
-     *     a brick of the baseline cannot be compared
+     * @throws IllegalArgumentException when a side has no run, not every run has the brick that the options call a
+     *     step, or a brick of the baseline cannot be compared
      */
     public static Comparison of(List<Run> before, List<Run> after, Options options) {
         requireRandomNumbers();
@@ -424,9 +426,9 @@ public record Comparison(
     }
 
     /**
-     * The floor that runs of one and the same code ask for: in 19 of 20 random splits of them into two sides, no category,
-     * brick or tile is further apart, beside what all bricks have in common. Percentiles are left out, since they spread
-     * more and would set the floor for all.
+     * The floor that runs of one and the same code ask for: in 19 of 20 random splits of them into two sides, no
+     * category, brick or tile is further apart, beside what all bricks have in common. Percentiles are left out, since
+     * they spread more and would set the floor for all.
      *
      * @param same runs of the same code, at least 4; twice as many as a side of the comparison will have is best, since
      *     fewer differ more
@@ -453,8 +455,8 @@ public record Comparison(
     }
 
     /**
-     * How many runs of each side are left out of a line's test, change and interval at each end, because they are the lowest
-     * and the highest.
+     * How many runs of each side are left out of a line's test, change and interval at each end, because they are the
+     * lowest and the highest.
      *
      * @return 0 or more; 0 with fewer than ten runs a side
      */
@@ -476,8 +478,8 @@ public record Comparison(
     }
 
     /**
-     * The smallest change that the runs could have shown of any brick that takes at least 1 % of the time: what to look at
-     * when deciding whether more runs are needed. Percentiles are not among them.
+     * The smallest change that the runs could have shown of any brick that takes at least 1 % of the time: what to look
+     * at when deciding whether more runs are needed. Percentiles are not among them.
      *
      * @return %; empty where there are too few runs to say, or no such brick
      */

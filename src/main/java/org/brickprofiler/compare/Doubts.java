@@ -95,7 +95,9 @@ final class Doubts {
     private Optional<String> disagreement() {
         Optional<Line> total = line(Kind.TOTAL).filter(Doubts::isFound);
         Optional<Line> rate = line(Kind.TOKENS_PER_SEC).filter(Doubts::isFound);
-        if (total.isEmpty() || rate.isEmpty() || total.get().verdict() == rate.get().verdict()) {
+        if (total.isEmpty()
+                || rate.isEmpty()
+                || total.get().verdict() == rate.get().verdict()) {
             return Optional.empty();
         }
         return Optional.of(String.format(
@@ -114,7 +116,9 @@ final class Doubts {
     private List<Line> explaining(Verdict verdict) {
         return lines.stream()
                 .filter(line -> line.verdict() == verdict)
-                .filter(line -> line.kind() == Kind.COMMON || line.kind() == Kind.BRICK || line.kind().isTail())
+                .filter(line -> line.kind() == Kind.COMMON
+                        || line.kind() == Kind.BRICK
+                        || line.kind().isTail())
                 .toList();
     }
 
@@ -165,7 +169,9 @@ final class Doubts {
 
     /** A user sees another time, and neither the brick time of a step nor a brick changed. */
     private Optional<String> outsideBricks() {
-        boolean isTotalTested = line(Kind.TOTAL).filter(total -> total.probability().isPresent()).isPresent();
+        boolean isTotalTested = line(Kind.TOTAL)
+                .filter(total -> total.probability().isPresent())
+                .isPresent();
         return lines.stream()
                 .filter(line -> line.kind() == Kind.STEP || line.kind() == Kind.TOKENS_PER_SEC)
                 .filter(line -> isTotalTested && isFound(line))
@@ -189,16 +195,20 @@ final class Doubts {
     }
 
     private Optional<String> manyChanged() {
-        long tested = lines.stream().filter(isBrick()).filter(line -> line.beside().isPresent()).count();
+        long tested = lines.stream()
+                .filter(isBrick())
+                .filter(line -> line.beside().isPresent())
+                .count();
         long changed = lines.stream().filter(isBrick()).filter(Doubts::isFound).count();
         return line(Kind.COMMON).isEmpty()
                         || !options.baseline().isEmpty()
                         || changed < 2
                         || changed * ONE_CHANGED_IN < tested
                 ? Optional.empty()
-                : Optional.of(changed + " of " + tested + " bricks changed beside the others: what all have in common may "
-                        + "hold part of their change, and bricks that did not change may seem to. Name bricks that the "
-                        + "change cannot have touched (--baseline).");
+                : Optional.of(
+                        changed + " of " + tested + " bricks changed beside the others: what all have in common may "
+                                + "hold part of their change, and bricks that did not change may seem to. Name bricks that the "
+                                + "change cannot have touched (--baseline).");
     }
 
     private Optional<String> baselineChanged() {
@@ -222,8 +232,7 @@ final class Doubts {
     }
 
     /** The runs of one side that are far from its others. */
-    private Stream<String> apart(
-            List<Run> side, int from, int to, List<double[]> bricks, Optional<double[]> common) {
+    private Stream<String> apart(List<Run> side, int from, int to, List<double[]> bricks, Optional<double[]> common) {
         if (to - from < FEWEST_RUNS) {
             return Stream.empty();
         }
@@ -238,14 +247,17 @@ final class Doubts {
                 .filter(run -> inBricks[run] >= fewest || throughout[run])
                 .toArray();
         String weight = weight(found.length, Trimmed.atEachEnd(before.size(), after.size()));
-        return Arrays.stream(found).mapToObj(run -> side.get(run).name() + " is far from the other runs of its side, in "
-                + Stream.of(
-                                inBricks[run] >= fewest ? inBricks[run] + " of " + bricks.size() + " bricks" : "",
-                                throughout[run] ? "what all its bricks have in common" : "")
-                        .filter(what -> !what.isEmpty())
-                        .collect(Collectors.joining(" and in "))
-                + ". "
-                + weight);
+        return Arrays.stream(found)
+                .mapToObj(run -> side.get(run).name() + " is far from the other runs of its side, in "
+                        + Stream.of(
+                                        inBricks[run] >= fewest
+                                                ? inBricks[run] + " of " + bricks.size() + " bricks"
+                                                : "",
+                                        throughout[run] ? "what all its bricks have in common" : "")
+                                .filter(what -> !what.isEmpty())
+                                .collect(Collectors.joining(" and in "))
+                        + ". "
+                        + weight);
     }
 
     private static String weight(int apart, int trimmed) {
@@ -253,23 +265,29 @@ final class Doubts {
             return "With fewer than ten runs a side it counts in full: find the cause, and run again.";
         }
         return apart <= trimmed
-                ? "Verdicts and changes leave it out, with the " + (trimmed == 1 ? "lowest and the highest run" : trimmed
-                        + " lowest and the " + trimmed + " highest runs") + " of each side."
-                : "Verdicts and changes leave out only the " + (trimmed == 1 ? "lowest and the highest run" : trimmed
-                        + " lowest and the " + trimmed + " highest runs") + " of each side: find the cause, and run again.";
+                ? "Verdicts and changes leave it out, with the "
+                        + (trimmed == 1
+                                ? "lowest and the highest run"
+                                : trimmed + " lowest and the " + trimmed + " highest runs")
+                        + " of each side."
+                : "Verdicts and changes leave out only the "
+                        + (trimmed == 1
+                                ? "lowest and the highest run"
+                                : trimmed + " lowest and the " + trimmed + " highest runs")
+                        + " of each side: find the cause, and run again.";
     }
 
     /**
-     * Returns the runs of a side that are outliers, measured by the deviations of all runs from their side's median, and by
-     * the floor.
+     * Returns the runs of a side that are outliers, measured by the deviations of all runs from their side's median,
+     * and by the floor.
      */
     private boolean[] apartIn(double[] logs, int from, int to) {
         double[] deviations = deviations(logs);
         double usual = Median.withDefaults()
                 .withCopy(true)
                 .evaluate(Arrays.stream(deviations).map(Math::abs).toArray());
-        double most = Math.max(
-                APART_DEVIATIONS * NORMAL_MEDIAN_DEVIATION * usual, Math.log1p(options.floorPercent() / 100));
+        double most =
+                Math.max(APART_DEVIATIONS * NORMAL_MEDIAN_DEVIATION * usual, Math.log1p(options.floorPercent() / 100));
         boolean[] apart = new boolean[to - from];
         for (int run = from; run < to; run++) {
             apart[run - from] = Math.abs(deviations[run]) > most;

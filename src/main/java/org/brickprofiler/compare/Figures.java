@@ -38,8 +38,8 @@ import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What there is to compare in two sets of runs: a figure of each run for everything, and what stands against comparing it.
- * Immutable; one thread.
+ * What there is to compare in two sets of runs: a figure of each run for everything, and what stands against comparing
+ * it. Immutable; one thread.
  */
 final class Figures {
 
@@ -83,7 +83,12 @@ final class Figures {
         private final @Nullable Figure brick;
 
         private Figure(
-                Kind kind, String name, double[] values, double[] steadyValues, String obstacle, double sharePercent,
+                Kind kind,
+                String name,
+                double[] values,
+                double[] steadyValues,
+                String obstacle,
+                double sharePercent,
                 @Nullable Figure brick) {
             this.kind = kind;
             this.name = name;
@@ -100,7 +105,8 @@ final class Figures {
         }
 
         /** The figure of the brick that this is a percentile of; null if it is none. */
-        @Nullable Figure brick() {
+        @Nullable
+        Figure brick() {
             return brick;
         }
 
@@ -117,7 +123,9 @@ final class Figures {
             return values.clone();
         }
 
-        /** The values that the common part of a run is made of: of a brick with percentiles those of the middle half. */
+        /**
+         * The values that the common part of a run is made of: of a brick with percentiles those of the middle half.
+         */
         double[] steadyValues() {
             return steadyValues.clone();
         }
@@ -149,7 +157,10 @@ final class Figures {
     /** The brick whose samples are the steps, where they were not announced. */
     private final Optional<Key> step;
 
-    /** For each brick what the mean of the middle half is of its mean in each run; 1 where that is not known of all runs. */
+    /**
+     * For each brick what the mean of the middle half is of its mean in each run; 1 where that is not known of all
+     * runs.
+     */
     private final Map<Key, double[]> middleShares;
 
     /** For each brick what its figure in each run is of its mean there. */
@@ -204,8 +215,10 @@ final class Figures {
                 : bricks.stream()
                         .flatMap(run -> run.keySet().stream())
                         .distinct()
-                        .map(key -> new Move(key.name(), moveNs(run -> ratio(brick(run, key).totalNs(), steps(run)))))
-                        .sorted(Comparator.comparingDouble((Move move) -> Math.abs(move.ns())).reversed()
+                        .map(key -> new Move(
+                                key.name(), moveNs(run -> ratio(brick(run, key).totalNs(), steps(run)))))
+                        .sorted(Comparator.comparingDouble((Move move) -> Math.abs(move.ns()))
+                                .reversed()
                                 .thenComparing(Move::brick))
                         .toList();
     }
@@ -218,7 +231,8 @@ final class Figures {
     private double moveNs(IntToDoubleFunction perStepNs) {
         double[] values = IntStream.range(0, runs.size()).mapToDouble(perStepNs).toArray();
         int trimmed = Trimmed.atEachEnd(firstRuns, values.length - firstRuns);
-        return Trimmed.of(Arrays.copyOfRange(values, firstRuns, values.length), trimmed).mean()
+        return Trimmed.of(Arrays.copyOfRange(values, firstRuns, values.length), trimmed)
+                        .mean()
                 - Trimmed.of(Arrays.copyOf(values, firstRuns), trimmed).mean();
     }
 
@@ -229,9 +243,8 @@ final class Figures {
     // ---- what a step is, and what differs around the bricks ----
 
     private Optional<Key> step() {
-        List<Key> common = bricks.get(0).keySet().stream()
-                .filter(this::isInAllRuns)
-                .toList();
+        List<Key> common =
+                bricks.get(0).keySet().stream().filter(this::isInAllRuns).toList();
         if (options.stepBrick().isPresent()) {
             String name = options.stepBrick().get();
             return Optional.of(common.stream()
@@ -243,7 +256,9 @@ final class Figures {
         double most = common.stream().mapToDouble(samples).max().orElse(0);
         return common.stream()
                 .filter(key -> samples.applyAsDouble(key) * Comparison.RAREST_STEP >= most)
-                .min(Comparator.comparingDouble(samples).thenComparing(Key::name).thenComparing(Key::category));
+                .min(Comparator.comparingDouble(samples)
+                        .thenComparing(Key::name)
+                        .thenComparing(Key::category));
     }
 
     private boolean isInAllRuns(Key key) {
@@ -302,7 +317,9 @@ final class Figures {
     }
 
     private long steps(int run) {
-        return step.isPresent() ? brick(run, step.get()).count() : runs.get(run).steps().count();
+        return step.isPresent()
+                ? brick(run, step.get()).count()
+                : runs.get(run).steps().count();
     }
 
     /** The announced steps of a phase; null of a run that had none. */
@@ -315,8 +332,10 @@ final class Figures {
         String name = phase.name().toLowerCase(Locale.ROOT);
         return Stream.of(
                         phaseWorkThatDiffers(phase, "number of sequences in a " + name + " step", StepStats::avgBatch),
-                        phaseWorkThatDiffers(phase, "number of prompt tokens in a " + name + " step", stats ->
-                                ratio(stats.prefillTokens(), stats.count())),
+                        phaseWorkThatDiffers(
+                                phase,
+                                "number of prompt tokens in a " + name + " step",
+                                stats -> ratio(stats.prefillTokens(), stats.count())),
                         phaseWorkThatDiffers(phase, "KV length of a " + name + " step", StepStats::avgKvLength))
                 .filter(difference -> !difference.isEmpty())
                 .collect(Collectors.joining("; "));
@@ -332,8 +351,10 @@ final class Figures {
     private List<String> environmentsThatDiffer() {
         List<String> differing = new ArrayList<>();
         differing.addAll(differing("JVM", run -> each(run, Environment::jvm)));
-        differing.addAll(differing("machine", run -> each(
-                run, where -> where.cpu() + " (" + where.processors() + " processors, " + where.os() + ")")));
+        differing.addAll(differing(
+                "machine",
+                run -> each(
+                        run, where -> where.cpu() + " (" + where.processors() + " processors, " + where.os() + ")")));
         Set<String> before = labels(run -> Integer.toString(run.threads()), 0, firstRuns);
         Set<String> after = labels(run -> Integer.toString(run.threads()), firstRuns, runs.size());
         if (before.stream().noneMatch(after::contains)) {
@@ -342,9 +363,11 @@ final class Figures {
         differing.addAll(differingWhereKnown("model", RunIdentity::model));
         differing.addAll(differingWhereKnown("precision", RunIdentity::precision));
         differing.addAll(differingWhereKnown("device", RunIdentity::device));
-        differing.addAll(differingWhereKnown("number of ranks", identity -> identity.worldSize().isPresent()
-                ? Optional.of(Integer.toString(identity.worldSize().getAsInt()))
-                : Optional.empty()));
+        differing.addAll(differingWhereKnown(
+                "number of ranks",
+                identity -> identity.worldSize().isPresent()
+                        ? Optional.of(Integer.toString(identity.worldSize().getAsInt()))
+                        : Optional.empty()));
         return differing;
     }
 
@@ -420,15 +443,16 @@ final class Figures {
         }
         String length = otherLength();
         if (!length.isEmpty()) {
-            remarks.add("The sides had " + length + "; the whole holds that difference. Give all runs the same number of "
-                    + "tokens.");
+            remarks.add("The sides had " + length
+                    + "; the whole holds that difference. Give all runs the same number of " + "tokens.");
         }
         if (!hasSteps()) {
             remarks.add("No brick is in all runs and marks a step, so the whole is not compared.");
         }
         if (firstRuns > 1 && runs.size() - firstRuns > 1 && sidesDidNotTakeTurns()) {
-            remarks.add("All runs of one side were before those of the other: what the machine did meanwhile counts as a "
-                    + "difference. Let the sides take turns, as brick run does.");
+            remarks.add(
+                    "All runs of one side were before those of the other: what the machine did meanwhile counts as a "
+                            + "difference. Let the sides take turns, as brick run does.");
         }
         otherShare("Garbage collection", RunFacts.VirtualMachine::gcPercent, MOST_OTHER_GC_PERCENT)
                 .ifPresent(remarks::add);
@@ -438,8 +462,7 @@ final class Figures {
     }
 
     /** Says that the virtual machines of one side had more of something to do than those of the other. */
-    private Optional<String> otherShare(
-            String what, ToDoubleFunction<RunFacts.VirtualMachine> percent, double most) {
+    private Optional<String> otherShare(String what, ToDoubleFunction<RunFacts.VirtualMachine> percent, double most) {
         if (runs.stream().anyMatch(run -> run.facts().virtualMachines().isEmpty())) {
             return Optional.empty();
         }
@@ -467,7 +490,8 @@ final class Figures {
     }
 
     private static boolean isBefore(List<ProfileSnapshot> one, List<ProfileSnapshot> other) {
-        return one.stream().allMatch(first -> other.stream().allMatch(second -> first.endedAt().isBefore(second.startedAt())));
+        return one.stream().allMatch(first -> other.stream()
+                .allMatch(second -> first.endedAt().isBefore(second.startedAt())));
     }
 
     // ---- the figures ----
@@ -489,7 +513,9 @@ final class Figures {
             Function<Integer, Number> ofRun,
             Function<Integer, Number> steady) {
         double[] recorded = values(ofRun);
-        double[] values = Arrays.stream(recorded).map(value -> value > 0 ? value : Double.NaN).toArray();
+        double[] values = Arrays.stream(recorded)
+                .map(value -> value > 0 ? value : Double.NaN)
+                .toArray();
         return new Figure(kind, name, values, values(steady), obstacle(recorded, obstacle), sharePercent, null);
     }
 
@@ -537,19 +563,26 @@ final class Figures {
     /** Other shares of prompts among the announced steps: samples of prompts are longer than others. */
     private String phaseMixThatDiffers() {
         return Arrays.stream(StepInfo.Phase.values())
-                .map(phase -> workThatDiffers("share of steps that are " + phase.name().toLowerCase(Locale.ROOT), run -> {
-                    StepStats stats = phase(run, phase);
-                    return stats == null ? 0.0 : ratio(stats.count(), steps(run));
-                }))
+                .map(phase -> workThatDiffers(
+                        "share of steps that are " + phase.name().toLowerCase(Locale.ROOT), run -> {
+                            StepStats stats = phase(run, phase);
+                            return stats == null ? 0.0 : ratio(stats.count(), steps(run));
+                        }))
                 .filter(difference -> !difference.isEmpty())
                 .collect(Collectors.joining("; "));
     }
 
     private void announcedSteps() {
         String mix = phaseMixThatDiffers();
-        add(Kind.TOTAL, "brick time of a step", 100, mix, run -> ratio(runs.get(run).totalNs(), steps(run)));
+        add(
+                Kind.TOTAL,
+                "brick time of a step",
+                100,
+                mix,
+                run -> ratio(runs.get(run).totalNs(), steps(run)));
         for (StepInfo.Phase phase : StepInfo.Phase.values()) {
-            boolean anywhere = runs.stream().anyMatch(run -> run.steps().phase(phase).isPresent());
+            boolean anywhere =
+                    runs.stream().anyMatch(run -> run.steps().phase(phase).isPresent());
             if (anywhere) {
                 String name = "wall time of a " + phase.name().toLowerCase(Locale.ROOT) + " step";
                 add(Kind.STEP, name, 100, phaseWorkThatDiffers(phase), run -> {
@@ -559,31 +592,63 @@ final class Figures {
             }
         }
         if (runs.stream().allMatch(run -> run.steps().timeToFirstTokenNs() > 0)) {
-            String prompts = workThatDiffers("number of prompt tokens before a first token", run -> ratio(
-                    runs.get(run).steps().phase(StepInfo.Phase.PREFILL).map(StepStats::prefillTokens).orElse(0L),
-                    runs.get(run).steps().timeToFirstToken().count()));
-            add(Kind.STEP, "time to first token", 100, prompts, run -> ratio(
-                    runs.get(run).steps().timeToFirstTokenNs(), runs.get(run).steps().timeToFirstToken().count()));
+            String prompts = workThatDiffers(
+                    "number of prompt tokens before a first token",
+                    run -> ratio(
+                            runs.get(run)
+                                    .steps()
+                                    .phase(StepInfo.Phase.PREFILL)
+                                    .map(StepStats::prefillTokens)
+                                    .orElse(0L),
+                            runs.get(run).steps().timeToFirstToken().count()));
+            add(
+                    Kind.STEP,
+                    "time to first token",
+                    100,
+                    prompts,
+                    run -> ratio(
+                            runs.get(run).steps().timeToFirstTokenNs(),
+                            runs.get(run).steps().timeToFirstToken().count()));
         }
         if (!addMeasuredRate()) {
-            add(Kind.TOKENS_PER_SEC, "tokens/s, profiled", 100, mix, run ->
-                    1e9 * ratio(outputTokens(runs.get(run)), runs.get(run).wallNs()));
+            add(
+                    Kind.TOKENS_PER_SEC,
+                    "tokens/s, profiled",
+                    100,
+                    mix,
+                    run -> 1e9
+                            * ratio(outputTokens(runs.get(run)), runs.get(run).wallNs()));
         }
     }
 
     private void stepsOf(Key brick) {
-        String batch = workThatDiffers(
-                "number of elements in a step",
-                run -> elementsPerSample(brick(run, brick)));
-        add(Kind.TOTAL, "brick time of a step", 100, batch, run -> ratio(runs.get(run).totalNs(), steps(run)));
+        String batch = workThatDiffers("number of elements in a step", run -> elementsPerSample(brick(run, brick)));
+        add(
+                Kind.TOTAL,
+                "brick time of a step",
+                100,
+                batch,
+                run -> ratio(runs.get(run).totalNs(), steps(run)));
         if (runs.stream().allMatch(run -> run.wallNs() > 0)) {
-            add(Kind.STEP, "wall time of a step", 100, batch, run -> ratio(runs.get(run).wallNs(), steps(run)));
+            add(
+                    Kind.STEP,
+                    "wall time of a step",
+                    100,
+                    batch,
+                    run -> ratio(runs.get(run).wallNs(), steps(run)));
         }
         if (!addMeasuredRate()
                 && runs.stream().allMatch(run -> run.wallNs() > 0)
-                && IntStream.range(0, runs.size()).allMatch(run -> brick(run, brick).totalElements() > 0)) {
-            add(Kind.TOKENS_PER_SEC, "tokens/s, profiled", 100, batch, run ->
-                    brick(run, brick).totalElements() * 1e9 / runs.get(run).wallNs());
+                && IntStream.range(0, runs.size())
+                        .allMatch(run -> brick(run, brick).totalElements() > 0)) {
+            add(
+                    Kind.TOKENS_PER_SEC,
+                    "tokens/s, profiled",
+                    100,
+                    batch,
+                    run -> brick(run, brick).totalElements()
+                            * 1e9
+                            / runs.get(run).wallNs());
         }
     }
 
@@ -599,7 +664,8 @@ final class Figures {
     }
 
     private boolean addRate(String name, Function<Integer, OptionalDouble> rate) {
-        boolean known = IntStream.range(0, runs.size()).allMatch(run -> rate.apply(run).isPresent());
+        boolean known =
+                IntStream.range(0, runs.size()).allMatch(run -> rate.apply(run).isPresent());
         if (known) {
             add(Kind.TOKENS_PER_SEC, name, 100, "", run -> rate.apply(run).getAsDouble());
         }
@@ -623,8 +689,12 @@ final class Figures {
             ToLongFunction<ProfileSnapshot> totalNs = run ->
                     run.categories().getOrDefault(category, CategoryStats.EMPTY).totalNs();
             if (runs.stream().anyMatch(run -> totalNs.applyAsLong(run) > 0)) {
-                found.add(figure(Kind.CATEGORY, category.displayName(), share(totalNs), "", run ->
-                        usualNs(run, category) / steps(run)));
+                found.add(figure(
+                        Kind.CATEGORY,
+                        category.displayName(),
+                        share(totalNs),
+                        "",
+                        run -> usualNs(run, category) / steps(run)));
             }
         }
         addLargestFirst(found);
@@ -666,13 +736,17 @@ final class Figures {
         Map<Key, Figure> found = new LinkedHashMap<>();
         for (Key key : sorted) {
             double[] middle = Objects.requireNonNull(middleShares.get(key), "a brick of no run");
-            found.put(key, figure(
-                    Kind.BRICK,
-                    key.name(),
-                    share(key),
-                    obstacle(key),
-                    run -> usualNs(run, key) / brick(run, key).count(),
-                    run -> brick(run, key).totalNs() * middle[run] / brick(run, key).count()));
+            found.put(
+                    key,
+                    figure(
+                            Kind.BRICK,
+                            key.name(),
+                            share(key),
+                            obstacle(key),
+                            run -> usualNs(run, key) / brick(run, key).count(),
+                            run -> brick(run, key).totalNs()
+                                    * middle[run]
+                                    / brick(run, key).count()));
         }
         all.addAll(found.values());
         return found;
@@ -686,12 +760,16 @@ final class Figures {
     }
 
     /**
-     * Adds a percentile of a brick where all runs have enough samples for it. As for the middle half, the mean of all samples
-     * is multiplied by a ratio of the same buckets, so that their width is not in the figure.
+     * Adds a percentile of a brick where all runs have enough samples for it. As for the middle half, the mean of all
+     * samples is multiplied by a ratio of the same buckets, so that their width is not in the figure.
      */
     private void tail(Key key, Figure ofBrick, Kind kind, int percent, int fewest) {
         boolean isKnown = IntStream.range(0, runs.size())
-                .allMatch(run -> brick(run, key).latency().orElse(LatencyDistribution.EMPTY).count() >= fewest);
+                .allMatch(run -> brick(run, key)
+                                .latency()
+                                .orElse(LatencyDistribution.EMPTY)
+                                .count()
+                        >= fewest);
         if (!isKnown) {
             return;
         }
@@ -699,11 +777,12 @@ final class Figures {
                 .filter(reason -> !reason.isEmpty())
                 .collect(Collectors.joining("; "));
         all.add(figure(kind, key.name() + ", p" + percent, share(key), obstacle, run -> {
-            BrickStats brick = brick(run, key);
-            LatencyDistribution latency = brick.latency().orElseThrow();
-            return ratio(brick.totalNs(), brick.count())
-                    * (latency.interpolatedPercentileNs(percent) / latency.meanNs(0, 100));
-        }).of(ofBrick));
+                    BrickStats brick = brick(run, key);
+                    LatencyDistribution latency = brick.latency().orElseThrow();
+                    return ratio(brick.totalNs(), brick.count())
+                            * (latency.interpolatedPercentileNs(percent) / latency.meanNs(0, 100));
+                })
+                .of(ofBrick));
     }
 
     private String obstacle(Key key) {
@@ -711,13 +790,10 @@ final class Figures {
             return "";
         }
         List<String> reasons = new ArrayList<>();
-        reasons.add(workThatDiffers(
-                "number of elements in a sample",
-                run -> elementsPerSample(brick(run, key))));
+        reasons.add(workThatDiffers("number of elements in a sample", run -> elementsPerSample(brick(run, key))));
         if (hasSteps()) {
             reasons.add(workThatDiffers(
-                    "number of samples in a step",
-                    run -> ratio(brick(run, key).count(), steps(run))));
+                    "number of samples in a step", run -> ratio(brick(run, key).count(), steps(run))));
         }
         if (GROWING.contains(key.name())) {
             reasons.add(otherLength());
@@ -732,9 +808,15 @@ final class Figures {
                 String work = tiles.stream().allMatch(tile -> tile.count() > 0)
                         ? workThatDiffers(
                                 "number of elements in a tile",
-                                run -> ratio(tiles.get(run).totalElements(), tiles.get(run).count()))
+                                run -> ratio(
+                                        tiles.get(run).totalElements(),
+                                        tiles.get(run).count()))
                         : "";
-                add(Kind.TILE, level.displayName(), share(run -> tile(run, level).totalNs()), work,
+                add(
+                        Kind.TILE,
+                        level.displayName(),
+                        share(run -> tile(run, level).totalNs()),
+                        work,
                         run -> ratio(tiles.get(run).totalNs(), tiles.get(run).count()));
             }
         }

@@ -14,18 +14,19 @@ import org.apache.commons.statistics.descriptive.Quantile;
 /**
  * Which of several variables differ between two sides of runs, with one error rate for all of them: the permutation of
  * the largest statistic, stepping down (Westfall and Young, <i>Resampling-Based Multiple Testing</i>, 1993, algorithm
- * 4.1). Runs are assigned to the sides anew, as wholes, so that whatever ties variables of one run together is kept. Where
- * the runs could have been on either side, the chance that any variable without a difference is found is at most the
- * level, whatever the distribution.
+ * 4.1). Runs are assigned to the sides anew, as wholes, so that whatever ties variables of one run together is kept.
+ * Where the runs could have been on either side, the chance that any variable without a difference is found is at most
+ * the level, whatever the distribution.
  *
- * <p>The statistic is the difference of the {@linkplain Trimmed trimmed means} over its standard error (Yuen 1974), so that
- * a run that is far from the others of its side neither makes a difference nor hides one. With few runs the error itself is
- * uncertain, and a variable that happens to show little of it looks different. So a variance is drawn to the median of its
- * pool, as much as their spread suggests that they are one and the same (Smyth, <i>Linear models and empirical Bayes
- * methods</i>, 2004). A variance that chance does not explain is left out of the pool, for a brick with two modes is not
- * like the others. Such a variable reaches further by chance, and would raise the bar for all; its variance counts up to
- * {@value #MOST_WILDNESS} times, so that it has to show more itself. A percentile of a brick counts so only if the brick
- * itself does, for a longer tail makes a percentile vary from run to run. The permutation holds for any statistic.
+ * <p>The statistic is the difference of the {@linkplain Trimmed trimmed means} over its standard error (Yuen 1974), so
+ * that a run that is far from the others of its side neither makes a difference nor hides one. With few runs the error
+ * itself is uncertain, and a variable that happens to show little of it looks different. So a variance is drawn to the
+ * median of its pool, as much as their spread suggests that they are one and the same (Smyth, <i>Linear models and
+ * empirical Bayes methods</i>, 2004). A variance that chance does not explain is left out of the pool, for a brick with
+ * two modes is not like the others. Such a variable reaches further by chance, and would raise the bar for all; its
+ * variance counts up to {@value #MOST_WILDNESS} times, so that it has to show more itself. A percentile of a brick
+ * counts so only if the brick itself does, for a longer tail makes a percentile vary from run to run. The permutation
+ * holds for any statistic.
  *
  * <p>Immutable; any thread.
  */
@@ -73,7 +74,8 @@ final class MaxTTest {
          * Of one value in every run.
          *
          * @param values those of the first side first
-         * @param pool the number of the pool whose median its variance is drawn to, 0 or more; {@link #NO_POOL} for none
+         * @param pool the number of the pool whose median its variance is drawn to, 0 or more; {@link #NO_POOL} for
+         *     none
          * @param speaks whether its own variance counts for that pool
          */
         Variable(double[] values, int pool, boolean speaks) {
@@ -142,7 +144,8 @@ final class MaxTTest {
      */
     MaxTTest(List<Variable> variables, int firstRuns, double level, long seed) {
         this.variables = List.copyOf(variables);
-        this.values = variables.stream().map(variable -> centred(variable.values)).toArray(double[][]::new);
+        this.values =
+                variables.stream().map(variable -> centred(variable.values)).toArray(double[][]::new);
         this.runs = values[0].length;
         this.firstRuns = firstRuns;
         trimmed = Trimmed.atEachEnd(firstRuns, runs - firstRuns);
@@ -189,13 +192,19 @@ final class MaxTTest {
         return Median.withDefaults().withCopy(true).evaluate(values);
     }
 
-    /** The variances that chance explains where all are one: wild variables, which may be a third, must not speak for the rest. */
+    /**
+     * The variances that chance explains where all are one: wild variables, which may be a third, must not speak for
+     * the rest.
+     */
     private static double[] likely(double[] variances, int degrees) {
         double most = mostLikely(median(variances), degrees);
         return Arrays.stream(variances).filter(variance -> variance <= most).toArray();
     }
 
-    /** A variance of so many degrees of freedom has a standard deviation of the root of 2 in so many, in units of itself. */
+    /**
+     * A variance of so many degrees of freedom has a standard deviation of the root of 2 in so many, in units of
+     * itself.
+     */
     private static double mostLikely(double variance, int degrees) {
         return variance * (1 + LIKELY_DEVIATIONS * Math.sqrt(2.0 / degrees));
     }
@@ -206,9 +215,9 @@ final class MaxTTest {
     }
 
     /**
-     * How much the spread of the variances says that they are one: the degrees of freedom that their median is worth. The
-     * log of a variance of {@code d} degrees has a variance of about {@code 2/d}; what is seen beyond that is a true
-     * difference between variables. Of the lower variances, since a few of the others may still be wild.
+     * How much the spread of the variances says that they are one: the degrees of freedom that their median is worth.
+     * The log of a variance of {@code d} degrees has a variance of about {@code 2/d}; what is seen beyond that is a
+     * true difference between variables. Of the lower variances, since a few of the others may still be wild.
      */
     private static double priorDegrees(double[] variances, int degrees) {
         if (variances.length < FEWEST_ALIKE) {
@@ -274,12 +283,9 @@ final class MaxTTest {
                     : wildness[leader];
             return new Statistic(difference, Math.sqrt(own * wildness[variable]), degrees);
         }
-        double mixed =
-                (pool.priorDegrees() * pool.variance() + degrees * both) / (pool.priorDegrees() + degrees);
+        double mixed = (pool.priorDegrees() * pool.variance() + degrees * both) / (pool.priorDegrees() + degrees);
         return new Statistic(
-                difference,
-                Math.sqrt(mixed * (1.0 / first + 1.0 / second)),
-                pool.priorDegrees() + degrees);
+                difference, Math.sqrt(mixed * (1.0 / first + 1.0 / second)), pool.priorDegrees() + degrees);
     }
 
     /** The assignments of runs to sides, and what the largest statistics were in them. */
@@ -328,7 +334,8 @@ final class MaxTTest {
                 isFirst[run] = 1;
             }
             for (int variable = 0; variable < assigned.length; variable++) {
-                assigned[variable] = statistic(variable, isFirst, sides, wildness).size();
+                assigned[variable] =
+                        statistic(variable, isFirst, sides, wildness).size();
             }
             double maximum = 0;
             for (int variable : smallestFirst) {

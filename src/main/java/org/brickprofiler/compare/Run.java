@@ -8,14 +8,14 @@ import java.util.OptionalDouble;
 import org.brickprofiler.ProfileSnapshot;
 
 /**
- * One run: what one process recorded. Samples of one process are not independent of each other, since they share what the
- * compiler made, where the memory lies and what else the machine did; so a run counts as one observation, however long
- * it was. Do not make two runs of one process. Immutable.
+ * One run: what one process recorded. Samples of one process are not independent of each other, since they share what
+ * the compiler made, where the memory lies and what else the machine did; so a run counts as one observation, however
+ * long it was. Do not make two runs of one process. Immutable.
  *
  * @param name what the run is called in reports, such as its file
  * @param snapshot what it recorded
- * @param tokensPerSec how fast it was by the application's own measure, best without a profiler, tokens/s; empty for what
- *     the snapshot knows of it
+ * @param tokensPerSec how fast it was by the application's own measure, best without a profiler, tokens/s; empty for
+ *     what the snapshot knows of it
  * @param disturbances what the machine did besides, one remark each, for a report; empty where nothing was seen
  */
 public record Run(String name, ProfileSnapshot snapshot, OptionalDouble tokensPerSec, List<String> disturbances) {
@@ -32,8 +32,8 @@ public record Run(String name, ProfileSnapshot snapshot, OptionalDouble tokensPe
         disturbances = List.copyOf(Objects.requireNonNull(disturbances, "disturbances"));
         if (tokensPerSec.isPresent()
                 && !(tokensPerSec.getAsDouble() > 0 && Double.isFinite(tokensPerSec.getAsDouble()))) {
-            throw new IllegalArgumentException(
-                    "tokensPerSec " + tokensPerSec.getAsDouble() + " of run " + name + " is not a finite number above 0");
+            throw new IllegalArgumentException("tokensPerSec " + tokensPerSec.getAsDouble() + " of run " + name
+                    + " is not a finite number above 0");
         }
     }
 

@@ -4,10 +4,10 @@ import java.util.stream.IntStream;
 import org.apache.commons.statistics.distribution.NormalDistribution;
 
 /**
- * The smallest true change that a comparison finds with a given probability. A change is found if its estimate reaches the
- * floor and its statistic the critical value. The estimate is normal about the true change; so a change of the size of the
- * floor is found in half of the comparisons at most, and the smallest one lies above the floor. The standard error is
- * estimated itself, from a variance that has a chi-squared distribution. No state; any thread.
+ * The smallest true change that a comparison finds with a given probability. A change is found if its estimate reaches
+ * the floor and its statistic the critical value. The estimate is normal about the true change; so a change of the size
+ * of the floor is found in half of the comparisons at most, and the smallest one lies above the floor. The standard
+ * error is estimated itself, from a variance that has a chi-squared distribution. No state; any thread.
  */
 final class SmallestChange {
 
@@ -41,7 +41,8 @@ final class SmallestChange {
     static double of(double floor, double critical, double error, double degrees, double power) {
         double[] bounds = new double[QUANTILES];
         for (int i = 0; i < QUANTILES; i++) {
-            bounds[i] = Math.max(floor, critical * error * Math.sqrt(chiSquaredPerDegree(NORMAL_QUANTILES[i], degrees)));
+            bounds[i] =
+                    Math.max(floor, critical * error * Math.sqrt(chiSquaredPerDegree(NORMAL_QUANTILES[i], degrees)));
         }
         double low = 0;
         double high = bounds[QUANTILES - 1] + FOUND_FOR_CERTAIN * error;

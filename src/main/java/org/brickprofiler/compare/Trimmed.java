@@ -4,13 +4,13 @@ import java.util.Arrays;
 import org.apache.commons.numbers.combinatorics.BinomialCoefficientDouble;
 
 /**
- * The mean of the values of one side without the lowest and the highest ones, and how far it may be from the true one (Yuen,
- * <i>The two-sample trimmed t for unequal population variances</i>, Biometrika 61, 1974). If nothing is trimmed, the figures
- * are those of Welch's test. Immutable; any thread.
+ * The mean of the values of one side without the lowest and the highest ones, and how far it may be from the true one
+ * (Yuen, <i>The two-sample trimmed t for unequal population variances</i>, Biometrika 61, 1974). If nothing is trimmed,
+ * the figures are those of Welch's test. Immutable; any thread.
  *
  * @param mean of the values that are kept
- * @param squaredError the squared standard error of that mean: from the winsorised variance, in which each trimmed value
- *     counts as the nearest one that is kept; 0 for one value
+ * @param squaredError the squared standard error of that mean: from the winsorised variance, in which each trimmed
+ *     value counts as the nearest one that is kept; 0 for one value
  * @param degrees degrees of freedom of the squared error, one less than the values that are kept
  */
 record Trimmed(double mean, double squaredError, int degrees) {
@@ -22,10 +22,10 @@ record Trimmed(double mean, double squaredError, int degrees) {
     private static final double MOST_ALIKE = Comparison.LEVEL / 10;
 
     /**
-     * How many values are trimmed at each end of each side: up to a fifth, and no more than a permutation test bears. If two
-     * sides are apart, an assignment that exchanges as many runs as are trimmed looks as far apart as the true one, and the
-     * probability of the test cannot be less than the share of such assignments. With ten runs a side it is 0.1 % for one
-     * run, and 2.3 % for two.
+     * How many values are trimmed at each end of each side: up to a fifth, and no more than a permutation test bears.
+     * If two sides are apart, an assignment that exchanges as many runs as are trimmed looks as far apart as the true
+     * one, and the probability of the test cannot be less than the share of such assignments. With ten runs a side it
+     * is 0.1 % for one run, and 2.3 % for two.
      *
      * @param first runs of one side
      * @param second runs of the other
@@ -70,8 +70,8 @@ record Trimmed(double mean, double squaredError, int degrees) {
         double lowest = sorted[trimmed];
         double highest = sorted[values - trimmed - 1];
         double winsorised = (sum + trimmed * (lowest + highest)) / values;
-        double squares =
-                trimmed * ((lowest - winsorised) * (lowest - winsorised) + (highest - winsorised) * (highest - winsorised));
+        double squares = trimmed
+                * ((lowest - winsorised) * (lowest - winsorised) + (highest - winsorised) * (highest - winsorised));
         for (int i = trimmed; i < values - trimmed; i++) {
             squares += (sorted[i] - winsorised) * (sorted[i] - winsorised);
         }

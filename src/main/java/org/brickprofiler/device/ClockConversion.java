@@ -7,9 +7,9 @@ import java.util.Objects;
  * pairs, rounded to the nearest nanosecond, halves up. A later tick never comes out earlier. Immutable; any thread; a
  * conversion allocates nothing.
  *
- * <p>Ticks before the first pair and after the second lie on the same line. The rounding is at most half a
- * nanosecond. How closely the two clocks of a pair were read together, and whether the counter ran evenly between the
- * pairs, only the driver knows.
+ * <p>Ticks before the first pair and after the second lie on the same line. The rounding is at most half a nanosecond.
+ * How closely the two clocks of a pair were read together, and whether the counter ran evenly between the pairs, only
+ * the driver knows.
  */
 public final class ClockConversion {
 
@@ -49,8 +49,8 @@ public final class ClockConversion {
      * @param first the earlier moment
      * @param second the later moment
      * @return a conversion that maps the ticks of both pairs to their host times
-     * @throws IllegalArgumentException when one of the clocks did not advance from the first pair to the second, or
-     *     the host's by more than 2<sup>63</sup> ns
+     * @throws IllegalArgumentException when one of the clocks did not advance from the first pair to the second, or the
+     *     host's by more than 2<sup>63</sup> ns
      */
     public static ClockConversion between(Pair first, Pair second) {
         if (second.deviceTicks() <= first.deviceTicks() || second.hostNs() <= first.hostNs()) {
@@ -98,7 +98,8 @@ public final class ClockConversion {
      * @param startTicks the earlier reading, ticks, 0 or more
      * @param endTicks the later reading, ticks, {@code startTicks} or more
      * @return the difference of their host times, ns, 0 or more
-     * @throws IllegalArgumentException when that is no interval, or one of the times or their difference no {@code long}
+     * @throws IllegalArgumentException when that is no interval, or one of the times or their difference no
+     *     {@code long}
      */
     public long elapsedNs(long startTicks, long endTicks) {
         if (startTicks < 0 || endTicks < startTicks) {
@@ -106,8 +107,8 @@ public final class ClockConversion {
         }
         long elapsedNs = toHostNs(endTicks) - toHostNs(startTicks);
         if (elapsedNs < 0) {
-            throw new IllegalArgumentException("from tick " + startTicks + " to tick " + endTicks
-                    + " is more than " + Long.MAX_VALUE + " ns by " + this);
+            throw new IllegalArgumentException("from tick " + startTicks + " to tick " + endTicks + " is more than "
+                    + Long.MAX_VALUE + " ns by " + this);
         }
         return elapsedNs;
     }

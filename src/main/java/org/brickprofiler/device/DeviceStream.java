@@ -8,9 +8,9 @@ import java.util.Optional;
  * A queue of work that a device does in order, such as a CUDA stream. It can be marked, waited for, polled without
  * waiting, and asked for the time between two marks.
  *
- * <p>A mark is a small number. It is set at the end of the queue, reached when the device has done everything before it,
- * and belongs to whoever set it until it is released; then its number is used again. Marks come from a pool that was
- * made before they are needed.
+ * <p>A mark is a small number. It is set at the end of the queue, reached when the device has done everything before
+ * it, and belongs to whoever set it until it is released; then its number is used again. Marks come from a pool that
+ * was made before they are needed.
  *
  * <p>Every method may be called from any thread, and none throws because of what a driver answers: a queue that cannot
  * do what it was asked says so by its result, and by one warning.
@@ -53,8 +53,8 @@ public interface DeviceStream extends AutoCloseable {
     /**
      * Returns the identity of the device in every process; its number counts only the devices that the process sees.
      *
-     * @return the UUID that the driver reports, for CUDA as its tools print it, {@code GPU-} first; empty unless overridden,
-     *     and if it is not known
+     * @return the UUID that the driver reports, for CUDA as its tools print it, {@code GPU-} first; empty unless
+     *     overridden, and if it is not known
      */
     default Optional<String> deviceUuid() {
         return Optional.empty();
@@ -73,7 +73,8 @@ public interface DeviceStream extends AutoCloseable {
     /**
      * How the device is reached, for timelines: those of CUDA's devices alone show launches as CUDA's tools do.
      *
-     * @return the name of an {@code org.brickprofiler.Backend}: {@code CUDA}, {@code METAL}; {@code CPU} unless overridden
+     * @return the name of an {@code org.brickprofiler.Backend}: {@code CUDA}, {@code METAL}; {@code CPU} unless
+     *     overridden
      */
     default String backend() {
         return "CPU";
@@ -104,8 +105,8 @@ public interface DeviceStream extends AutoCloseable {
     long elapsedNs(int from, int to);
 
     /**
-     * The times between each of some marks and the next, by the device's own clock. Waits for nothing. The same as asking
-     * for one after the other, which a device may do at less cost.
+     * The times between each of some marks and the next, by the device's own clock. Waits for nothing. The same as
+     * asking for one after the other, which a device may do at less cost.
      *
      * @param marks marks that were not released
      * @param count how many of them, from the first on
@@ -121,8 +122,8 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
-     * Whether the device had anything to do between two marks, as far as the queue knows. Where it had not, the time between
-     * them is the host's, and no sample. Waits for nothing.
+     * Whether the device had anything to do between two marks, as far as the queue knows. Where it had not, the time
+     * between them is the host's, and no sample. Waits for nothing.
      *
      * @param from a mark that was not released, and is reached
      * @param to another
@@ -133,18 +134,18 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
-     * Waits until the device has done everything before a mark, whatever was enqueued behind it. A stream of a device that
-     * may hang waits no longer than a timeout ({@link #DEFAULT_WAIT_TIMEOUT}).
+     * Waits until the device has done everything before a mark, whatever was enqueued behind it. A stream of a device
+     * that may hang waits no longer than a timeout ({@link #DEFAULT_WAIT_TIMEOUT}).
      *
      * @param mark a mark that was not released
-     * @return false where that cannot be waited for: now, as long as {@link #isUsable()}, or ever; and after the timeout,
-     *     when {@link #isStalled()}
+     * @return false where that cannot be waited for: now, as long as {@link #isUsable()}, or ever; and after the
+     *     timeout, when {@link #isStalled()}
      */
     boolean waitFor(int mark);
 
     /**
-     * Whether the device seems to hang: a wait has ended after its timeout, and no mark was waited for with success since.
-     * Samples that waited for it are then unresolved. Waits for nothing.
+     * Whether the device seems to hang: a wait has ended after its timeout, and no mark was waited for with success
+     * since. Samples that waited for it are then unresolved. Waits for nothing.
      *
      * @return false unless overridden
      */
@@ -153,8 +154,8 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
-     * Whether the calling thread may ask about marks as it is. Where it may not, to ask changes something of the thread,
-     * as what is current there: that is for threads that set marks here or wait for them.
+     * Whether the calling thread may ask about marks as it is. Where it may not, to ask changes something of the
+     * thread, as what is current there: that is for threads that set marks here or wait for them.
      *
      * @return true unless overridden
      */
@@ -183,8 +184,8 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
-     * A pass has ended: what the queue was refused during the pass, such as more marks, may be tried again, once, in the
-     * next. Waits for nothing and makes no context current. Does nothing unless overridden.
+     * A pass has ended: what the queue was refused during the pass, such as more marks, may be tried again, once, in
+     * the next. Waits for nothing and makes no context current. Does nothing unless overridden.
      */
     default void passEnded() {}
 

@@ -15,8 +15,8 @@ public interface DeviceTimer extends AutoCloseable {
      * @param backend the name of an {@code org.brickprofiler.Backend}, in any case
      * @param streams where work is done, each of its own {@link DeviceStream#backend()}
      * @return one by marks of the first stream of that backend; for the host, where there is none, a {@link CpuTimer}
-     * @throws IllegalArgumentException when the name is null, or none of the streams is of that backend and it is not the
-     *     host's
+     * @throws IllegalArgumentException when the name is null, or none of the streams is of that backend and it is not
+     *     the host's
      */
     static DeviceTimer of(String backend, DeviceStream... streams) {
         if (backend == null) {

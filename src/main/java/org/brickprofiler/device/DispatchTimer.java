@@ -12,8 +12,8 @@ import org.brickprofiler.internal.io.CloseActions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Times dispatches in a stream, kernel by kernel, without waiting for any: a mark before and one after each, and what the
- * device has done is handed over when somebody asks. One line keeps it in kernel timings:
+ * Times dispatches in a stream, kernel by kernel, without waiting for any: a mark before and one after each, and what
+ * the device has done is handed over when somebody asks. One line keeps it in kernel timings:
  *
  * <pre>{@code
  * DispatchTimer dispatches = new DispatchTimer(stream, 4_096);
@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * dispatches.drain(Backend.CUDA, KernelTimings.global()::record);
  * }</pre>
  *
- * <p>What lies between the marks is the dispatch's, on an idle device what the host takes to launch it, too. What has no
- * time, as in a capture, is counted as lost, and so is what finds no room or no mark.
+ * <p>What lies between the marks is the dispatch's, on an idle device what the host takes to launch it, too. What has
+ * no time, as in a capture, is counted as lost, and so is what finds no room or no mark.
  *
  * <p>Any thread. Timing a dispatch allocates nothing and takes a short lock, outside of which the marks are set.
  */
@@ -181,9 +181,9 @@ public final class DispatchTimer {
     }
 
     /**
-     * Hands over the dispatches that the device has done since, in the order in which they were ended. Waits for nothing:
-     * the first one that is not done holds up those behind it. After the stream was closed, those that were done by then, if
-     * the thread that closed it could ask for them.
+     * Hands over the dispatches that the device has done since, in the order in which they were ended. Waits for
+     * nothing: the first one that is not done holds up those behind it. After the stream was closed, those that were
+     * done by then, if the thread that closed it could ask for them.
      *
      * @param <B> how backends are named
      * @param backend passed on

@@ -7,8 +7,8 @@ import org.brickprofiler.internal.io.MarkPool;
 import org.brickprofiler.spi.NanoClock;
 
 /**
- * The host as a device: work is done by whoever enqueues it, so a mark is reached as it is set and its time is that of a
- * clock. For engines that compute on the host what others compute on a device, and to compare the two. Any thread;
+ * The host as a device: work is done by whoever enqueues it, so a mark is reached as it is set and its time is that of
+ * a clock. For engines that compute on the host what others compute on a device, and to compare the two. Any thread;
  * allocates nothing unless the pool of marks grows.
  */
 public final class HostStream implements DeviceStream {

@@ -11,8 +11,8 @@ import java.util.stream.Stream;
  * @param stream the stream's name
  * @param device the device's name
  * @param deviceIndex the number of the device among those of its kind
- * @param deviceUuid which device it is on every machine and in every process, where that is known: under {@code
- *     CUDA_VISIBLE_DEVICES} the device of every rank has number 0
+ * @param deviceUuid which device it is on every machine and in every process, where that is known: under
+ *     {@code CUDA_VISIBLE_DEVICES} the device of every rank has number 0
  * @param pciAddress the address of the device's PCI function in its machine, where that is known
  * @param samples how many bricks have a time of the device
  * @param busyNs how long at least one brick was running, ns: the union of their times, by the device's clock

@@ -1,8 +1,8 @@
 package org.brickprofiler.graph;
 
 /**
- * Something that a step of its own thread may adopt: a node, or a hand-off of work. Written by the thread that recorded it;
- * read by any, see {@link Recording}.
+ * Something that a step of its own thread may adopt: a node, or a hand-off of work. Written by the thread that recorded
+ * it; read by any, see {@link Recording}.
  */
 abstract class Adoptable {
 

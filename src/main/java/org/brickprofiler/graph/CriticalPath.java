@@ -175,10 +175,10 @@ public final class CriticalPath {
     // ---- results ----
 
     /**
-     * One longest path: the nodes whose own times make up its length, in the order of time. These are nodes with a
-     * time of their own, and nodes without time and without children that lie between them. Where several paths are
-     * longest, it is the one that goes into the children of a node rather than past them, on to a follower rather than
-     * to the end of the parent, and to the lowest ids.
+     * One longest path: the nodes whose own times make up its length, in the order of time. These are nodes with a time
+     * of their own, and nodes without time and without children that lie between them. Where several paths are longest,
+     * it is the one that goes into the children of a node rather than past them, on to a follower rather than to the
+     * end of the parent, and to the lowest ids.
      *
      * @return ids; their own times sum to {@link #totalNs()}; empty in an empty graph
      */

@@ -97,7 +97,8 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
 
     private String head() {
         return "Critical path\n"
-                + "  path         " + us(path.totalNs()) + " us, through " + path.nodes().size() + " of "
+                + "  path         " + us(path.totalNs()) + " us, through "
+                + path.nodes().size() + " of "
                 + graph.nodeCount() + " nodes\n"
                 + "  work         " + us(workNs) + " us, each moment counted once\n"
                 + String.format(Locale.ROOT, "  parallelism  %.2f on average\n", averageParallelism());

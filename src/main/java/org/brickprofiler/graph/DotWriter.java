@@ -24,8 +24,7 @@ final class DotWriter {
 
     private static final int NONE = ExecutionGraph.NONE;
 
-    private static final String HEAD =
-            """
+    private static final String HEAD = """
             digraph execution {
               graph [rankdir=LR, newrank=true, ranksep=0.3, nodesep=0.15, fontname="Helvetica", charset="UTF-8"];
               node [fontname="Helvetica", fontsize=10, style=filled, margin="0.1,0.05"];

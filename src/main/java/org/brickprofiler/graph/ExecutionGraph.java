@@ -378,7 +378,8 @@ public final class ExecutionGraph {
      * How bricks of one name lie inside and beside others. Of several graphs, the numbers add up.
      *
      * @param samples how many there are
-     * @param lapped of them, those that one reading of the clock began while it ended the brick before, as {@code lap} does
+     * @param lapped of them, those that one reading of the clock began while it ended the brick before, as {@code lap}
+     *     does
      * @param within bricks inside them, at any depth
      * @param lappedWithin of these, those that were begun so
      */
@@ -394,8 +395,8 @@ public final class ExecutionGraph {
             requireNotNegative("within", within);
             requireNotNegative("lappedWithin", lappedWithin);
             if (lapped > samples || lappedWithin > within) {
-                throw new IllegalArgumentException("lapped " + lapped + " of " + samples + " samples, and " + lappedWithin
-                        + " of " + within + " within them");
+                throw new IllegalArgumentException("lapped " + lapped + " of " + samples + " samples, and "
+                        + lappedWithin + " of " + within + " within them");
             }
         }
 

@@ -135,8 +135,7 @@ public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function,
      * @param direction between which kinds of memory
      * @param elapsedNs how long it took, ns, 0 or more, where known
      */
-    record Transfer(
-            String source, String destination, long bytes, TransferDirection direction, OptionalLong elapsedNs)
+    record Transfer(String source, String destination, long bytes, TransferDirection direction, OptionalLong elapsedNs)
             implements ExecutionNode {
         /**
          * Checks the parts.

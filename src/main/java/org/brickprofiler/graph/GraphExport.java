@@ -155,8 +155,8 @@ public final class GraphExport {
     }
 
     /**
-     * The edges of a graph as a sparse matrix in compressed rows, to be read by numeric code. Row <i>r</i> holds the edges
-     * that leave node <i>r</i>, in the order in which they were added: entries {@code rowOffsets[r]} to
+     * The edges of a graph as a sparse matrix in compressed rows, to be read by numeric code. Row <i>r</i> holds the
+     * edges that leave node <i>r</i>, in the order in which they were added: entries {@code rowOffsets[r]} to
      * {@code rowOffsets[r + 1] - 1} of columns and weights. Immutable; every array is a copy of its own.
      */
     public static final class Csr {

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>What owns what.</b> Every thread has its own scopes, layers and passes. A node recorded inside an open scope is
  * a child of that scope. A brick is recorded when it ends, and then takes over what its thread recorded in the same
- * scope since the brick began; a layer does the same when it ends. Whatever nobody took over is at the top level.
- * What one thread recorded below one parent, or at the top level, is linked by {@link EdgeType#SEQUENCE} edges in the
- * order in which it ended; scopes in the order in which they began.
+ * scope since the brick began; a layer does the same when it ends. Whatever nobody took over is at the top level. What
+ * one thread recorded below one parent, or at the top level, is linked by {@link EdgeType#SEQUENCE} edges in the order
+ * in which it ended; scopes in the order in which they began.
  *
  * <p><b>Work for other threads.</b> A token of {@link #handOff} carries the brick that is open on the thread that takes
  * it. A node that another thread records for the token is a child of that brick, or of the token's layer if no brick of
@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
  * after something that began inside a brick belongs to that brick, even if it was reported to have begun earlier.
  *
  * <p><b>Budget.</b> Once as many nodes are recorded as the budget allows, further ones are counted and dropped, and
- * their id is {@link #NONE}. Dependencies are bounded by four times the budget, and tokens that carry a brick by the budget;
- * a token past it carries its layer alone and is counted as a dropped dependency.
+ * their id is {@link #NONE}. Dependencies are bounded by four times the budget, and tokens that carry a brick by the
+ * budget; a token past it carries its layer alone and is counted as a dropped dependency.
  *
  * <p><b>Threads.</b> Every method may be called from any thread, virtual ones included. Recording threads wait neither
  * for each other nor for a reader. A reader waits for nodes that are being recorded at that moment. What belongs to a
@@ -55,7 +55,9 @@ public final class GraphRecorder {
     /** The most nodes a recorder keeps, unless another budget is given. */
     public static final int DEFAULT_NODE_BUDGET = 100_000;
 
-    /** How often {@link #handOff} reads the clock and waits for it to advance: some 20 us, and clocks of 100 ns advance. */
+    /**
+     * How often {@link #handOff} reads the clock and waits for it to advance: some 20 us, and clocks of 100 ns advance.
+     */
     private static final int MOST_READINGS = 1_000;
 
     private final NanoClock clock;
@@ -420,9 +422,9 @@ public final class GraphRecorder {
     }
 
     /**
-     * Returns a token of a layer that also carries the innermost brick that is open on the calling thread, in its current
-     * scope: nodes that other threads record for the token become children of that brick. A brick is open from its beginning
-     * until {@link #brick} reports it; one that ends on another thread carries nothing.
+     * Returns a token of a layer that also carries the innermost brick that is open on the calling thread, in its
+     * current scope: nodes that other threads record for the token become children of that brick. A brick is open from
+     * its beginning until {@link #brick} reports it; one that ends on another thread carries nothing.
      *
      * <p>So that a brick that begins next is told from one that is open, the call returns after the clock has advanced.
      * If the clock stands still for 1,000 readings, a brick that begins at that reading counts as open.
@@ -453,9 +455,10 @@ public final class GraphRecorder {
     }
 
     /**
-     * Sets for whose layer the calling thread works from now on, until the next call. Nodes that it records then belong to
-     * the brick that the token carries, or else to the token's layer; until both have ended they have no parent. Whatever
-     * the thread had begun itself, or for a token that it was interrupted in, goes on when it works for that again.
+     * Sets for whose layer the calling thread works from now on, until the next call. Nodes that it records then belong
+     * to the brick that the token carries, or else to the token's layer; until both have ended they have no parent.
+     * Whatever the thread had begun itself, or for a token that it was interrupted in, goes on when it works for that
+     * again.
      *
      * @param layer a token of {@link #handOff}, the {@link LayerToken} of a layer, {@link LayerToken#VOID} for none, or
      *     {@link LayerToken#OWN} for whatever this thread itself has begun

@@ -1,9 +1,9 @@
 package org.brickprofiler.graph;
 
 /**
- * The moment at which a thread took a token of its layer, to give work to other threads. The brick that was open on that
- * thread then adopts the hand-off when it ends, as it adopts the nodes recorded inside it, and so owns the work done for the
- * token. A hand-off is no node: it has no id in the graph.
+ * The moment at which a thread took a token of its layer, to give work to other threads. The brick that was open on
+ * that thread then adopts the hand-off when it ends, as it adopts the nodes recorded inside it, and so owns the work
+ * done for the token. A hand-off is no node: it has no id in the graph.
  */
 final class HandOff extends Adoptable {
 

@@ -98,7 +98,9 @@ final class OpenEntries extends PerThread.Owned {
 
     /** A layer that has ended, as long as a brick may be found to belong to it. */
     private static final class Closed {
-        @Nullable Frame frame;
+        @Nullable
+        Frame frame;
+
         int id;
         ExecutionNode.@Nullable Layer layer;
         long token;

@@ -6,9 +6,9 @@ import org.brickprofiler.internal.record.LayerToken;
 import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 
 /**
- * Finds the owner of each recorded node. A node that a thread recorded for a token of another thread belongs to the brick
- * that was open where the token was taken, or else to the token's layer; times decide nothing. One thread, once; linear,
- * but for tokens that were taken while working for tokens.
+ * Finds the owner of each recorded node. A node that a thread recorded for a token of another thread belongs to the
+ * brick that was open where the token was taken, or else to the token's layer; times decide nothing. One thread, once;
+ * linear, but for tokens that were taken while working for tokens.
  */
 final class ParentFinder {
 
@@ -75,7 +75,10 @@ final class ParentFinder {
         cutCircles(ofOthers);
     }
 
-    /** Threads that end layers while they work for each other's say of each layer that it lies inside the other: neither does. */
+    /**
+     * Threads that end layers while they work for each other's say of each layer that it lies inside the other: neither
+     * does.
+     */
     private void cutCircles(BitSet ofOthers) {
         int[] walks = new int[parents.length];
         for (int id = ofOthers.nextSetBit(0); id >= 0; id = ofOthers.nextSetBit(id + 1)) {

@@ -23,8 +23,8 @@ final class RecordedNode extends Adoptable {
      * @param threadName its name
      * @param parent the id of what is around it: a scope that is open, or a layer that ended while the node ran; or
      *     {@link GraphRecorder#NONE}
-     * @param layer the token that the thread worked for, of a layer of another thread, if nothing else is around the node;
-     *     else {@link LayerToken#VOID}
+     * @param layer the token that the thread worked for, of a layer of another thread, if nothing else is around the
+     *     node; else {@link LayerToken#VOID}
      */
     record Place(int thread, String threadName, int parent, long layer) {}
 

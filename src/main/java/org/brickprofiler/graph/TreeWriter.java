@@ -91,7 +91,10 @@ final class TreeWriter {
         text.append("  ").append(right(share(id), SHARE_WIDTH));
         String details = PlainText.ascii(GraphExport.details(graph.node(id)));
         String thread = thread(id);
-        text.append("  ").append(details).append(details.isEmpty() || thread.isEmpty() ? "" : ", ").append(thread);
+        text.append("  ")
+                .append(details)
+                .append(details.isEmpty() || thread.isEmpty() ? "" : ", ")
+                .append(thread);
         out.append(text.toString().stripTrailing()).append('\n');
     }
 
@@ -99,7 +102,8 @@ final class TreeWriter {
     private String thread(int id) {
         Optional<String> thread = graph.threadName(id);
         OptionalInt parent = graph.parent(id);
-        boolean known = parent.isPresent() && graph.threadName(parent.getAsInt()).equals(thread);
+        boolean known =
+                parent.isPresent() && graph.threadName(parent.getAsInt()).equals(thread);
         return known ? "" : thread.map(name -> "on " + PlainText.ascii(name)).orElse("");
     }
 

@@ -31,9 +31,9 @@ import org.jspecify.annotations.Nullable;
  *     event</td></tr>
  * </table>
  *
- * <p>Switch executions on by {@code recording.enable("brick.Execution")}, or on the command line by {@code
- * -XX:StartFlightRecording:filename=run.jfr,+brick.Execution#enabled=true}. Where that is done while a recording runs, they
- * come within a second. As long as no recording wants executions, a sample costs nothing more. Any thread.
+ * <p>Switch executions on by {@code recording.enable("brick.Execution")}, or on the command line by
+ * {@code -XX:StartFlightRecording:filename=run.jfr,+brick.Execution#enabled=true}. Where that is done while a recording
+ * runs, they come within a second. As long as no recording wants executions, a sample costs nothing more. Any thread.
  */
 public final class BrickEvents implements AutoCloseable {
 

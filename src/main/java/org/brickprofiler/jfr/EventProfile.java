@@ -35,10 +35,10 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Bricks come from {@code brick.Execution}, steps from {@code brick.Step}. The wall time is that from the first event to
- * the last; times to first token and per output token are by the threads that drove the steps; where several drove steps at
- * a time, the time in which one was under way is their sum. Events reach a stream up to a second after they were committed.
- * Any thread.
+ * <p>Bricks come from {@code brick.Execution}, steps from {@code brick.Step}. The wall time is that from the first
+ * event to the last; times to first token and per output token are by the threads that drove the steps; where several
+ * drove steps at a time, the time in which one was under way is their sum. Events reach a stream up to a second after
+ * they were committed. Any thread.
  */
 public final class EventProfile {
 
@@ -77,7 +77,8 @@ public final class EventProfile {
     private synchronized void addStep(RecordedEvent event) {
         cover(event.getStartTime(), event.getEndTime());
         RecordedThread thread = event.getThread();
-        threads.computeIfAbsent(thread == null ? 0 : thread.getId(), id -> new Playback()).playStep(event);
+        threads.computeIfAbsent(thread == null ? 0 : thread.getId(), id -> new Playback())
+                .playStep(event);
     }
 
     private void cover(Instant start, Instant end) {
@@ -136,7 +137,10 @@ public final class EventProfile {
 
         void playExecution(RecordedEvent event, long elapsedNs) {
             nowNs = unixNs(event.getEndTime());
-            profiler.record(keyOf(event.getString("brick"), category(event.getString("category"))), elapsedNs, event.getLong("elements"));
+            profiler.record(
+                    keyOf(event.getString("brick"), category(event.getString("category"))),
+                    elapsedNs,
+                    event.getLong("elements"));
         }
 
         /** An event has the brick's own name: one that is an alias is the name of an engine's own brick. */

@@ -22,10 +22,12 @@ final class ExecutionEvent extends Event {
     static final String NAME = "brick.Execution";
 
     @Label("Brick")
-    @Nullable String brick;
+    @Nullable
+    String brick;
 
     @Label("Category")
-    @Nullable String category;
+    @Nullable
+    String category;
 
     @Label("Elapsed")
     @Timespan(Timespan.NANOSECONDS)

@@ -23,7 +23,8 @@ final class StepEvent extends Event {
     static final String NAME = "brick.Step";
 
     @Label("Phase")
-    @Nullable String phase;
+    @Nullable
+    String phase;
 
     @Label("Batch")
     int batch;

@@ -16,8 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param onlyBefore the kernels that only the first one has, largest total first
  * @param onlyAfter the kernels that only the second one has, largest total first
  */
-public record KernelSpeedup(
-        List<Change> changes, List<KernelTiming> onlyBefore, List<KernelTiming> onlyAfter) {
+public record KernelSpeedup(List<Change> changes, List<KernelTiming> onlyBefore, List<KernelTiming> onlyAfter) {
 
     /** Makes the lists unchangeable. */
     public KernelSpeedup {
@@ -55,8 +54,7 @@ public record KernelSpeedup(
     private static Map<Kernel, KernelTiming> byKernel(String which, List<KernelTiming> timings) {
         Map<Kernel, KernelTiming> found = new HashMap<>();
         for (KernelTiming timing : timings) {
-            if (timing.dispatchCount() > 0
-                    && found.put(new Kernel(timing.name(), timing.backend()), timing) != null) {
+            if (timing.dispatchCount() > 0 && found.put(new Kernel(timing.name(), timing.backend()), timing) != null) {
                 throw new IllegalArgumentException(
                         "'" + timing.name() + "' on " + timing.backend() + " is twice in the timings " + which);
             }

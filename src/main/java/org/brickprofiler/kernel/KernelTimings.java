@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * How long kernels took, for code that has the times already, from its driver, or takes them by {@link #time} or a
- * {@link DispatchTimer}. Sums by kernel, where a kernel is a name on a {@link Backend}, and command buffers with
- * their dispatches by label.
+ * {@link DispatchTimer}. Sums by kernel, where a kernel is a name on a {@link Backend}, and command buffers with their
+ * dispatches by label.
  *
  * <p>Every method may be called from any thread. Threads that {@link #record} wait neither for each other nor for a
  * reader; command buffers and dispatches share one short lock. Nothing is allocated from the second sample of a thread
@@ -49,8 +49,8 @@ import org.slf4j.LoggerFactory;
  * <p><b>Names.</b> There is room for at least 4,000 kernels of each backend, for good, and for 4,096 labels between two
  * resets. Further ones are counted together as {@value #OTHER_NAMES}, backend by backend, and that is logged once.
  *
- * <p><b>Errors.</b> Null and empty names, negative numbers and intervals that end before they begin are refused with
- * an {@link IllegalArgumentException}, also while recording is off by {@link #disable}; nothing is recorded then.
+ * <p><b>Errors.</b> Null and empty names, negative numbers and intervals that end before they begin are refused with an
+ * {@link IllegalArgumentException}, also while recording is off by {@link #disable}; nothing is recorded then.
  */
 public final class KernelTimings {
 
@@ -201,8 +201,8 @@ public final class KernelTimings {
 
     /**
      * Runs code that enqueues a dispatch on a device, waits for the device, and records how long it took there. Where
-     * the timer reads 0, since the device reports no time, nothing is recorded. To wait once for many, see {@link
-     * DispatchTimer}.
+     * the timer reads 0, since the device reports no time, nothing is recorded. To wait once for many, see
+     * {@link DispatchTimer}.
      *
      * @param name the kernel's name; any but null and empty
      * @param backend where it runs
@@ -336,8 +336,7 @@ public final class KernelTimings {
      * @throws IllegalArgumentException when a text is null or empty, the index is negative, or the interval negative or
      *     reversed
      */
-    public void recordDispatch(
-            String label, Backend backend, String operation, int index, long startNs, long endNs) {
+    public void recordDispatch(String label, Backend backend, String operation, int index, long startNs, long endNs) {
         recordDispatch(label, backend, operation, index, startNs, endNs, ClockConversion.IDENTITY);
     }
 
@@ -382,8 +381,8 @@ public final class KernelTimings {
     }
 
     /**
-     * The command buffers that were recorded since the last reset, by label and backend. At most 262,144 dispatches
-     * are listed; later ones are dropped, counted in {@link #droppedDispatches}, and logged once.
+     * The command buffers that were recorded since the last reset, by label and backend. At most 262,144 dispatches are
+     * listed; later ones are dropped, counted in {@link #droppedDispatches}, and logged once.
      *
      * @return an immutable list, in the order in which the labels first appeared, in a command buffer or a dispatch;
      *     consistent as a whole

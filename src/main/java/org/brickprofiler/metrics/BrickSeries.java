@@ -11,8 +11,8 @@ import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
 
 /**
- * Sums by brick for systems that keep a series for each combination of labels, which must be few. A brick that has got a
- * series keeps it. Once so many have one, all further bricks of a category share the series
+ * Sums by brick for systems that keep a series for each combination of labels, which must be few. A brick that has got
+ * a series keeps it. Once so many have one, all further bricks of a category share the series
  * {@value BrickProfiler#OTHER_NAMES}, so that the sums by category stay exact. Any thread; readers wait for each other.
  */
 public final class BrickSeries {

@@ -8,12 +8,14 @@ import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The snapshot of a profiler for a reader that asks value by value: taken once, and answered until it is too old, so that
- * the values of one reading belong together. Any thread; readers wait for each other.
+ * The snapshot of a profiler for a reader that asks value by value: taken once, and answered until it is too old, so
+ * that the values of one reading belong together. Any thread; readers wait for each other.
  */
 public final class RecentSnapshot {
 
-    /** How long a snapshot serves unless said otherwise: longer than a scrape takes, shorter than the time between two. */
+    /**
+     * How long a snapshot serves unless said otherwise: longer than a scrape takes, shorter than the time between two.
+     */
     public static final Duration DEFAULT_AGE = Duration.ofSeconds(1);
 
     private final BrickProfiler profiler;

@@ -8,10 +8,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Path;
-import java.util.Objects;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -24,8 +24,8 @@ import org.brickprofiler.report.internal.JsonText;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A log of checksums in a file, so that two processes or two machines can be compared. Nothing is lost, but the bits
- * of a NaN among the samples.
+ * A log of checksums in a file, so that two processes or two machines can be compared. Nothing is lost, but the bits of
+ * a NaN among the samples.
  *
  * <p>The file is text with a JSON object on each line: first one that names {@code schema_version}, {@code kind}
  * ({@code "brick-checksums"}), {@code scope}, {@code samples}, {@code capacity}, {@code dropped} and the number of
@@ -168,8 +168,7 @@ public final class ChecksumFile {
         ChecksumLog log() throws IOException {
             boolean there = input.next("the first line", this::headerField);
             if (!there || !kindFound) {
-                throw input.error("the first line does not have kind \"" + KIND
-                        + "\": this is no file of checksums");
+                throw input.error("the first line does not have kind \"" + KIND + "\": this is no file of checksums");
             }
             for (EntryFields fields = new EntryFields(); input.next("an entry", fields); fields = new EntryFields()) {
                 add(fields.entry());
@@ -197,7 +196,8 @@ public final class ChecksumFile {
                 case "schema_version" -> input.version(key, HIGHEST_MAJOR_VERSION);
                 case "kind" -> kindFound = requireKind(key);
                 case "scope" ->
-                    options = options.withScope(input.oneOf(key, ChecksumOptions.Scope.values(), ChecksumOptions.Scope::displayName));
+                    options = options.withScope(
+                            input.oneOf(key, ChecksumOptions.Scope.values(), ChecksumOptions.Scope::displayName));
                 case "samples" ->
                     options = options.withSamples((int) input.whole(key, 0, ChecksumOptions.MOST_SAMPLES));
                 case "capacity" -> options = options.withCapacity((int) input.whole(key, 1, Integer.MAX_VALUE));

@@ -34,8 +34,8 @@ import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.report.internal.TextTable;
 
 /**
- * A comparison of runs for people, for a pull request, for a browser, and for programs. In all of them what casts doubt on the figures
- * stands first. Equal comparisons give equal text, whatever the locale. Stateless; any thread.
+ * A comparison of runs for people, for a pull request, for a browser, and for programs. In all of them what casts doubt
+ * on the figures stands first. Equal comparisons give equal text, whatever the locale. Stateless; any thread.
  */
 public final class ComparisonReport {
 
@@ -58,12 +58,16 @@ public final class ComparisonReport {
      */
     public static String toText(Comparison comparison) {
         StringBuilder text = new StringBuilder(headline(comparison)).append('\n');
-        comparison.remarks().forEach(remark -> text.append("! ").append(PlainText.ascii(remark)).append('\n'));
+        comparison.remarks().forEach(remark -> text.append("! ")
+                .append(PlainText.ascii(remark))
+                .append('\n'));
         for (Block block : Block.EACH) {
             List<Line> lines = block.of(comparison);
             if (!lines.isEmpty()) {
                 text.append('\n').append(block.table().render(lines));
-                longNotes(lines).forEach(note -> text.append("  ").append(PlainText.ascii(note)).append('\n'));
+                longNotes(lines)
+                        .forEach(note ->
+                                text.append("  ").append(PlainText.ascii(note)).append('\n'));
             }
         }
         return text.append('\n').append(legend(comparison)).append('\n').toString();
@@ -78,7 +82,9 @@ public final class ComparisonReport {
      */
     public static String toMarkdown(Comparison comparison) {
         StringBuilder text = new StringBuilder("**" + headline(comparison) + "**\n\n");
-        comparison.remarks().forEach(remark -> text.append("> :warning: ").append(escaped(remark)).append("\n>\n"));
+        comparison.remarks().forEach(remark -> text.append("> :warning: ")
+                .append(escaped(remark))
+                .append("\n>\n"));
         if (!comparison.remarks().isEmpty()) {
             text.append('\n');
         }
@@ -90,18 +96,21 @@ public final class ComparisonReport {
                 .filter(line -> !changed.contains(line))
                 .toList();
         if (!others.isEmpty()) {
-            text.append("\n<details><summary>").append(count(others.size()))
+            text.append("\n<details><summary>")
+                    .append(count(others.size()))
                     .append(" more lines</summary>\n\n")
                     .append(markdownTable(others))
                     .append("\n</details>\n");
         }
-        legend(comparison).lines().forEach(line -> text.append('\n').append(escaped(line)).append('\n'));
+        legend(comparison)
+                .lines()
+                .forEach(line -> text.append('\n').append(escaped(line)).append('\n'));
         return text.toString();
     }
 
     /**
-     * The comparison for programs. Keys are in snake case; times are in ns, shares and changes in percent ({@code _pct}).
-     * What is not known is omitted.
+     * The comparison for programs. Keys are in snake case; times are in ns, shares and changes in percent
+     * ({@code _pct}). What is not known is omitted.
      *
      * @param comparison what was compared
      * @return indented JSON that ends with a line break
@@ -145,11 +154,12 @@ public final class ComparisonReport {
                 .map(line -> {
                     Change change = line.tested().orElseThrow();
                     return String.format(
-                            Locale.ROOT,
-                            "%s: %s %% %s%n",
-                            PlainText.ascii(line.name()),
-                            signed(change.percent()),
-                            change.hasInterval() ? interval(line) : "").replace("\r\n", "\n");
+                                    Locale.ROOT,
+                                    "%s: %s %% %s%n",
+                                    PlainText.ascii(line.name()),
+                                    signed(change.percent()),
+                                    change.hasInterval() ? interval(line) : "")
+                            .replace("\r\n", "\n");
                 })
                 .collect(Collectors.joining());
     }
@@ -162,8 +172,8 @@ public final class ComparisonReport {
 
     private static String headline(Comparison comparison) {
         int before = comparison.before().size();
-        String runs = count(before) + (before == 1 ? " run" : " runs") + " before, " + count(comparison.after().size())
-                + " after: ";
+        String runs = count(before) + (before == 1 ? " run" : " runs") + " before, "
+                + count(comparison.after().size()) + " after: ";
         List<String> parts = Stream.of(Verdict.values())
                 .map(verdict -> tally(comparison, verdict, Kind.BRICK::equals))
                 .flatMap(Optional::stream)
@@ -181,11 +191,12 @@ public final class ComparisonReport {
         long lines = comparison.lines().stream()
                 .filter(line -> kind.test(line.kind()) && line.verdict() == verdict)
                 .count();
-        String words = switch (verdict) {
-            case FASTER, SLOWER, NOT_COMPARABLE -> verdict.displayName();
-            case NO_DIFFERENCE -> "without a difference shown";
-            case TOO_FEW_RUNS -> "of too few runs for a verdict";
-        };
+        String words =
+                switch (verdict) {
+                    case FASTER, SLOWER, NOT_COMPARABLE -> verdict.displayName();
+                    case NO_DIFFERENCE -> "without a difference shown";
+                    case TOO_FEW_RUNS -> "of too few runs for a verdict";
+                };
         return lines == 0 ? Optional.empty() : Optional.of(count(lines) + " " + words);
     }
 
@@ -195,19 +206,23 @@ public final class ComparisonReport {
         if (comparison.lines().stream().anyMatch(line -> line.beside().isPresent())) {
             List<String> baseline = comparison.options().baseline();
             legend.append("Beside others: less what ")
-                    .append(baseline.isEmpty() ? "all bricks" : PlainText.ascii("the baseline bricks (" + String.join(", ", baseline) + ")"))
-                    .append(" of a run have in common; verdict and interval of categories, bricks and tiles are of that.\n");
+                    .append(
+                            baseline.isEmpty()
+                                    ? "all bricks"
+                                    : PlainText.ascii("the baseline bricks (" + String.join(", ", baseline) + ")"))
+                    .append(
+                            " of a run have in common; verdict and interval of categories, bricks and tiles are of that.\n");
         }
         if (comparison.lines().stream().anyMatch(line -> line.probability().isPresent())) {
             legend.append(tails(comparison)).append('\n');
             legend.append(String.format(
-                    Locale.ROOT,
-                    "Verdicts are of one test for all lines: where nothing differs, any at all has a chance of at most %s "
-                            + "%%. Changes below %s %% count for nothing.%nShown from: the smallest change that four in five "
-                            + "such comparisons find. Intervals are of 95 %%, each for its line alone.%s%n",
-                    percent.format(100 * Comparison.LEVEL),
-                    percent.format(comparison.options().floorPercent()),
-                    trimmed(comparison.trimmedRuns()))
+                            Locale.ROOT,
+                            "Verdicts are of one test for all lines: where nothing differs, any at all has a chance of at most %s "
+                                    + "%%. Changes below %s %% count for nothing.%nShown from: the smallest change that four in five "
+                                    + "such comparisons find. Intervals are of 95 %%, each for its line alone.%s%n",
+                            percent.format(100 * Comparison.LEVEL),
+                            percent.format(comparison.options().floorPercent()),
+                            trimmed(comparison.trimmedRuns()))
                     .replace("\r\n", "\n"));
         }
         comparison.stepBrick().ifPresent(step -> legend.append("A step is one execution of ")
@@ -219,7 +234,8 @@ public final class ComparisonReport {
     private static String tails(Comparison comparison) {
         return comparison.lines().stream().anyMatch(line -> line.kind().isTail())
                 ? "p90 and p99: percentiles of the samples, of bricks with " + Comparison.FEWEST_FOR_P90 + " and "
-                        + Comparison.FEWEST_FOR_P99 + " samples in every run; a brick without them may have a longer tail."
+                        + Comparison.FEWEST_FOR_P99
+                        + " samples in every run; a brick without them may have a longer tail."
                 : "Percentiles are not compared, as not every run recorded them with " + Comparison.FEWEST_FOR_P90
                         + " samples of a brick: a longer tail may go unnoticed.";
     }
@@ -246,7 +262,8 @@ public final class ComparisonReport {
 
     private static String value(Line line, Optional<Side> side) {
         boolean rate = line.kind() == Kind.TOKENS_PER_SEC;
-        return side.map(each -> rate ? rateCell(each.value()) : durationCell(each.value())).orElse(NONE);
+        return side.map(each -> rate ? rateCell(each.value()) : durationCell(each.value()))
+                .orElse(NONE);
     }
 
     private static String signed(double percent) {
@@ -254,7 +271,9 @@ public final class ComparisonReport {
     }
 
     private static String upperEnd(double percent) {
-        return percent <= MOST_SHOWN_PERCENT ? signed(percent) : String.format(Locale.ROOT, "> %+,.0f", MOST_SHOWN_PERCENT);
+        return percent <= MOST_SHOWN_PERCENT
+                ? signed(percent)
+                : String.format(Locale.ROOT, "> %+,.0f", MOST_SHOWN_PERCENT);
     }
 
     private static String interval(Line line) {
@@ -299,7 +318,9 @@ public final class ComparisonReport {
                 new Block("tile", Set.of(Kind.TILE)));
 
         List<Line> of(Comparison comparison) {
-            return comparison.lines().stream().filter(line -> kinds.contains(line.kind())).toList();
+            return comparison.lines().stream()
+                    .filter(line -> kinds.contains(line.kind()))
+                    .toList();
         }
 
         TextTable<Line> table() {
@@ -319,8 +340,9 @@ public final class ComparisonReport {
     // ---- Markdown ----
 
     private static String markdownTable(List<Line> lines) {
-        StringBuilder table = new StringBuilder("| | before | after | speed-up | change % | beside others % | 95 % interval "
-                + "| shown from % | verdict |\n|---|---:|---:|---:|---:|---:|---:|---:|---|\n");
+        StringBuilder table =
+                new StringBuilder("| | before | after | speed-up | change % | beside others % | 95 % interval "
+                        + "| shown from % | verdict |\n|---|---:|---:|---:|---:|---:|---:|---:|---|\n");
         for (Line line : lines) {
             String verdict = line.verdict().displayName() + (line.note().isEmpty() ? "" : ": " + line.note());
             table.append("| ").append(escaped(line.name()));
@@ -334,7 +356,9 @@ public final class ComparisonReport {
                     ComparisonReport::smallest)) {
                 table.append(" | ").append(cell.apply(line));
             }
-            table.append(" | ").append(isChange(line) ? "**" + verdict + "**" : escaped(verdict)).append(" |\n");
+            table.append(" | ")
+                    .append(isChange(line) ? "**" + verdict + "**" : escaped(verdict))
+                    .append(" |\n");
         }
         return table.toString();
     }
@@ -429,7 +453,9 @@ public final class ComparisonReport {
         private void side(String key, Line line, Optional<Side> side) throws IOException {
             if (side.isPresent()) {
                 json.writeObjectFieldStart(key);
-                number(line.kind() == Kind.TOKENS_PER_SEC ? "tokens_per_sec" : "ns", side.get().value());
+                number(
+                        line.kind() == Kind.TOKENS_PER_SEC ? "tokens_per_sec" : "ns",
+                        side.get().value());
                 number("spread_pct", side.get().spreadPercent());
                 json.writeNumberField("runs", side.get().runs());
                 json.writeEndObject();

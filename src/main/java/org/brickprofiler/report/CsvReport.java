@@ -24,9 +24,9 @@ import org.brickprofiler.report.internal.CsvCells;
  * first, each line ended by CR LF. Files are UTF-8 without a byte order mark.
  *
  * <p>The columns are the keys of a brick in {@link JsonReport}, with the percentiles in place of {@code latency}, whose
- * buckets are left out, and the sums of {@code device} and {@code work}. What is not a brick's is left out. Counts and times in ns are exact. Other
- * numbers have up to 15 significant digits, a dot, and no exponent, whatever the locale. A cell is empty where there is
- * no value.
+ * buckets are left out, and the sums of {@code device} and {@code work}. What is not a brick's is left out. Counts and
+ * times in ns are exact. Other numbers have up to 15 significant digits, a dot, and no exponent, whatever the locale. A
+ * cell is empty where there is no value.
  *
  * <p><b>Names are no formulas.</b> A spreadsheet runs a cell that begins with {@code =}, {@code +}, {@code -} or
  * {@code @}, and quotation marks do not keep it from that. A name that begins with one of them (or with the wide form
@@ -102,7 +102,9 @@ public final class CsvReport {
         for (BrickStats brick : snapshot.bricks()) {
             CsvCells.addLine(
                     csv,
-                    COLUMNS.stream().map(column -> column.cell().of(brick, totalNs)).toList());
+                    COLUMNS.stream()
+                            .map(column -> column.cell().of(brick, totalNs))
+                            .toList());
         }
         return csv.toString();
     }
@@ -133,8 +135,7 @@ public final class CsvReport {
 
     private static Column percentileUs(String key, double percent) {
         return new Column(
-                key,
-                (brick, totalNs) -> brick.latency().isEmpty() ? "" : number(brick.percentileNs(percent) / 1e3));
+                key, (brick, totalNs) -> brick.latency().isEmpty() ? "" : number(brick.percentileNs(percent) / 1e3));
     }
 
     /** Empty where there is none, as the field of the JSON is not there then. */

@@ -10,8 +10,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.Comparison;
-import org.brickprofiler.checksum.Divergence.ValueError;
 import org.brickprofiler.checksum.Divergence;
+import org.brickprofiler.checksum.Divergence.ValueError;
 import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.report.internal.HumanUnits;
@@ -141,14 +141,18 @@ public final class DivergenceReport {
     }
 
     private static String timeCell(ChecksumEntry entry) {
-        return entry.elapsedNs().isPresent() ? HumanUnits.durationCell(entry.elapsedNs().getAsLong()) : NONE;
+        return entry.elapsedNs().isPresent()
+                ? HumanUnits.durationCell(entry.elapsedNs().getAsLong())
+                : NONE;
     }
 
     private void totals() {
         text.append("\nComparison\n");
         fact("tolerance", tolerance(comparison.tolerance()));
-        fact("on both sides", entries(comparison.compared()) + ", " + count(comparison.equalHashes())
-                + " with equal checksums, " + count(comparison.diverging()) + " diverging");
+        fact(
+                "on both sides",
+                entries(comparison.compared()) + ", " + count(comparison.equalHashes()) + " with equal checksums, "
+                        + count(comparison.diverging()) + " diverging");
         if (comparison.comparedByHash() > 0) {
             fact("", "compared by checksum, since a log has no samples to apply the tolerance to");
         }
@@ -196,14 +200,16 @@ public final class DivergenceReport {
 
     private void nonFinite(String where, Comparison.Side log) {
         log.firstNonFinite()
-                .ifPresent(first -> fact("not finite", entries(log.nonFinite()) + where
-                        + " with NaN or infinite values, the first " + place(first)));
+                .ifPresent(first -> fact(
+                        "not finite",
+                        entries(log.nonFinite()) + where + " with NaN or infinite values, the first " + place(first)));
     }
 
     private void dropped(String where, Comparison.Side log) {
         if (log.dropped() > 0) {
-            fact("dropped", entries(log.dropped()) + where
-                    + " for want of room; what is missing there may be among them");
+            fact(
+                    "dropped",
+                    entries(log.dropped()) + where + " for want of room; what is missing there may be among them");
         }
     }
 }

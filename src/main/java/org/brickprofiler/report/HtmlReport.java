@@ -42,16 +42,18 @@ import org.brickprofiler.trace.Timeline;
  * A profile as one page for a browser: what was measured, where the time went, and what makes the numbers read wrongly.
  * The page is one file that loads nothing, opens from a disk, follows the system's light or dark setting, and prints.
  *
- * <p>It holds the text of {@link JsonReport}, from which its own script draws, and which can be saved from the page; and,
- * for where scripts are off, the text of {@link TextReport}. Nothing of the profile becomes markup. A content security
- * policy in the page allows its one script and its one style sheet, by their hashes, and no connection.
+ * <p>It holds the text of {@link JsonReport}, from which its own script draws, and which can be saved from the page;
+ * and, for where scripts are off, the text of {@link TextReport}. Nothing of the profile becomes markup. A content
+ * security policy in the page allows its one script and its one style sheet, by their hashes, and no connection.
  *
  * <p>What a snapshot does not hold can be added: {@code HtmlReport.of(snapshot).withGraph(graph).write(path)}. Sections
  * without data are left out. Equal data gives equal pages. Needs jackson-core. Immutable; any thread.
  */
 public final class HtmlReport {
 
-    /** The most nodes of a graph that a page holds, those from the top: beyond, it would grow past what opens at once. */
+    /**
+     * The most nodes of a graph that a page holds, those from the top: beyond, it would grow past what opens at once.
+     */
     static final int MOST_NODES = 10_000;
 
     /** One TFLOP/s in GFLOP/s, of which the page draws both kinds of rooflines. */
@@ -107,8 +109,8 @@ public final class HtmlReport {
     }
 
     /**
-     * Adds what one pass did: its graph as a tree along its critical path, and where it has layers, the time of each brick
-     * in each of them. Of a graph beyond 10,000 nodes, the first ones of its tree.
+     * Adds what one pass did: its graph as a tree along its critical path, and where it has layers, the time of each
+     * brick in each of them. Of a graph beyond 10,000 nodes, the first ones of its tree.
      *
      * @param graph the graph as it is now; one thread
      * @return a page with it, in place of an earlier one
@@ -144,8 +146,8 @@ public final class HtmlReport {
     }
 
     /**
-     * Adds what else is known of the profile to the JSON that can be saved. The page shows {@code virtual_machine}: what
-     * the virtual machine did while bricks ran, as {@code brick report --json} writes it of a flight recording.
+     * Adds what else is known of the profile to the JSON that can be saved. The page shows {@code virtual_machine}:
+     * what the virtual machine did while bricks ran, as {@code brick report --json} writes it of a flight recording.
      *
      * @param further as {@link JsonReport#toJson(ProfileSnapshot, Map)} takes it
      * @return a page with it; keys take the place of equal earlier ones
@@ -165,9 +167,9 @@ public final class HtmlReport {
     }
 
     /**
-     * Adds how far the kernels of a graph stay below what their device can do: for each name the median of its launches,
-     * with the lowest and the highest, and a chart of the 40 that took most time. Of a kernel, intensity and rate are
-     * known as {@link org.brickprofiler.graph.ExecutionNode.Kernel} has them; kernels without are named.
+     * Adds how far the kernels of a graph stay below what their device can do: for each name the median of its
+     * launches, with the lowest and the highest, and a chart of the 40 that took most time. Of a kernel, intensity and
+     * rate are known as {@link org.brickprofiler.graph.ExecutionNode.Kernel} has them; kernels without are named.
      *
      * @param graph the graph as it is now; one thread
      * @param peakTflops the device's peak rate, TFLOP/s
@@ -300,7 +302,8 @@ public final class HtmlReport {
             json.writeNumberField(
                     "total_ns",
                     kernel.stream()
-                            .mapToLong(launch -> graph.node(launch.node()).timeNs().orElse(0))
+                            .mapToLong(
+                                    launch -> graph.node(launch.node()).timeNs().orElse(0))
                             .sum());
             json.writeStringField("bound", median.bound().name().toLowerCase(Locale.ROOT));
             json.writeNumberField("gflops", GIGA_PER_TERA * median.achievedTflops());
@@ -354,9 +357,14 @@ public final class HtmlReport {
             json.writeNumber(parent.isPresent() ? places.getOrDefault(parent.getAsInt(), NONE) : NONE);
         });
         HtmlPage.column(json, "name", "names", nodes, node -> graph.node(node).name());
-        HtmlPage.column(json, "kind", "kinds", nodes, node -> graph.node(node).getClass().getSimpleName());
-        HtmlPage.column(json, "layer", nodes, node ->
-                json.writeNumber(graph.node(node) instanceof ExecutionNode.Layer layer ? layer.index() : NONE));
+        HtmlPage.column(json, "kind", "kinds", nodes, node -> graph.node(node)
+                .getClass()
+                .getSimpleName());
+        HtmlPage.column(
+                json,
+                "layer",
+                nodes,
+                node -> json.writeNumber(graph.node(node) instanceof ExecutionNode.Layer layer ? layer.index() : NONE));
         HtmlPage.column(json, "node_ns", nodes, node -> json.writeNumber(graph.totalNs(node)));
         HtmlPage.column(json, "self_ns", nodes, node -> json.writeNumber(graph.selfNs(node)));
         HtmlPage.column(json, "start_ns", nodes, node -> json.writeNumber(path.earliestStartNs(node)));

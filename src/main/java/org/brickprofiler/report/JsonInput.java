@@ -16,9 +16,9 @@ import org.eclipse.collections.impl.map.mutable.primitive.ObjectDoubleHashMap;
 import org.eclipse.collections.impl.map.mutable.primitive.ObjectLongHashMap;
 
 /**
- * Typed values from a stream of JSON. A wrong value ends the reading, with an exception that names the value and
- * where it stands. A value of {@code null} counts as a key that is not there. Wherever a method takes a {@code what},
- * that names the value in messages. One thread.
+ * Typed values from a stream of JSON. A wrong value ends the reading, with an exception that names the value and where
+ * it stands. A value of {@code null} counts as a key that is not there. Wherever a method takes a {@code what}, that
+ * names the value in messages. One thread.
  */
 final class JsonInput {
 
@@ -149,7 +149,11 @@ final class JsonInput {
                 return constant;
             }
         }
-        throw wrong(what, "is none of " + String.join(", ", List.of(constants).stream().map(name).toList()));
+        throw wrong(
+                what,
+                "is none of "
+                        + String.join(
+                                ", ", List.of(constants).stream().map(name).toList()));
     }
 
     /**
@@ -199,7 +203,9 @@ final class JsonInput {
         return value;
     }
 
-    /** Reads a float. What JSON has no numbers for is a string: {@code "NaN"}, {@code "Infinity"}, {@code "-Infinity"}. */
+    /**
+     * Reads a float. What JSON has no numbers for is a string: {@code "NaN"}, {@code "Infinity"}, {@code "-Infinity"}.
+     */
     float float32(String what) throws IOException {
         if (isNumber()) {
             float value = parser.getFloatValue();

@@ -60,8 +60,8 @@ public final class JsonReport {
     }
 
     /**
-     * The same on one line, without what follows from other values and without the sums of bricks that are 0: some third
-     * of the text, of which {@link #fromJson} makes an equal snapshot.
+     * The same on one line, without what follows from other values and without the sums of bricks that are 0: some
+     * third of the text, of which {@link #fromJson} makes an equal snapshot.
      *
      * @param snapshot the profile
      * @param further more keys, as of {@link #toJson(ProfileSnapshot, Map)}
@@ -78,7 +78,8 @@ public final class JsonReport {
         try {
             JsonReportWriter.write(snapshot, further, isCompact, json);
         } catch (JsonGenerationException repeated) {
-            throw new IllegalArgumentException("the report has its own value: " + repeated.getOriginalMessage(), repeated);
+            throw new IllegalArgumentException(
+                    "the report has its own value: " + repeated.getOriginalMessage(), repeated);
         } catch (IOException impossible) {
             throw new UncheckedIOException("memory does not fail", impossible);
         }

@@ -110,10 +110,17 @@ final class JsonReportReader {
             case "zero_copy" -> zeroCopy = input.flag(key);
             case "tile_profiling_enabled" -> tilesOff = !input.flag(key);
             case "environments" ->
-                input.array(key, () -> environments.add(read("environment", new EnvironmentFields()).environment()));
+                input.array(
+                        key,
+                        () -> environments.add(
+                                read("environment", new EnvironmentFields()).environment()));
             case "bricks" -> bricks = bricks(key);
-            case "tiles" -> input.array(key, () -> tiles.add(read("tile", new TileFields()).tile()));
-            case "streams" -> input.array(key, () -> streams.add(read("stream", new StreamFields()).totals()));
+            case "tiles" ->
+                input.array(key, () -> tiles.add(read("tile", new TileFields()).tile()));
+            case "streams" ->
+                input.array(
+                        key,
+                        () -> streams.add(read("stream", new StreamFields()).totals()));
             case "steps" -> steps = read(key, new StepsFields()).steps();
             case "identity" -> identity = read(key, new IdentityFields()).identity();
             case "run" -> facts = read(key, new FactsFields()).facts();
@@ -236,8 +243,10 @@ final class JsonReportReader {
                         "max_cycles" -> numbers.readWhole(key);
                 case "min_us", "max_us", "throughput", "compression_ratio" -> numbers.readReal(key);
                 case "latency" -> latency = distribution(key);
-                case "device" -> device = JsonReportReader.this.read(key, new DeviceFields()).time();
-                case "work" -> work = JsonReportReader.this.read(key, new WorkFields()).work();
+                case "device" ->
+                    device = JsonReportReader.this.read(key, new DeviceFields()).time();
+                case "work" ->
+                    work = JsonReportReader.this.read(key, new WorkFields()).work();
                 default -> input.skip();
             }
         }
@@ -460,7 +469,11 @@ final class JsonReportReader {
                 case "time_to_first_token_ns" -> timeToFirstTokenNs = input.whole(key, 0, Long.MAX_VALUE);
                 case "time_per_output_token" -> timePerOutputToken = knownDistribution(key);
                 case "phases" ->
-                    input.array(key, () -> phases.add(JsonReportReader.this.read("phase", new PhaseFields()).stats()));
+                    input.array(
+                            key,
+                            () -> phases.add(JsonReportReader.this
+                                    .read("phase", new PhaseFields())
+                                    .stats()));
                 case "kept_columns" -> input.array(key, () -> columns.add(input.text("column")));
                 case "kept" -> input.array(key, () -> kept.add(step()));
                 default -> input.skip();
@@ -623,14 +636,21 @@ final class JsonReportReader {
                     input.object(key, name -> machine.put(named(name), input.real(name, Double.MAX_VALUE)));
                 case "disturbances" -> input.array(key, () -> disturbances.add(named(input.text(key))));
                 case "virtual_machines" ->
-                    input.array(key, () -> virtualMachines.add(
-                            JsonReportReader.this.read("virtual machine", new VirtualMachineFields()).machine()));
+                    input.array(
+                            key,
+                            () -> virtualMachines.add(JsonReportReader.this
+                                    .read("virtual machine", new VirtualMachineFields())
+                                    .machine()));
                 case "calibrations" ->
-                    input.array(key, () -> calibrations.add(
-                            JsonReportReader.this.read("calibration", new CalibrationFields()).calibration()));
-                case "nesting" -> input.array(key, () -> JsonReportReader.this
-                        .read("entry of nesting", new NestingFields())
-                        .addTo(nesting));
+                    input.array(
+                            key,
+                            () -> calibrations.add(JsonReportReader.this
+                                    .read("calibration", new CalibrationFields())
+                                    .calibration()));
+                case "nesting" ->
+                    input.array(key, () -> JsonReportReader.this
+                            .read("entry of nesting", new NestingFields())
+                            .addTo(nesting));
                 default -> input.skip();
             }
         }
@@ -652,7 +672,13 @@ final class JsonReportReader {
 
         RunFacts facts() {
             return new RunFacts(
-                    tokensPerSec, unprofiledTokensPerSec, machine, disturbances, virtualMachines, calibrations, nesting);
+                    tokensPerSec,
+                    unprofiledTokensPerSec,
+                    machine,
+                    disturbances,
+                    virtualMachines,
+                    calibrations,
+                    nesting);
         }
     }
 
@@ -668,7 +694,9 @@ final class JsonReportReader {
         public void read(String key) throws IOException {
             switch (key) {
                 case "environment" ->
-                    environment = JsonReportReader.this.read(key, new EnvironmentFields()).environment();
+                    environment = JsonReportReader.this
+                            .read(key, new EnvironmentFields())
+                            .environment();
                 case "clock_step_ns" -> clockStepNs = spread(key);
                 case "clock_read_ns" -> clockReadNs = spread(key);
                 case "clock_went_back" -> clockWentBack = input.whole(key, 0, Long.MAX_VALUE);
@@ -682,11 +710,13 @@ final class JsonReportReader {
                 if (mode.name().equalsIgnoreCase(name)) {
                     Map<String, Calibration.Spread> parts = new HashMap<>();
                     input.object(name, part -> parts.put(part, spread(part)));
-                    costs.put(mode, new Calibration.Cost(
-                            parts.getOrDefault("empty_ns", NO_SPREAD),
-                            parts.getOrDefault("sample_ns", NO_SPREAD),
-                            parts.getOrDefault("inside_ns", NO_SPREAD),
-                            parts.getOrDefault("lap_ns", NO_SPREAD)));
+                    costs.put(
+                            mode,
+                            new Calibration.Cost(
+                                    parts.getOrDefault("empty_ns", NO_SPREAD),
+                                    parts.getOrDefault("sample_ns", NO_SPREAD),
+                                    parts.getOrDefault("inside_ns", NO_SPREAD),
+                                    parts.getOrDefault("lap_ns", NO_SPREAD)));
                     return;
                 }
             }

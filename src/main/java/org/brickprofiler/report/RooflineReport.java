@@ -72,23 +72,33 @@ public final class RooflineReport {
                 .append("; ")
                 .append(number(machine.gflops(roofline.threads())))
                 .append(" GFLOP/s\n");
-        roofline.remarks().forEach(remark -> text.append("! ").append(PlainText.ascii(remark)).append('\n'));
+        roofline.remarks()
+                .forEach(remark ->
+                        text.append("! ").append(PlainText.ascii(remark)).append('\n'));
         if (roofline.bricks().isEmpty()) {
-            return text.append("  No brick has known work: recordWork, or a WorkModel, states it.\n").toString();
+            return text.append("  No brick has known work: recordWork, or a WorkModel, states it.\n")
+                    .toString();
         }
         TextTable<Distance> table = new TextTable<Distance>()
                 .left("brick", Distance::name, "bricks with known work")
                 .left("bound by", brick -> bound(brick.bound()), "")
                 .right("total", brick -> durationCell(brick.totalNs()), durationCell(sum(roofline, Distance::totalNs)))
-                .right("counted", brick -> durationCell(brick.countedNs()), durationCell(sum(roofline, Distance::countedNs)))
-                .right("at the roof", brick -> durationCell(brick.roofNs()), durationCell(sum(roofline, Distance::roofNs)))
+                .right(
+                        "counted",
+                        brick -> durationCell(brick.countedNs()),
+                        durationCell(sum(roofline, Distance::countedNs)))
+                .right(
+                        "at the roof",
+                        brick -> durationCell(brick.roofNs()),
+                        durationCell(sum(roofline, Distance::roofNs)))
                 .right("% of roof", RooflineReport::attainedCell, percent(100 * roofline.attained()))
                 .left("roof", brick -> roof(machine, brick), "")
                 .right("GFLOP/s", brick -> rate(brick.gflops()), "")
                 .right("GB/s", brick -> rate(brick.gigabytesPerSecond()), "")
                 .right("FLOP/B", brick -> intensity(brick.work().intensity()), "");
         text.append('\n').append(table.render(roofline.bricks()));
-        text.append("Counted: all samples, each as long as the mean of the middle half of them if percentiles are known.\n");
+        text.append(
+                "Counted: all samples, each as long as the mean of the middle half of them if percentiles are known.\n");
         text.append("Bound by overhead: more than half of that time is explained by neither bytes nor operations.\n");
         List<String> above = roofline.bricks().stream()
                 .filter(Distance::isAboveRoof)
@@ -148,13 +158,14 @@ public final class RooflineReport {
         if (!machine.disturbances().isEmpty()) {
             text.append("! The machine was busy meanwhile (")
                     .append(PlainText.ascii(String.join(", ", machine.disturbances())))
-                    .append("): the roof may be too low, and bricks then seem closer to it than they are. Measure again on an"
-                            + " idle machine.\n");
+                    .append(
+                            "): the roof may be too low, and bricks then seem closer to it than they are. Measure again on an"
+                                    + " idle machine.\n");
         }
         text.append("Roof of this machine: the highest of several rounds, and how far below it the lowest was\n")
                 .append("  machine     ")
-                .append(PlainText.ascii(where.cpu() + ", " + where.processors() + " processors, " + where.arch() + ", "
-                        + where.os()))
+                .append(PlainText.ascii(
+                        where.cpu() + ", " + where.processors() + " processors, " + where.arch() + ", " + where.os()))
                 .append("\n  java        ")
                 .append(PlainText.ascii(where.javaVersion() + ", " + where.jvm()))
                 .append("\n  operations  ")
@@ -213,7 +224,8 @@ public final class RooflineReport {
         }
         values.put("bandwidths", roofs);
         values.put("attained", roofline.attained());
-        values.put("bricks", roofline.bricks().stream().map(RooflineReport::values).toList());
+        values.put(
+                "bricks", roofline.bricks().stream().map(RooflineReport::values).toList());
         values.put("unplaced", roofline.unplaced());
         values.put("remarks", roofline.remarks());
         return values;
@@ -334,7 +346,11 @@ public final class RooflineReport {
             }
             try {
                 return new MachineRoof(
-                        environment, measuredAt, bandwidths, required(rates, "gflops_one"), required(rates, "gflops_all"),
+                        environment,
+                        measuredAt,
+                        bandwidths,
+                        required(rates, "gflops_one"),
+                        required(rates, "gflops_all"),
                         disturbances);
             } catch (IllegalArgumentException wrong) {
                 throw input.error(String.valueOf(wrong.getMessage()));
@@ -362,7 +378,8 @@ public final class RooflineReport {
                 switch (key) {
                     case "level" -> level[0] = input.text(key);
                     case "working_set_bytes" -> bytes[0] = input.whole(key, 1, Long.MAX_VALUE);
-                    case "read_gbps_one", "read_gbps_all", "triad_gbps_one", "triad_gbps_all" -> read.put(key, rate(key));
+                    case "read_gbps_one", "read_gbps_all", "triad_gbps_one", "triad_gbps_all" ->
+                        read.put(key, rate(key));
                     default -> input.skip();
                 }
             });

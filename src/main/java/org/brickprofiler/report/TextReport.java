@@ -156,11 +156,15 @@ public final class TextReport {
         if (!isOfTrace()) {
             fact("threads", threads());
         }
-        fact("wall time", snapshot.wallNs() == 0
-                ? NOT_KNOWN
-                : duration(snapshot.wallNs()) + (isOfTrace() ? "" : " with the profiler on"));
-        fact("brick time", duration(totalNs) + " summed over " + count(snapshot.samples()) + " samples"
-                + (snapshot.wallNs() == 0 ? "" : ", " + percent(percentOfWall(totalNs)) + " % of wall time"));
+        fact(
+                "wall time",
+                snapshot.wallNs() == 0
+                        ? NOT_KNOWN
+                        : duration(snapshot.wallNs()) + (isOfTrace() ? "" : " with the profiler on"));
+        fact(
+                "brick time",
+                duration(totalNs) + " summed over " + count(snapshot.samples()) + " samples"
+                        + (snapshot.wallNs() == 0 ? "" : ", " + percent(percentOfWall(totalNs)) + " % of wall time"));
     }
 
     /** Whether a trace was read: it shows a wall time, and nothing of who recorded. */
@@ -188,16 +192,20 @@ public final class TextReport {
     private void environment(Environment environment) {
         int processors = environment.processors();
         long clockStepNs = environment.clockResolutionNs();
-        fact("machine", known(
-                environment.cpu(),
-                processors == 0 ? "" : processors + " processors",
-                environment.arch(),
-                environment.os()));
+        fact(
+                "machine",
+                known(
+                        environment.cpu(),
+                        processors == 0 ? "" : processors + " processors",
+                        environment.arch(),
+                        environment.os()));
         if (!isOfTrace()) {
-            fact("java", known(
-                    environment.javaVersion(),
-                    environment.jvm(),
-                    clockStepNs == 0 ? "" : "clock step " + duration(clockStepNs)));
+            fact(
+                    "java",
+                    known(
+                            environment.javaVersion(),
+                            environment.jvm(),
+                            clockStepNs == 0 ? "" : "clock step " + duration(clockStepNs)));
         }
     }
 
@@ -253,7 +261,9 @@ public final class TextReport {
         waited("Time to first token", steps.timeToFirstToken());
         waited("Time per output token", steps.timePerOutputToken());
         if (steps.abandoned() > 0) {
-            text.append("Steps that began and did not end: ").append(count(steps.abandoned())).append(".\n");
+            text.append("Steps that began and did not end: ")
+                    .append(count(steps.abandoned()))
+                    .append(".\n");
         }
     }
 
@@ -303,8 +313,16 @@ public final class TextReport {
                 .right(BRICK_SHARE, brick -> shareCell(brick.totalNs(), largestNs), shareCell(totalNs, 0))
                 .rightIf(any(BrickStats::totalElements), "elements/s", brick -> rateCell(brick.throughput()), "")
                 .rightIf(any(BrickStats::totalBytes), "GB/s", TextReport::bandwidthCell, "")
-                .rightIf(any(brick -> brick.work().flops()), "GFLOP/s", brick -> workCell(brick, brick.work().flops()), "")
-                .rightIf(any(brick -> brick.work().bytes()), "work GB/s", brick -> workCell(brick, brick.work().bytes()), "")
+                .rightIf(
+                        any(brick -> brick.work().flops()),
+                        "GFLOP/s",
+                        brick -> workCell(brick, brick.work().flops()),
+                        "")
+                .rightIf(
+                        any(brick -> brick.work().bytes()),
+                        "work GB/s",
+                        brick -> workCell(brick, brick.work().bytes()),
+                        "")
                 .rightIf(any(BrickStats::totalCompressedBytes), "in/out bytes", TextReport::compressionCell, "")
                 .rightIf(any(BrickStats::totalCycles), "cycles/element", TextReport::cyclesCell, "")
                 .rightIf(any(BrickStats::totalCycles), "cycles/ns", TextReport::clockCell, "");
@@ -317,7 +335,8 @@ public final class TextReport {
 
     /** Adds columns to the table of bricks, where a device timed one. */
     private void addDeviceColumns(TextTable<BrickStats> table) {
-        boolean timed = snapshot.bricks().stream().anyMatch(brick -> brick.device().samples() > 0);
+        boolean timed =
+                snapshot.bricks().stream().anyMatch(brick -> brick.device().samples() > 0);
         table.rightIf(timed, "time of", TextReport::sourceCell, "")
                 .rightIf(timed, "avg launch", TextReport::launchCell, "")
                 .rightIf(
@@ -332,7 +351,9 @@ public final class TextReport {
     }
 
     private static String launchCell(BrickStats brick) {
-        return brick.device().launches() == 0 ? NONE : durationCell(brick.device().avgLaunchUs() * 1e3);
+        return brick.device().launches() == 0
+                ? NONE
+                : durationCell(brick.device().avgLaunchUs() * 1e3);
     }
 
     private boolean any(ToLongFunction<BrickStats> value) {
@@ -405,7 +426,8 @@ public final class TextReport {
         List<CategoryLine> lines = categories.entrySet().stream()
                 .filter(entry -> entry.getValue().count() > 0)
                 .map(entry -> new CategoryLine(entry.getKey().displayName(), entry.getValue()))
-                .sorted(Comparator.comparingLong((CategoryLine line) -> line.stats().totalNs())
+                .sorted(Comparator.comparingLong(
+                                (CategoryLine line) -> line.stats().totalNs())
                         .reversed())
                 .toList();
         if (lines.isEmpty()) {
@@ -438,7 +460,8 @@ public final class TextReport {
         List<BrickStats> bricks = snapshot.bricks();
         List<String> names = TextTable.shown(bricks, BrickStats::name);
         String largest = IntStream.range(0, bricks.size())
-                .filter(i -> bricks.get(i).category() == BrickCategory.OTHER && bricks.get(i).count() > 0)
+                .filter(i -> bricks.get(i).category() == BrickCategory.OTHER
+                        && bricks.get(i).count() > 0)
                 .limit(OTHERS_NAMED)
                 .mapToObj(i -> names.get(i) + " " + percent(bricks.get(i).percentage(totalNs)) + " %")
                 .collect(Collectors.joining(", "));
@@ -526,9 +549,9 @@ public final class TextReport {
                     .append(". Counts and totals are too low by them.\n");
         }
         notes.append(deviceNotes());
-        snapshot.l2CacheHitRate()
-                .ifPresent(rate ->
-                        notes.append("L2 cache hit rate: ").append(percent(100 * rate)).append(" %\n"));
+        snapshot.l2CacheHitRate().ifPresent(rate -> notes.append("L2 cache hit rate: ")
+                .append(percent(100 * rate))
+                .append(" %\n"));
         if (snapshot.zeroCopy()) {
             notes.append("Zero copy: transfers copy nothing.\n");
         }
@@ -546,15 +569,17 @@ public final class TextReport {
                 .append(measured(cost.lapNs()))
                 .append(" of one that a lap begins, and ")
                 .append(measured(cost.sampleNs()))
-                .append(" for each brick inside another. What calls keep the compiler\nfrom doing, inlining above all, is "
-                        + "still in them; brick run --overhead shows it.\n");
+                .append(
+                        " for each brick inside another. What calls keep the compiler\nfrom doing, inlining above all, is "
+                                + "still in them; brick run --overhead shows it.\n");
         String unknown = snapshot.bricks().stream()
                 .map(BrickStats::name)
                 .filter(name -> !snapshot.facts().nesting().containsKey(name))
                 .collect(Collectors.joining(", "));
         if (!unknown.isEmpty()) {
-            notes.append("Not known, since no graph recorded them, is what these hold, and which of them a lap began; they "
-                            + "count as started, around nothing: ")
+            notes.append(
+                            "Not known, since no graph recorded them, is what these hold, and which of them a lap began; they "
+                                    + "count as started, around nothing: ")
                     .append(PlainText.ascii(unknown))
                     .append(".\n");
         }
@@ -599,8 +624,8 @@ public final class TextReport {
         }
         for (StreamTotals stream : snapshot.streams()) {
             stream.failure()
-                    .ifPresent(reason -> notes.append(
-                            PlainText.ascii("Stream '" + stream.stream() + "': " + reason + ".") + "\n"));
+                    .ifPresent(reason ->
+                            notes.append(PlainText.ascii("Stream '" + stream.stream() + "': " + reason + ".") + "\n"));
         }
         return notes.toString();
     }

@@ -21,8 +21,9 @@ import org.brickprofiler.trace.Track;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a page holds of a timeline: what happened in the median and in the slowest step of each phase, and the time of each
- * brick in each layer, over all steps. Its size is bounded, whatever the timeline's. The timeline is replayed twice. One thread.
+ * What a page holds of a timeline: what happened in the median and in the slowest step of each phase, and the time of
+ * each brick in each layer, over all steps. Its size is bounded, whatever the timeline's. The timeline is replayed
+ * twice. One thread.
  */
 final class TimelineDigest {
 
@@ -164,7 +165,8 @@ final class TimelineDigest {
     }
 
     private static boolean isStep(SpanName name) {
-        return name.category().equals(SpanName.STEP) || FOREIGN_STEP.matcher(name.name()).matches();
+        return name.category().equals(SpanName.STEP)
+                || FOREIGN_STEP.matcher(name.name()).matches();
     }
 
     private static void add(Map<Integer, SortedMap<Integer, Long>> times, Span span, long ns) {
@@ -174,15 +176,19 @@ final class TimelineDigest {
     /** The median and the slowest step of each phase, the most frequent phase first. */
     private List<Window> windows() {
         Map<String, List<Step>> phases = new LinkedHashMap<>();
-        steps.forEach(step -> phases.computeIfAbsent(step.phase, first -> new ArrayList<>()).add(step));
+        steps.forEach(step ->
+                phases.computeIfAbsent(step.phase, first -> new ArrayList<>()).add(step));
         List<List<Step>> shown = phases.values().stream()
                 .sorted(Comparator.<List<Step>>comparingInt(List::size).reversed())
                 .limit(MOST_PHASES)
                 .toList();
-        int windows = shown.stream().mapToInt(phase -> Math.min(2, phase.size())).sum();
+        int windows =
+                shown.stream().mapToInt(phase -> Math.min(2, phase.size())).sum();
         List<Window> all = new ArrayList<>();
         for (List<Step> phase : shown) {
-            List<Step> sorted = phase.stream().sorted(Comparator.comparingLong(Step::elapsedNs)).toList();
+            List<Step> sorted = phase.stream()
+                    .sorted(Comparator.comparingLong(Step::elapsedNs))
+                    .toList();
             if (sorted.size() > 1) {
                 all.add(new Window("median", sorted.get((sorted.size() - 1) / 2), MOST_SPANS / windows));
             }
@@ -228,7 +234,8 @@ final class TimelineDigest {
                     .limit(MOST_BRICKS)
                     .toList();
         }
-        int layers = 1 + rows.stream().mapToInt(row -> row.times.lastKey()).max().orElse(-1);
+        int layers =
+                1 + rows.stream().mapToInt(row -> row.times.lastKey()).max().orElse(-1);
         json.writeNumberField("layers", layers);
         json.writeArrayFieldStart("bricks");
         for (Row row : rows) {
@@ -291,6 +298,8 @@ final class TimelineDigest {
     }
 
     private String label(Track track) {
-        return track.parent() == Track.PROCESS ? track.name() : tracks.get(track.parent()).name() + ", " + track.name();
+        return track.parent() == Track.PROCESS
+                ? track.name()
+                : tracks.get(track.parent()).name() + ", " + track.name();
     }
 }

@@ -17,11 +17,11 @@ import org.brickprofiler.Work;
  *
  * <p>The roof of a brick is the time that its operations take at the machine's highest rate, or that its bytes take at
  * the highest bandwidth, whichever is longer. The rest of the brick's time is overhead: scalar instructions, the
- * latency of loads, waiting for other threads, the call itself. Where that is the larger part, the brick is {@link
- * Bound#OVERHEAD}, and neither a faster memory nor fewer operations would help it much.
+ * latency of loads, waiting for other threads, the call itself. Where that is the larger part, the brick is
+ * {@link Bound#OVERHEAD}, and neither a faster memory nor fewer operations would help it much.
  *
- * <p>The kernels of an execution graph have a roofline of their own, of one bandwidth: {@link
- * org.brickprofiler.graph.Roofline}.
+ * <p>The kernels of an execution graph have a roofline of their own, of one bandwidth:
+ * {@link org.brickprofiler.graph.Roofline}.
  *
  * @param machine what the machine can do
  * @param threads how many threads work on one brick together
@@ -71,10 +71,10 @@ public record BrickRoofline(
     }
 
     /**
-     * Returns the distance of each brick of a profile to its roof. If a brick has percentiles, the mean of the middle half
-     * of its samples counts, so that samples which the machine interrupted decide nothing. If that is less than the roof
-     * and the mean of all samples is not, the samples differ in their work, and the mean of all counts. Bricks in which the
-     * two are more than a tenth apart are named.
+     * Returns the distance of each brick of a profile to its roof. If a brick has percentiles, the mean of the middle
+     * half of its samples counts, so that samples which the machine interrupted decide nothing. If that is less than
+     * the roof and the mean of all samples is not, the samples differ in their work, and the mean of all counts. Bricks
+     * in which the two are more than a tenth apart are named.
      *
      * @param snapshot the profile, of the same machine
      * @param machine what the machine can do
@@ -112,8 +112,8 @@ public record BrickRoofline(
         }
         List<String> remarks = new ArrayList<>();
         if (!interrupted.isEmpty()) {
-            remarks.add("the mean sample is longer than the usual one, which counts here: " + String.join(", ", interrupted)
-                    + "; samples were interrupted, or differ in their work");
+            remarks.add("the mean sample is longer than the usual one, which counts here: "
+                    + String.join(", ", interrupted) + "; samples were interrupted, or differ in their work");
         }
         if (!different.isEmpty()) {
             remarks.add("samples differ in their work, so their mean counts, interrupted ones included: "
@@ -159,7 +159,9 @@ public record BrickRoofline(
                 roof);
     }
 
-    /** Returns the time of all samples if each took the mean of the middle half, ns; without percentiles their total. */
+    /**
+     * Returns the time of all samples if each took the mean of the middle half, ns; without percentiles their total.
+     */
     private static double usualNs(BrickStats brick) {
         double meanNs = brick.latency().map(latency -> latency.meanNs(0, 100)).orElse(0.0);
         double share = meanNs == 0 ? 1 : brick.latency().orElseThrow().meanNs(25, 75) / meanNs;
@@ -183,8 +185,8 @@ public record BrickRoofline(
      * @param name the brick
      * @param work what it had to do, over all samples
      * @param totalNs what it took, over all samples, ns
-     * @param usualNs what all samples would take if each took the mean of the middle half of them, ns; the total without
-     *     percentiles
+     * @param usualNs what all samples would take if each took the mean of the middle half of them, ns; the total
+     *     without percentiles
      * @param bandwidthGBps the highest bandwidth for its working set, GB/s of 10<sup>9</sup> bytes
      * @param roofNs what it would take at its roof, ns
      * @param bound what limits it

@@ -117,8 +117,9 @@ public record MachineRoof(
 
     /**
      * The rates at which a working set can be read, again and again, and at which a triad {@code a = b + q * c} goes
-     * over it, or a copy {@code a = b} where that is faster. The bytes are those that the program reads and writes; what a processor loads only to overwrite it does
-     * not count. Threads divide the working set, but no part is smaller than 16 KiB.
+     * over it, or a copy {@code a = b} where that is faster. The bytes are those that the program reads and writes;
+     * what a processor loads only to overwrite it does not count. Threads divide the working set, but no part is
+     * smaller than 16 KiB.
      *
      * @param level the cache level that holds it for one thread, such as {@code L2}; {@code memory}; or empty where the
      *     system does not describe its caches

@@ -21,8 +21,8 @@ import org.brickprofiler.roofline.MachineRoof.Rate;
 
 /**
  * Measures what a machine can do. The loops are such that C2 vectorises them: all arrays of a loop have one index, and
- * nothing is carried from one iteration to the next, as it is in a reduction. What they compute is kept, so that
- * none of it can be omitted. One thread; the threads that it starts end with it.
+ * nothing is carried from one iteration to the next, as it is in a reduction. What they compute is kept, so that none
+ * of it can be omitted. One thread; the threads that it starts end with it.
  */
 final class RoofProbe {
 
@@ -169,7 +169,9 @@ final class RoofProbe {
                 written(processors, part -> first(part, count, rows), rows, perThread(count, rows)));
     }
 
-    /** The better of two loops that write as well as they read: a copy has fewer streams than a triad, and moves more. */
+    /**
+     * The better of two loops that write as well as they read: a copy has fewer streams than a triad, and moves more.
+     */
     private static Rate written(int threads, IntUnaryOperator first, float[][] rows, int count) {
         Rate triad = rate(threads, part -> new Triad(rows, first.applyAsInt(part), count));
         Rate copy = rate(threads, part -> new Copying(rows, first.applyAsInt(part), count));
@@ -423,16 +425,18 @@ final class RoofProbe {
         List<Thread> threads = new ArrayList<>();
         for (int part = 0; part < parts.size(); part++) {
             int own = part;
-            Thread thread = new Thread(() -> {
-                Loop loop = parts.get(own);
-                run(loop, 1);
-                for (int round = 0; round < ROUNDS; round++) {
-                    await(barrier);
-                    starts[own][round] = System.nanoTime();
-                    run(loop, passes);
-                    ends[own][round] = System.nanoTime();
-                }
-            }, "brick-roof-" + part);
+            Thread thread = new Thread(
+                    () -> {
+                        Loop loop = parts.get(own);
+                        run(loop, 1);
+                        for (int round = 0; round < ROUNDS; round++) {
+                            await(barrier);
+                            starts[own][round] = System.nanoTime();
+                            run(loop, passes);
+                            ends[own][round] = System.nanoTime();
+                        }
+                    },
+                    "brick-roof-" + part);
             thread.setDaemon(true);
             threads.add(thread);
             thread.start();

@@ -38,9 +38,9 @@ import org.brickprofiler.internal.io.Checks;
  *
  * <p><b>What is counted.</b> Each weight is read once in a step, each cached key and value once for its sequence, and
  * each brick reads its inputs and writes its outputs once. A product of matrices takes 2 x rows x columns x inner
- * operations. A comparison, a division, a square root and an exponential count as one operation each.
- * Scales of quantised weights belong to the bits of a weight. The scores of attention are no bytes: they need
- * not leave the core that computes them, as fused attention shows.
+ * operations. A comparison, a division, a square root and an exponential count as one operation each. Scales of
+ * quantised weights belong to the bits of a weight. The scores of attention are no bytes: they need not leave the core
+ * that computes them, as fused attention shows.
  *
  * <p><b>Working sets.</b> Weights and cached keys and values come around once in a step, so all of them are the working
  * set of the bricks that use them. The bricks between these work on what the brick before has written: on nothing but
@@ -83,8 +83,8 @@ public final class WorkModel {
      * @param activationBits bits that a number between two bricks takes, and a weight of a norm
      * @param experts experts of a layer, 0 for a dense model
      * @param expertsPerToken experts that a token uses, 0 for a dense model
-     * @param fusedAttention whether scores are computed, normalised and used in one brick, {@link
-     *     BrickId#FUSED_ATTENTION}
+     * @param fusedAttention whether scores are computed, normalised and used in one brick,
+     *     {@link BrickId#FUSED_ATTENTION}
      */
     public record LlamaConfig(
             int layers,
@@ -146,7 +146,18 @@ public final class WorkModel {
         public static LlamaConfig dense(int layers, int dim, int heads, int kvHeads, int ffnDim, int vocab) {
             requirePositive("heads", heads);
             return new LlamaConfig(
-                    layers, dim, heads, kvHeads, dim / heads, ffnDim, vocab, HALF_BITS, HALF_BITS, HALF_BITS, 0, 0,
+                    layers,
+                    dim,
+                    heads,
+                    kvHeads,
+                    dim / heads,
+                    ffnDim,
+                    vocab,
+                    HALF_BITS,
+                    HALF_BITS,
+                    HALF_BITS,
+                    0,
+                    0,
                     false);
         }
 
@@ -161,8 +172,19 @@ public final class WorkModel {
          */
         public LlamaConfig withBits(double weight, double cache, double activation) {
             return new LlamaConfig(
-                    layers, dim, heads, kvHeads, headDim, ffnDim, vocab, weight, cache, activation, experts,
-                    expertsPerToken, fusedAttention);
+                    layers,
+                    dim,
+                    heads,
+                    kvHeads,
+                    headDim,
+                    ffnDim,
+                    vocab,
+                    weight,
+                    cache,
+                    activation,
+                    experts,
+                    expertsPerToken,
+                    fusedAttention);
         }
 
         /**
@@ -175,8 +197,19 @@ public final class WorkModel {
          */
         public LlamaConfig withExperts(int all, int perToken) {
             return new LlamaConfig(
-                    layers, dim, heads, kvHeads, headDim, ffnDim, vocab, weightBits, cacheBits, activationBits, all,
-                    perToken, fusedAttention);
+                    layers,
+                    dim,
+                    heads,
+                    kvHeads,
+                    headDim,
+                    ffnDim,
+                    vocab,
+                    weightBits,
+                    cacheBits,
+                    activationBits,
+                    all,
+                    perToken,
+                    fusedAttention);
         }
 
         /**
@@ -186,8 +219,19 @@ public final class WorkModel {
          */
         public LlamaConfig withFusedAttention() {
             return new LlamaConfig(
-                    layers, dim, heads, kvHeads, headDim, ffnDim, vocab, weightBits, cacheBits, activationBits, experts,
-                    expertsPerToken, true);
+                    layers,
+                    dim,
+                    heads,
+                    kvHeads,
+                    headDim,
+                    ffnDim,
+                    vocab,
+                    weightBits,
+                    cacheBits,
+                    activationBits,
+                    experts,
+                    expertsPerToken,
+                    true);
         }
 
         private double queryDim() {
@@ -385,10 +429,7 @@ public final class WorkModel {
             Map<BrickId, Work> works = new EnumMap<>(BrickId.class);
             sums.forEach((brick, sum) -> works.put(
                     brick,
-                    new Work(
-                            Math.round(sum[0]),
-                            Math.round(sum[1]),
-                            Math.round(sum[2] < 0 ? streamedBytes : sum[2]))));
+                    new Work(Math.round(sum[0]), Math.round(sum[1]), Math.round(sum[2] < 0 ? streamedBytes : sum[2]))));
             return works;
         }
     }

@@ -11,16 +11,16 @@ public interface NanoClock {
 
     /** The clock of the JVM, {@link System#nanoTime()}. */
     NanoClock SYSTEM = new NanoClock() { // no lambda: the first one of a virtual machine takes long to make
-        @Override
-        public long nanoTime() {
-            return System.nanoTime();
-        }
+                @Override
+                public long nanoTime() {
+                    return System.nanoTime();
+                }
 
-        @Override
-        public String toString() {
-            return "System.nanoTime()";
-        }
-    };
+                @Override
+                public String toString() {
+                    return "System.nanoTime()";
+                }
+            };
 
     /**
      * Reads the clock.

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * Times tiles, by level. Off until enabled, and then a cheap no-op; on, a tile costs two clock reads and one row of the
  * calling thread's table, without a lock and without allocation.
  *
- * <p>Every method may be called from any thread. A timer may be stopped on another thread than the one that started
- * it; it is a value, and stopping it twice counts twice. A timer that was started while tiles were off is void.
+ * <p>Every method may be called from any thread. A timer may be stopped on another thread than the one that started it;
+ * it is a value, and stopping it twice counts twice. A timer that was started while tiles were off is void.
  *
  * <p>The timer carries level, row, column and start in one {@code long}: rows and columns from
  * {@link #LARGEST_TIMED_INDEX} on all read as that index, and a tile must take less than 33 seconds. Use
@@ -191,9 +191,9 @@ public final class TileProfiler {
     // ---- places ----
 
     /**
-     * Records tiles by their place from now on, besides by their level: the grid is divided into at most 32 by 32 parts of
-     * whole rows and columns, for each level. A tile then costs a second row of its thread's sums, and a thread up to
-     * 400 KB. What was recorded by place before is forgotten.
+     * Records tiles by their place from now on, besides by their level: the grid is divided into at most 32 by 32 parts
+     * of whole rows and columns, for each level. A tile then costs a second row of its thread's sums, and a thread up
+     * to 400 KB. What was recorded by place before is forgotten.
      *
      * @param rows of the grid of tiles, 1 or more; tiles of further rows count in the last part
      * @param cols of the grid, 1 or more, likewise
@@ -206,8 +206,8 @@ public final class TileProfiler {
     /**
      * What was recorded by place since {@link #recordPlaces} or the last reset.
      *
-     * @return the parts in which there were tiles, by level, row and column, each consistent in itself; empty where tiles
-     *     are not recorded by place
+     * @return the parts in which there were tiles, by level, row and column, each consistent in itself; empty where
+     *     tiles are not recorded by place
      */
     public List<TileProfiler.Place> places() {
         Places where = places;
@@ -268,7 +268,10 @@ public final class TileProfiler {
                         StatRow part = sums.row((level.index() * rows.parts + row) * cols.parts + col);
                         if (part.count() > 0) {
                             found.add(new Place(
-                                    rows.first(row), rows.first(row + 1) - 1, cols.first(col), cols.first(col + 1) - 1,
+                                    rows.first(row),
+                                    rows.first(row + 1) - 1,
+                                    cols.first(col),
+                                    cols.first(col + 1) - 1,
                                     stats(level, part)));
                         }
                     }
@@ -327,8 +330,8 @@ public final class TileProfiler {
     }
 
     /**
-     * Begins anew, by place as well, and returns what was recorded by level until then; there no tile is lost or counted
-     * twice.
+     * Begins anew, by place as well, and returns what was recorded by level until then; there no tile is lost or
+     * counted twice.
      *
      * @return what was recorded since the last reset
      */
@@ -389,7 +392,9 @@ public final class TileProfiler {
         if (text.length() == 0) {
             text.append("no tiles recorded\n");
         }
-        return enabled ? text.toString() : text.append("the switch of tiles is off\n").toString();
+        return enabled
+                ? text.toString()
+                : text.append("the switch of tiles is off\n").toString();
     }
 
     /**
@@ -399,7 +404,9 @@ public final class TileProfiler {
      *     has them
      */
     public String toJson() {
-        StringBuilder json = new StringBuilder("{\"tile_profiling_enabled\":").append(enabled).append(",\"tiles\":[");
+        StringBuilder json = new StringBuilder("{\"tile_profiling_enabled\":")
+                .append(enabled)
+                .append(",\"tiles\":[");
         String separator = "";
         for (TileStats stats : all()) {
             json.append(separator)

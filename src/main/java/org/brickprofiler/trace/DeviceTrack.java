@@ -9,8 +9,8 @@ import org.brickprofiler.internal.record.SpanStore;
 
 /**
  * The track of one stream of a device. Made by {@link TraceRecorder#stream}. Any thread; callers wait for each other,
- * since spans of a device are known after a synchronisation and not in a hot loop. Nothing is allocated but for new names
- * and while the track grows to its bound.
+ * since spans of a device are known after a synchronisation and not in a hot loop. Nothing is allocated but for new
+ * names and while the track grows to its bound.
  *
  * <p>Times are the host's: ns of the recorder's clock. How far they may be off is set by {@link #clockErrorNs(long)}.
  */

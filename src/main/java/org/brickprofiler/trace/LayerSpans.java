@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The layers and steps of one thread as spans, made from the boundaries between its bricks: a layer begins where it was
- * announced or, where it was not, with its first brick after the boundary before it; a step is what lies between the ends
- * of two forward passes, from its beginning on where that was announced. One thread.
+ * announced or, where it was not, with its first brick after the boundary before it; a step is what lies between the
+ * ends of two forward passes, from its beginning on where that was announced. One thread.
  *
  * <p>{@link LayerBoundaries} decides what a brick across a boundary belongs to. The boundary is shown at such a brick's
  * beginning or end, so that all spans nest on one track. A step holds its layers as a whole.
@@ -60,7 +60,8 @@ final class LayerSpans {
     /** What nothing happened in is not shown. */
     private void addShown(Region region, int name) {
         if (region.startNs != NONE) {
-            spans.add(new LayerSpan(region.startNs, Math.max(region.startNs, region.endNs), region.layer, name, region.tokens));
+            spans.add(new LayerSpan(
+                    region.startNs, Math.max(region.startNs, region.endNs), region.layer, name, region.tokens));
         }
     }
 
@@ -136,7 +137,8 @@ final class LayerSpans {
         }
 
         /** What a side is; null where it is neither. */
-        @Nullable Region region(Side side) {
+        @Nullable
+        Region region(Side side) {
             return switch (side) {
                 case WITHIN, LAYER_NOW -> open;
                 case LAYER_BEFORE -> ended.get(ended.size() - 1);

@@ -204,8 +204,8 @@ final class ProfilerSpans implements SpanSink {
     }
 
     /**
-     * What a profiler timed on one stream of a device. The profiler's calls take turns. It keeps what the profiler times
-     * by only until that is forgotten and nothing waits any more.
+     * What a profiler timed on one stream of a device. The profiler's calls take turns. It keeps what the profiler
+     * times by only until that is forgotten and nothing waits any more.
      */
     static final class TimedStream extends Source implements SpanSink.Stream {
 

@@ -40,11 +40,7 @@ final class StreamTracks {
             devices.add(stream.device());
         }
         tracks.add(new StreamTrack(
-                stream.device(),
-                stream.name(),
-                stream.streamId(),
-                new ArrayList<>(List.of(spans)),
-                List.of(laid)));
+                stream.device(), stream.name(), stream.streamId(), new ArrayList<>(List.of(spans)), List.of(laid)));
     }
 
     /** Adds a stream that a profiler timed, once those of applications are there. */
@@ -66,25 +62,22 @@ final class StreamTracks {
             return same.get();
         }
         long id = firstFree(wanted.id(), 0, number -> devices.stream().anyMatch(other -> other.id() == number));
-        DeviceInfo device =
-                new DeviceInfo(Math.toIntExact(id), wanted.name(), wanted.backend(), wanted.memoryBytes());
+        DeviceInfo device = new DeviceInfo(Math.toIntExact(id), wanted.name(), wanted.backend(), wanted.memoryBytes());
         devices.add(device);
         return device;
     }
 
     private StreamTrack trackOf(DeviceInfo device, SpanSink.Place place) {
-        List<StreamTrack> ofDevice =
-                tracks.stream().filter(track -> track.device().id() == device.id()).toList();
+        List<StreamTrack> ofDevice = tracks.stream()
+                .filter(track -> track.device().id() == device.id())
+                .toList();
         return ofDevice.stream()
                 .filter(track -> track.name().equals(place.name()))
                 .findFirst()
                 .orElseGet(() -> {
-                    long id = firstFree(
-                            FIRST_STREAM + place.number(),
-                            FIRST_STREAM,
-                            number -> ofDevice.stream().anyMatch(track -> track.id() == number));
-                    StreamTrack added =
-                            new StreamTrack(device, place.name(), id, new ArrayList<>(), List.of());
+                    long id = firstFree(FIRST_STREAM + place.number(), FIRST_STREAM, number -> ofDevice.stream()
+                            .anyMatch(track -> track.id() == number));
+                    StreamTrack added = new StreamTrack(device, place.name(), id, new ArrayList<>(), List.of());
                     tracks.add(added);
                     return added;
                 });

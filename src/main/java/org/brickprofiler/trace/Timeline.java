@@ -43,8 +43,8 @@ public interface Timeline {
     void replay(int track, TimelineVisitor visitor);
 
     /**
-     * A time that no event begins before, so that a file can count from it. This default replays every track;
-     * an implementation that knows the answer does better to give it.
+     * A time that no event begins before, so that a file can count from it. This default replays every track; an
+     * implementation that knows the answer does better to give it.
      *
      * @return ns; {@link TraceInfo#monotonicNs()} where there is no event
      */

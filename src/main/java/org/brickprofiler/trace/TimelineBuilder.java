@@ -132,7 +132,8 @@ final class TimelineBuilder {
 
     /** Adds spans and instants whose value is the id of the thread on whose track they lie. */
     void addToOtherThreads(List<SpanCopy> copies, SpanSink.Names source) {
-        numbered(copies, source, (id, part) -> thread(id, "thread " + id).parts().add(part));
+        numbered(
+                copies, source, (id, part) -> thread(id, "thread " + id).parts().add(part));
     }
 
     /** Counts entries that were lost with nothing left that would count them. */
@@ -192,10 +193,8 @@ final class TimelineBuilder {
      */
     void addPushed(List<SpanCopy> copies, SpanSink.Names source) {
         TreeMap<Long, List<TrackPart>> timers = new TreeMap<>();
-        numbered(
-                copies,
-                source,
-                (number, part) -> timers.computeIfAbsent(number, ignored -> new ArrayList<>()).add(part));
+        numbered(copies, source, (number, part) -> timers.computeIfAbsent(number, ignored -> new ArrayList<>())
+                .add(part));
         timers.forEach((number, parts) -> addTrack(
                 new Track(Track.Kind.HOST_THREAD, "timers " + number, Track.PROCESS, freeId(number)),
                 new SpanTrack(parts, List.of())));
@@ -230,7 +229,9 @@ final class TimelineBuilder {
         }
     }
 
-    /** Adds what profilers timed on streams of devices, after those of applications. A stream without any is left out. */
+    /**
+     * Adds what profilers timed on streams of devices, after those of applications. A stream without any is left out.
+     */
     void addTimed(List<ProfilerSpans.TimedStream> timed) {
         for (ProfilerSpans.TimedStream stream : timed) {
             dropped += stream.withoutPlace();
@@ -321,7 +322,8 @@ final class TimelineBuilder {
 
         @Override
         public long earliestNs() {
-            long first = events.stream().mapToLong(TrackEvents::earliestNs).min().orElse(Long.MAX_VALUE);
+            long first =
+                    events.stream().mapToLong(TrackEvents::earliestNs).min().orElse(Long.MAX_VALUE);
             return first == Long.MAX_VALUE ? info.monotonicNs() : first;
         }
     }

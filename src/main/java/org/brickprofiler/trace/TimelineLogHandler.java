@@ -13,18 +13,19 @@ import java.util.logging.SimpleFormatter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts an application's log records on the timeline, as instants of the category {@value #CATEGORY} on the track of the thread
- * that logged them.
+ * Puts an application's log records on the timeline, as instants of the category {@value #CATEGORY} on the track of the
+ * thread that logged them.
  *
  * <pre>{@code
  * Logger.getLogger("com.example.engine").addHandler(new TimelineLogHandler(recorder));
  * }</pre>
  *
- * <p>System.Logger reaches it by {@code java.util.logging}, its default in the JDK, and SLF4J by {@code org.slf4j:slf4j-jdk14}.
- * An instant lies at the record's own timestamp, also if a buffering handler publishes it later. Its name is the level, the
- * logger and the first line of the message, cut to {@value #LONGEST} characters. The first {@value #MOST_NAMES} different
- * names are kept whole; a further message is recorded as its level and logger with {@value #NOT_KEPT}, and the record of a
- * logger beyond another {@value #MOST_NAMES} of these as its level alone. Exceptions are left out.
+ * <p>System.Logger reaches it by {@code java.util.logging}, its default in the JDK, and SLF4J by
+ * {@code org.slf4j:slf4j-jdk14}. An instant lies at the record's own timestamp, also if a buffering handler publishes
+ * it later. Its name is the level, the logger and the first line of the message, cut to {@value #LONGEST} characters.
+ * The first {@value #MOST_NAMES} different names are kept whole; a further message is recorded as its level and logger
+ * with {@value #NOT_KEPT}, and the record of a logger beyond another {@value #MOST_NAMES} of these as its level alone.
+ * Exceptions are left out.
  *
  * <p>Any thread. Allocates the text of each message.
  */
@@ -51,8 +52,8 @@ public final class TimelineLogHandler extends Handler {
     }
 
     /**
-     * Records a log record, unless the handler's level or filter excludes it, or the handler is closed. Throws nothing: a
-     * failure goes to the handler's {@link ErrorManager}.
+     * Records a log record, unless the handler's level or filter excludes it, or the handler is closed. Throws nothing:
+     * a failure goes to the handler's {@link ErrorManager}.
      *
      * @param log the record; nothing happens for null
      */

@@ -239,9 +239,9 @@ public final class TraceRecorder implements Tracing {
      * @param name its name
      * @param category its category
      * @param elapsedNs how long it took, ns
-     * @param tid the number of the track that it goes to, 0 or more: a track of pushed timers, called {@code timers} and
-     *     the number, not of a thread. Where a thread of the timeline has that number, the track's is 1,000,000 more in a
-     *     file
+     * @param tid the number of the track that it goes to, 0 or more: a track of pushed timers, called {@code timers}
+     *     and the number, not of a thread. Where a thread of the timeline has that number, the track's is 1,000,000
+     *     more in a file
      * @throws IllegalArgumentException when a number is negative, or a name is empty
      */
     public void push(String name, String category, long elapsedNs, int tid) {
@@ -251,8 +251,7 @@ public final class TraceRecorder implements Tracing {
         if (tid < 0) {
             throw new IllegalArgumentException("the number of a track is not negative: " + tid);
         }
-        pushed.mark(
-                SpanKind.SPAN, names.keyOf(name, category), clock.nanoTime() - elapsedNs, elapsedNs, tid);
+        pushed.mark(SpanKind.SPAN, names.keyOf(name, category), clock.nanoTime() - elapsedNs, elapsedNs, tid);
     }
 
     private static void requireDuration(long elapsedNs) {
@@ -288,9 +287,9 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
-     * Adds a source of spans that have begun and not ended. Each {@link #timeline()} shows those that are open then, on the
-     * track of their thread, from their beginning to the moment of the timeline, with {@value #NOT_ENDED} after the name; the
-     * source records a span itself once it ends.
+     * Adds a source of spans that have begun and not ended. Each {@link #timeline()} shows those that are open then, on
+     * the track of their thread, from their beginning to the moment of the timeline, with {@value #NOT_ENDED} after the
+     * name; the source records a span itself once it ends.
      *
      * @param source the source, which the recorder keeps alive
      */
@@ -304,7 +303,8 @@ public final class TraceRecorder implements Tracing {
         long nowNs = clock.nanoTime();
         OpenSpanVisitor visitor = (name, category, startNs, threadId) -> writer.add(
                 SpanKind.SPAN,
-                names.keyOf(Objects.requireNonNull(name, "name") + NOT_ENDED, Objects.requireNonNull(category, "category")),
+                names.keyOf(
+                        Objects.requireNonNull(name, "name") + NOT_ENDED, Objects.requireNonNull(category, "category")),
                 startNs,
                 Math.max(0, nowNs - startNs),
                 threadId);
@@ -343,8 +343,7 @@ public final class TraceRecorder implements Tracing {
         Objects.requireNonNull(device, "device");
         synchronized (devices) {
             return devices.computeIfAbsent(
-                    device.id() + ":" + streamId,
-                    place -> new DeviceTrack(device, name, streamId, names, deviceStore));
+                    device.id() + ":" + streamId, place -> new DeviceTrack(device, name, streamId, names, deviceStore));
         }
     }
 
@@ -364,7 +363,9 @@ public final class TraceRecorder implements Tracing {
         }
         TimelineBuilder timeline = new TimelineBuilder();
         profilers.bricks().forEach(timeline::addBricks);
-        profilers.tiles().forEach(source -> timeline.addToThreads(source.contents().copies(), source.names()));
+        profilers
+                .tiles()
+                .forEach(source -> timeline.addToThreads(source.contents().copies(), source.names()));
         timeline.addToThreads(ownCopies, names);
         timeline.addToOtherThreads(assigned.copies(), names);
         timeline.addToOtherThreads(openSpansNow(), names);
@@ -407,8 +408,8 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
-     * Names of events that are no bricks, each with a category. There is room for some thousand; further new names share
-     * one. Every method may be called from any thread; finding a name that is known allocates nothing.
+     * Names of events that are no bricks, each with a category. There is room for some thousand; further new names
+     * share one. Every method may be called from any thread; finding a name that is known allocates nothing.
      */
     static final class EventNames implements SpanSink.Names {
 
@@ -507,8 +508,8 @@ public final class TraceRecorder implements Tracing {
         Builder() {}
 
         /**
-         * The clock of what an application adds itself; {@link NanoClock#SYSTEM} unless set. It must be the clock of the
-         * profilers.
+         * The clock of what an application adds itself; {@link NanoClock#SYSTEM} unless set. It must be the clock of
+         * the profilers.
          *
          * @param clock a clock
          * @return this
@@ -520,8 +521,8 @@ public final class TraceRecorder implements Tracing {
         }
 
         /**
-         * The most events of a thread that are kept, of bricks, of tiles, and of what an application adds, each; 262,144
-         * unless set, which take 6 MiB.
+         * The most events of a thread that are kept, of bricks, of tiles, and of what an application adds, each;
+         * 262,144 unless set, which take 6 MiB.
          *
          * @param events the number
          * @return this
@@ -529,7 +530,8 @@ public final class TraceRecorder implements Tracing {
          */
         public Builder threadCapacity(int events) {
             if (events < 1 || events > 1 << 26) {
-                throw new IllegalArgumentException("the events kept of a thread are 1 to " + (1 << 26) + ", not " + events);
+                throw new IllegalArgumentException(
+                        "the events kept of a thread are 1 to " + (1 << 26) + ", not " + events);
             }
             this.threadCapacity = events;
             return this;
@@ -551,8 +553,8 @@ public final class TraceRecorder implements Tracing {
         }
 
         /**
-         * Whether a thread whose buffer is full gives up its oldest event for each new one; true unless set. Otherwise it
-         * keeps its first events and refuses new ones.
+         * Whether a thread whose buffer is full gives up its oldest event for each new one; true unless set. Otherwise
+         * it keeps its first events and refuses new ones.
          *
          * @param newest true to keep the newest events, false to keep the first
          * @return this

@@ -24,7 +24,9 @@ final class TrackPart {
     private final IntPredicate belongs;
     private final boolean valueIsElements;
 
-    /** The entries at which the thread began to work for another layer, and its number from each on; null without any. */
+    /**
+     * The entries at which the thread began to work for another layer, and its number from each on; null without any.
+     */
     private final int @Nullable [] changes;
 
     private final int[] layersAfter;
@@ -52,11 +54,7 @@ final class TrackPart {
      * @param names the index of each key; not to be changed
      */
     static TrackPart ofThread(SpanCopy copy, int[] names) {
-        return new TrackPart(
-                copy,
-                names,
-                entry -> ON_ITS_OWN_TRACK.contains(copy.kind(entry)),
-                true);
+        return new TrackPart(copy, names, entry -> ON_ITS_OWN_TRACK.contains(copy.kind(entry)), true);
     }
 
     /**

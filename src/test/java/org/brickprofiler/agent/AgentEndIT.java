@@ -29,8 +29,7 @@ final class AgentEndIT {
 
     private static final Path JAR = Path.of(System.getProperty("agent.jar")).toAbsolutePath();
 
-    private static final String ENGINE =
-            """
+    private static final String ENGINE = """
             package app;
 
             public final class Engine {
@@ -66,8 +65,7 @@ final class AgentEndIT {
             """;
 
     /** As the launcher of a jar with jars inside does, it loads the engine from where the class path does not reach. */
-    private static final String LAUNCHER =
-            """
+    private static final String LAUNCHER = """
             package launch;
 
             public final class Launcher {
@@ -94,7 +92,15 @@ final class AgentEndIT {
         Files.createDirectories(file.getParent());
         Files.writeString(file, source);
         int exit = ToolProvider.getSystemJavaCompiler()
-                .run(null, null, null, "--release", "17", "-d", folder.resolve(to).toString(), file.toString());
+                .run(
+                        null,
+                        null,
+                        null,
+                        "--release",
+                        "17",
+                        "-d",
+                        folder.resolve(to).toString(),
+                        file.toString());
         assertThat(exit).as("compiling " + name).isZero();
     }
 
@@ -111,25 +117,31 @@ final class AgentEndIT {
         List<String> all = new ArrayList<>(List.of("-javaagent:" + JAR + "=rules=bricks.yaml" + agentOptions));
         all.addAll(jvmOptions);
         all.addAll(program);
-        return ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        return ChildProcess.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
                 .jvmOptions(all)
                 .without(AgentOptions.OUT_VARIABLE)
                 .in(folder);
     }
 
     private ProcessResult engine(String agentOptions, String... jvmOptions) throws IOException {
-        return java(agentOptions, List.of(jvmOptions), List.of("-cp", "engine", "app.Engine")).run().assertSucceeded();
+        return java(agentOptions, List.of(jvmOptions), List.of("-cp", "engine", "app.Engine"))
+                .run()
+                .assertSucceeded();
     }
 
     private long samples(String file) throws IOException {
-        return JsonReport.read(folder.resolve(file)).bricks().stream().mapToLong(BrickStats::count).sum();
+        return JsonReport.read(folder.resolve(file)).bricks().stream()
+                .mapToLong(BrickStats::count)
+                .sum();
     }
 
     @Test
     void aWarmUpThatNeverEndedIsNotTheProfile() throws Exception {
         rules(5);
         ProcessResult result = engine(",out=run.json");
-        assertThat(result.err()).contains("the run ended after 3 of the 5 steps of its warm-up, so the profile is empty");
+        assertThat(result.err())
+                .contains("the run ended after 3 of the 5 steps of its warm-up, so the profile is empty");
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
         assertThat(profile.bricks()).isEmpty();
         assertThat(profile.steps().count()).isZero();
@@ -150,13 +162,16 @@ final class AgentEndIT {
     @Test
     void aMissingFolderIsNamedAtTheStart() throws Exception {
         String err = engine(",html=none/run.html").err();
-        assertThat(err).contains("the page cannot be written to none/run.html unless that changes before the end: the folder ");
+        assertThat(err)
+                .contains(
+                        "the page cannot be written to none/run.html unless that changes before the end: the folder ");
         assertThat(err.indexOf("the page cannot be written")).isLessThan(err.indexOf(" rules apply"));
     }
 
     private ProcessResult filling(int smallestBytes) throws IOException {
         List<String> program = List.of("-cp", "engine", "app.Engine", Integer.toString(smallestBytes));
-        return java(",out=run.json", List.of("-Xmx256m", "-XX:+UseSerialGC"), program).run();
+        return java(",out=run.json", List.of("-Xmx256m", "-XX:+UseSerialGC"), program)
+                .run();
     }
 
     /** The second application takes every kilobyte again, and with it what was kept for the report. */
@@ -174,14 +189,18 @@ final class AgentEndIT {
     void anImageWithoutManagementHasAProfile() throws Exception {
         ProcessResult result =
                 engine(",out=run.json,html=run.html", "--limit-modules", "java.base,java.instrument,java.logging");
-        assertThat(result.err()).contains("the profile is in ", "the page is in ").doesNotContain("Exception", "Error");
+        assertThat(result.err())
+                .contains("the profile is in ", "the page is in ")
+                .doesNotContain("Exception", "Error");
         assertThat(samples("run.json")).isEqualTo(9);
     }
 
     @Test
     void rulesThatApplyLaterAreCountedAgain() throws Exception {
         ProcessResult result = java(
-                        ",out=run.json", List.of(), List.of("-cp", "launcher", "launch.Launcher", folder.resolve("engine") + "/"))
+                        ",out=run.json",
+                        List.of(),
+                        List.of("-cp", "launcher", "launch.Launcher", folder.resolve("engine") + "/"))
                 .run()
                 .assertSucceeded();
         assertThat(result.err().lines().filter(line -> line.endsWith("rules apply") || line.endsWith("so far")))
@@ -194,7 +213,9 @@ final class AgentEndIT {
     void theFileOfBrickRunIsWrittenOnceBesideThatOfTheOption() throws Exception {
         for (String option : List.of("", ",out=other.json")) {
             ProcessResult result = java(option, List.of(), List.of("-cp", "engine", "app.Engine"))
-                    .environment(Map.of(AgentOptions.OUT_VARIABLE, folder.resolve("run.json").toString()))
+                    .environment(Map.of(
+                            AgentOptions.OUT_VARIABLE,
+                            folder.resolve("run.json").toString()))
                     .run()
                     .assertSucceeded();
             assertThat(result.err()).contains("the profile is in " + folder.resolve("run.json"));

@@ -59,8 +59,7 @@ class AgentIT {
 
     static final Path JAR = Path.of(System.getProperty("agent.jar")).toAbsolutePath();
 
-    private static final String APPLICATION =
-            """
+    private static final String APPLICATION = """
             package app;
 
             import java.util.function.IntConsumer;
@@ -154,8 +153,7 @@ class AgentIT {
             }
             """;
 
-    private static final String RULES =
-            """
+    private static final String RULES = """
             step:
               in: app.Main.forward
               tokens: tokens.length
@@ -209,13 +207,25 @@ class AgentIT {
         Files.writeString(file, source);
         Path to = folder.resolve("classes");
         int exit = ToolProvider.getSystemJavaCompiler()
-                .run(null, null, null, "-g", "--release", "17", "-cp", to.toString(), "-d", to.toString(), file.toString());
+                .run(
+                        null,
+                        null,
+                        null,
+                        "-g",
+                        "--release",
+                        "17",
+                        "-cp",
+                        to.toString(),
+                        "-d",
+                        to.toString(),
+                        file.toString());
         assertThat(exit).as("compiling " + name).isZero();
         return to;
     }
 
     private ChildProcess application(String agentOptions, String... arguments) {
-        return ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        return ChildProcess.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
                 .jvmOptions(List.of("-javaagent:" + JAR + "=" + agentOptions))
                 .jvmOptions(List.of("-cp", classes.toString(), "app.Main"))
                 .arguments(List.of(arguments))
@@ -241,16 +251,18 @@ class AgentIT {
         assertThat(result.err()).contains("brick agent: 7 of 7 rules apply", "the profile is in ");
         assertThat(recorded("run.json")).isEqualTo(RECORDED);
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
-        assertThat(profile.steps().phase(StepInfo.Phase.PREFILL).orElseThrow().count()).isEqualTo(10);
+        assertThat(profile.steps().phase(StepInfo.Phase.PREFILL).orElseThrow().count())
+                .isEqualTo(10);
         assertThat(profile.facts().tokensPerSec().orElseThrow()).isPositive();
         assertThat(folder.resolve("run.html")).content().contains("<html");
         // Whichever worker of the pool ran a task, it belongs to the layer in which the task was made.
         assertThat(byLayer("AttentionScore")).isEqualTo(Map.of(0, 160, 1, 160, 2, 160));
     }
 
-    /** An engine with a pool and tasks of its own, that goes through its layers backwards and through one of them twice. */
-    private static final String BLOCKS =
-            """
+    /**
+     * An engine with a pool and tasks of its own, that goes through its layers backwards and through one of them twice.
+     */
+    private static final String BLOCKS = """
             package app;
 
             import java.util.concurrent.ArrayBlockingQueue;
@@ -332,9 +344,7 @@ class AgentIT {
     @Test
     void knowsTheLayersOfAnEngineWithItsOwnOrderAndTasks() throws Exception {
         compile(folder, "app/Blocks.java", BLOCKS);
-        Files.writeString(
-                folder.resolve("blocks.yaml"),
-                """
+        Files.writeString(folder.resolve("blocks.yaml"), """
                 step:
                   in: app.Blocks.pass
                 layer:
@@ -348,7 +358,8 @@ class AgentIT {
                   - in: app.Blocks.attend
                     brick: ATTENTION_SCORE
                 """);
-        ProcessResult result = ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        ProcessResult result = ChildProcess.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
                 .jvmOptions(List.of("-javaagent:" + JAR + "=rules=blocks.yaml,out=run.json,trace=t.json"))
                 .jvmOptions(List.of("-cp", classes.toString(), "app.Blocks"))
                 .without(AgentOptions.OUT_VARIABLE)
@@ -382,7 +393,8 @@ class AgentIT {
     @Test
     void weavesModules() throws Exception {
         compile(folder, "module-info.java", "module app { }");
-        ProcessResult result = ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        ProcessResult result = ChildProcess.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
                 .jvmOptions(List.of("-javaagent:" + JAR + "=rules=bricks.yaml,out=run.json"))
                 .jvmOptions(List.of("--module-path", classes.toString(), "-m", "app/app.Main"))
                 .in(folder)
@@ -397,7 +409,8 @@ class AgentIT {
     @ParameterizedTest
     @CsvSource({"exit, 3", "throw, 1"})
     void reportsHoweverTheApplicationEnds(String how, int exitCode) throws Exception {
-        ProcessResult result = application("rules=bricks.yaml,out=run.json", how).run();
+        ProcessResult result =
+                application("rules=bricks.yaml,out=run.json", how).run();
         assertThat(result.exitCode()).isEqualTo(exitCode);
         assertThat(recorded("run.json")).isEqualTo(RECORDED);
     }
@@ -406,7 +419,8 @@ class AgentIT {
     @Test
     @DisabledOnOs(value = OS.WINDOWS, disabledReason = "has no signals")
     void reportsAfterTheSignalToEnd() throws Exception {
-        RunningProcess running = application("rules=bricks.yaml,out=run.json", "wait").start();
+        RunningProcess running =
+                application("rules=bricks.yaml,out=run.json", "wait").start();
         await("ready");
         running.terminate();
         assertThat(running.result().exitCode()).isEqualTo(143);
@@ -436,14 +450,19 @@ class AgentIT {
     @Spec("22.10")
     @Test
     void comparesTokensPerSecondWithRecordingOnAndOff() throws Exception {
-        ProcessResult result = application("rules=bricks.yaml,out=run.json,ab=7", "decode").run().assertSucceeded();
+        ProcessResult result = application("rules=bricks.yaml,out=run.json,ab=7", "decode")
+                .run()
+                .assertSucceeded();
         // 199 tokens from one step to the next, two times eight a pair.
-        assertThat(result.err()).containsPattern("brick agent: recording on [\\d.]+ tokens/s, off [\\d.]+: a token takes "
-                + "[-+][\\d.]+ % \\(95 % interval [-+][\\d.]+ to [-+][\\d.]+\\), by 12 pairs of blocks of 8 tokens \\(ab=7\\)");
+        assertThat(result.err())
+                .containsPattern(
+                        "brick agent: recording on [\\d.]+ tokens/s, off [\\d.]+: a token takes "
+                                + "[-+][\\d.]+ % \\(95 % interval [-+][\\d.]+ to [-+][\\d.]+\\), by 12 pairs of blocks of 8 tokens \\(ab=7\\)");
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
         assertThat(profile.facts().tokensPerSec().orElseThrow()).isPositive();
         assertThat(profile.facts().unprofiledTokensPerSec().orElseThrow()).isPositive();
-        assertThat(profile.steps().phase(StepInfo.Phase.DECODE).orElseThrow().count()).isBetween(96L, 104L);
+        assertThat(profile.steps().phase(StepInfo.Phase.DECODE).orElseThrow().count())
+                .isBetween(96L, 104L);
     }
 
     /** On this machine alone, and the application ends although the port is open. */
@@ -451,21 +470,29 @@ class AgentIT {
     @Test
     void showsTheReportOnAPort() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                RunningProcess running = application("rules=bricks.yaml,out=run.json,port=0", "wait").start()) {
+                RunningProcess running = application("rules=bricks.yaml,out=run.json,port=0", "wait")
+                        .start()) {
             await("ready");
-            Matcher address = Pattern.compile("the live report is at (http://localhost:(\\d+)/)").matcher(running.printed());
+            Matcher address = Pattern.compile("the live report is at (http://localhost:(\\d+)/)")
+                    .matcher(running.printed());
             assertThat(address.find()).isTrue();
             URI root = URI.create(address.group(1));
             assertThat(get(root).body()).contains("<html", "AttentionScore");
             HttpResponse<String> profile = get(root.resolve("profile.json"));
             assertThat(profile.headers().firstValue("Content-Type")).hasValue("application/json; charset=utf-8");
-            assertThat(JsonReport.fromJson(profile.body()).brick("AttentionScore").orElseThrow().count()).isEqualTo(480);
+            assertThat(JsonReport.fromJson(profile.body())
+                            .brick("AttentionScore")
+                            .orElseThrow()
+                            .count())
+                    .isEqualTo(480);
             assertThat(get(root.resolve("other")).statusCode()).isEqualTo(404);
-            assertThat(withHost(Integer.parseInt(address.group(2)), "evil.example")).startsWith("HTTP/1.1 403");
+            assertThat(withHost(Integer.parseInt(address.group(2)), "evil.example"))
+                    .startsWith("HTTP/1.1 403");
             ProcessResult second = application("rules=bricks.yaml,out=second.json,port=" + taken.getLocalPort())
                     .run()
                     .assertSucceeded();
-            assertThat(second.err()).contains("port " + taken.getLocalPort() + " is not opened: Address already in use");
+            assertThat(second.err())
+                    .contains("port " + taken.getLocalPort() + " is not opened: Address already in use");
             assertThat(recorded("second.json")).isEqualTo(RECORDED);
             Files.writeString(folder.resolve("go"), "");
             Files.writeString(folder.resolve("end"), "");
@@ -481,26 +508,29 @@ class AgentIT {
     /** What a server answers first whom a browser takes for another one; the JDK's client cannot lie so. */
     private static String withHost(int port, String host) throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-            socket.getOutputStream().write(("GET / HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n")
-                    .getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream()
+                    .write(("GET / HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n")
+                            .getBytes(StandardCharsets.US_ASCII));
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         }
     }
 
     @Spec("22.3")
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "rules=bricks.yaml,port=web     | not started: java.lang.IllegalArgumentException: port=web is no whole number from 0 to 65535",
-        "rules=bricks.yaml,port=65536   | port=65536 is no whole number from 0 to 65535",
-        "rules=other.yaml,ab=1          | ab= compares steps, and there is no step: in other.yaml",
-        "''                | not started: java.lang.IllegalArgumentException: the option rules=FILE is missing",
-        "rule=bricks.yaml  | there is no option 'rule'; there are rules,",
-        "rules=none.yaml   | not started: java.io.IOException: cannot read none.yaml: it does not exist",
-        "rules=bad.yaml    | bad.yaml:3: there is no brick 'RMSNORMM'; the closest that exist: RMS_NORM,",
-        "rules=other.yaml  | other.yaml:2: there is no class app.Mein; the closest that exist: app.Main",
-        "rules=llama3      | llama3:5: there is no class ",
-        "rules=bricks.yaml,trace=t.xyz | not started: java.lang.IllegalArgumentException: ",
-    })
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "rules=bricks.yaml,port=web     | not started: java.lang.IllegalArgumentException: port=web is no whole number from 0 to 65535",
+                "rules=bricks.yaml,port=65536   | port=65536 is no whole number from 0 to 65535",
+                "rules=other.yaml,ab=1          | ab= compares steps, and there is no step: in other.yaml",
+                "''                | not started: java.lang.IllegalArgumentException: the option rules=FILE is missing",
+                "rule=bricks.yaml  | there is no option 'rule'; there are rules,",
+                "rules=none.yaml   | not started: java.io.IOException: cannot read none.yaml: it does not exist",
+                "rules=bad.yaml    | bad.yaml:3: there is no brick 'RMSNORMM'; the closest that exist: RMS_NORM,",
+                "rules=other.yaml  | other.yaml:2: there is no class app.Mein; the closest that exist: app.Main",
+                "rules=llama3      | llama3:5: there is no class ",
+                "rules=bricks.yaml,trace=t.xyz | not started: java.lang.IllegalArgumentException: ",
+            })
     void neverKeepsTheApplicationFromRunning(String options, String message) throws Exception {
         Files.writeString(folder.resolve("bad.yaml"), "bricks:\n  - in: app.Main.product\n    brick: RMSNORMM\n");
         Files.writeString(folder.resolve("other.yaml"), "bricks:\n  - in: app.Mein.product\n    brick: RMS_NORM\n");
@@ -515,7 +545,8 @@ class AgentIT {
     void appliesTheOtherRulesWhereSomeAreMalformed() throws Exception {
         Files.writeString(
                 folder.resolve("some.yaml"),
-                RULES + "  - in: app.Main.softmax\n    brick: ATENTION_SOFTMAX\n  - in: app.Main.tree\n    brick: SAMPLING\n"
+                RULES
+                        + "  - in: app.Main.softmax\n    brick: ATENTION_SOFTMAX\n  - in: app.Main.tree\n    brick: SAMPLING\n"
                         + "layers:\n  in: app.Main.forward\n");
         ProcessResult result = application("rules=some.yaml,out=run.json").run().assertSucceeded();
         assertThat(result.err())
@@ -539,7 +570,8 @@ class AgentIT {
     @Spec({"22.7", "22.8"})
     @Test
     void weavesWhatIsLoadedAndWritesWhatItHasOnRequest() throws Exception {
-        ChildProcess plain = ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        ChildProcess plain = ChildProcess.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
                 .jvmOptions(List.of("-XX:+EnableDynamicAgentLoading", "-cp", classes.toString(), "app.Main"))
                 .arguments(List.of("wait"))
                 .in(folder);
@@ -572,10 +604,7 @@ class AgentIT {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void standsBesideAnotherAgent(boolean first) throws Exception {
-        compile(
-                folder,
-                "other/Other.java",
-                """
+        compile(folder, "other/Other.java", """
                 package other;
 
                 import java.lang.instrument.*;
@@ -603,8 +632,8 @@ class AgentIT {
                 }
                 """);
         Path other = jar("other.jar", "other/Other.class", "other.Other");
-        List<String> agents = new ArrayList<>(List.of(
-                "-javaagent:" + other, "-javaagent:" + JAR + "=rules=bricks.yaml,out=run.json"));
+        List<String> agents = new ArrayList<>(
+                List.of("-javaagent:" + other, "-javaagent:" + JAR + "=rules=bricks.yaml,out=run.json"));
         if (!first) {
             Collections.reverse(agents);
         }
@@ -640,7 +669,8 @@ class AgentIT {
         assertThat(result.out()).startsWith("bricks:\n").contains("  - in: app.Main.rmsNorm\n    brick: RMS_NORM\n");
         Files.writeString(folder.resolve("bricks.yaml"), result.out());
         assertThat(application("rules=bricks.yaml,out=run.json").run().err()).contains("1 of 1 rules apply");
-        assertThat(brick("suggest", folder.resolve("missing.jar").toString()).err()).contains("brick: there are no classes in ");
+        assertThat(brick("suggest", folder.resolve("missing.jar").toString()).err())
+                .contains("brick: there are no classes in ");
     }
 
     /** What it proposes, recorded by the JDK alone, and read. */
@@ -651,14 +681,18 @@ class AgentIT {
         Path settings = folder.resolve("engine.jfc");
         brick("suggest", "--jfc", classes.toString(), "-o", settings.toString()).assertSucceeded();
         for (String each : List.of("", ",jdk.MethodTiming#enabled=false,jdk.MethodTrace#enabled=true")) {
-            ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+            ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java")
+                            .toString())
                     .jvmOptions(List.of("-XX:StartFlightRecording:settings=" + settings + ",filename=run.jfr" + each))
                     .jvmOptions(List.of("-cp", classes.toString(), "app.Main"))
                     .in(folder)
                     .run()
                     .assertSucceeded();
-            ProcessResult report = brick("report", folder.resolve("run.jfr").toString(), "--json").assertSucceeded();
-            BrickStats norm = JsonReport.fromJson(report.out()).brick(BrickId.RMS_NORM.displayName()).orElseThrow();
+            ProcessResult report = brick("report", folder.resolve("run.jfr").toString(), "--json")
+                    .assertSucceeded();
+            BrickStats norm = JsonReport.fromJson(report.out())
+                    .brick(BrickId.RMS_NORM.displayName())
+                    .orElseThrow();
             assertThat(norm.count()).isEqualTo(12);
         }
     }

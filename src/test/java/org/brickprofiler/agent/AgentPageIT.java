@@ -59,15 +59,19 @@ class AgentPageIT {
 
     @Test
     @Timeout(120)
-    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "the commands are of a Unix shell")
+    @EnabledOnOs(
+            value = {OS.LINUX, OS.MAC},
+            disabledReason = "the commands are of a Unix shell")
     void everyCommandOfTheGuideRuns() throws IOException {
         ProcessResult result = run(block("sh", GuidePage.read().ofTheAgent()));
 
         assertThat(result.err()).contains("brick agent: 3 of 3 rules apply", "brick agent: recording on ");
-        assertThat(result.out()).contains("Brick profile\n", "matrix products", "the live report is at http://localhost:");
+        assertThat(result.out())
+                .contains("Brick profile\n", "matrix products", "the live report is at http://localhost:");
         // Twenty steps of the demonstration's own warm-up are those that are forgotten.
         assertThat(JsonReport.read(folder.resolve("run.json")).steps().count()).isEqualTo(300);
-        assertThat(JsonReport.read(folder.resolve("ab.json")).facts().unprofiledTokensPerSec()).isPresent();
+        assertThat(JsonReport.read(folder.resolve("ab.json")).facts().unprofiledTokensPerSec())
+                .isPresent();
         assertThat(JsonReport.read(folder.resolve("now.json")).bricks()).isNotEmpty();
         assertThat(folder.resolve("run.html")).isNotEmptyFile();
         assertThat(folder.resolve("suggested.yaml")).content().contains("brick: RMS_NORM");
@@ -76,7 +80,9 @@ class AgentPageIT {
 
     @Test
     @Timeout(120)
-    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "the commands are of a Unix shell")
+    @EnabledOnOs(
+            value = {OS.LINUX, OS.MAC},
+            disabledReason = "the commands are of a Unix shell")
     void everyCommandRuns() throws IOException {
         String page = Files.readString(Path.of("docs", "AGENT.md"));
         Files.writeString(folder.resolve("bricks.yaml"), block("yaml", page));
@@ -90,7 +96,8 @@ class AgentPageIT {
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
         // Twenty steps of the demonstration's own warm-up and fifty more, less five; of two layers.
         assertThat(profile.steps().count()).isEqualTo(65);
-        assertThat(profile.brick(BrickId.RMS_NORM.displayName()).orElseThrow().count()).isEqualTo(65 * 5);
+        assertThat(profile.brick(BrickId.RMS_NORM.displayName()).orElseThrow().count())
+                .isEqualTo(65 * 5);
         assertThat(profile.brick("matrix products").orElseThrow().count()).isEqualTo(65 * 11);
     }
 }

@@ -31,8 +31,10 @@ class AgentSafetyIT {
     private ProcessResult run(String main, String source, String rules, String... arguments) throws IOException {
         Path classes = AgentIT.compile(folder, main.replace('.', '/') + ".java", source);
         Files.writeString(folder.resolve("bricks.yaml"), rules);
-        return ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
-                .jvmOptions(List.of("-javaagent:" + AgentIT.JAR + "=rules=bricks.yaml,out=run.json,html=run.html,trace=t.json"))
+        return ChildProcess.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+                .jvmOptions(List.of(
+                        "-javaagent:" + AgentIT.JAR + "=rules=bricks.yaml,out=run.json,html=run.html,trace=t.json"))
                 .jvmOptions(List.of("-cp", classes.toString(), main))
                 .arguments(List.of(arguments))
                 .without(AgentOptions.OUT_VARIABLE)
@@ -48,9 +50,11 @@ class AgentSafetyIT {
                 .toString();
     }
 
-    /** Loaders as frameworks have them: one hides what is not of the JDK, one is a bundle's, one has a bridge of its own. */
-    private static final String LOADERS =
-            """
+    /**
+     * Loaders as frameworks have them: one hides what is not of the JDK, one is a bundle's, one has a bridge of its
+     * own.
+     */
+    private static final String LOADERS = """
             package app;
 
             import java.io.InputStream;
@@ -136,8 +140,7 @@ class AgentSafetyIT {
             }
             """;
 
-    private static final String LOADER_RULES =
-            """
+    private static final String LOADER_RULES = """
             tasks:
               - in: app.Loaders$Engine.parallel
             bricks:
@@ -173,8 +176,7 @@ class AgentSafetyIT {
     }
 
     /** Calls each method on which rules were tried that ended the virtual machine. */
-    private static final String OF_JDK =
-            """
+    private static final String OF_JDK = """
             package app;
 
             import java.io.ByteArrayOutputStream;
@@ -203,8 +205,7 @@ class AgentSafetyIT {
             """;
 
     /** Writes to a file, and prints nothing. */
-    private static final String WRITING =
-            """
+    private static final String WRITING = """
             package app;
 
             import java.io.FileOutputStream;
@@ -224,10 +225,7 @@ class AgentSafetyIT {
     @Spec("22.17")
     @Test
     void timesAMethodOfTheJdkForTheApplicationAlone() throws IOException {
-        ProcessResult result = run(
-                "app.Writing",
-                WRITING,
-                """
+        ProcessResult result = run("app.Writing", WRITING, """
                 bricks:
                   - in: java.io.FileOutputStream.write(byte[], int, int)
                     brick: written
@@ -241,18 +239,19 @@ class AgentSafetyIT {
 
     @Spec("22.17")
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "java.util.HashMap.get                                 | java.util.HashMap is a class of the JDK on which the profiler itself runs: name a method of the engine that calls it, with call: get",
-        "java.util.concurrent.ConcurrentHashMap.get            | java.util.concurrent.ConcurrentHashMap is a class of the JDK",
-        "java.lang.String.hashCode                             | java.lang.String is a class of the JDK",
-        "'java.lang.Math.max(int, int)'                        | java.lang.Math is a class of the JDK",
-        "java.util.concurrent.atomic.AtomicLong.incrementAndGet | java.util.concurrent.atomic.AtomicLong is a class of the JDK",
-        "sun.security.provider.SHA2.implCompress0               | implCompress0 is an intrinsic: compiled code does not call it",
-        "org.brickprofiler.agent.bridge.Bridge.startBrick      | org.brickprofiler.agent.bridge.Bridge is a class of the agent, which woven code calls",
-    })
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "java.util.HashMap.get                                 | java.util.HashMap is a class of the JDK on which the profiler itself runs: name a method of the engine that calls it, with call: get",
+                "java.util.concurrent.ConcurrentHashMap.get            | java.util.concurrent.ConcurrentHashMap is a class of the JDK",
+                "java.lang.String.hashCode                             | java.lang.String is a class of the JDK",
+                "'java.lang.Math.max(int, int)'                        | java.lang.Math is a class of the JDK",
+                "java.util.concurrent.atomic.AtomicLong.incrementAndGet | java.util.concurrent.atomic.AtomicLong is a class of the JDK",
+                "sun.security.provider.SHA2.implCompress0               | implCompress0 is an intrinsic: compiled code does not call it",
+                "org.brickprofiler.agent.bridge.Bridge.startBrick      | org.brickprofiler.agent.bridge.Bridge is a class of the agent, which woven code calls",
+            })
     void refusesRulesOnWhichTheProfilerItselfRuns(String method, String reason) throws IOException {
-        ProcessResult result = run(
-                "app.OfJdk", OF_JDK, "bricks:\n  - in: " + method + "\n    brick: RMS_NORM\n");
+        ProcessResult result = run("app.OfJdk", OF_JDK, "bricks:\n  - in: " + method + "\n    brick: RMS_NORM\n");
 
         assertThat(result.out()).startsWith("computed 3607506 2000 true");
         assertThat(result.err()).contains("bricks.yaml:2: " + reason, "0 of 1 rules apply");
@@ -260,8 +259,7 @@ class AgentSafetyIT {
     }
 
     /** The application catches the overflow of its stack, in whichever of its calls it comes up, and goes on. */
-    private static final String DEEP =
-            """
+    private static final String DEEP = """
             package app;
 
             public final class Deep {
@@ -298,10 +296,7 @@ class AgentSafetyIT {
     @Spec({"22.2", "22.18"})
     @Test
     void survivesAFullStackAndNullsOnTheWayToANumber() throws IOException {
-        ProcessResult result = run(
-                "app.Deep",
-                DEEP,
-                """
+        ProcessResult result = run("app.Deep", DEEP, """
                 bricks:
                   - in: app.Deep.descend
                     brick: SAMPLING
@@ -320,8 +315,7 @@ class AgentSafetyIT {
     }
 
     /** Shapes of classes, a hidden one among them, and threads that go on while the virtual machine ends. */
-    private static final String SHAPES =
-            """
+    private static final String SHAPES = """
             package app;
 
             import java.lang.invoke.MethodHandles;
@@ -404,10 +398,7 @@ class AgentSafetyIT {
     @Spec({"22.1", "22.18"})
     @Test
     void weavesEveryShapeOfClassAndLetsThreadsGoOnAtTheEnd() throws IOException {
-        ProcessResult result = run(
-                "app.Shapes",
-                SHAPES,
-                """
+        ProcessResult result = run("app.Shapes", SHAPES, """
                 bricks:
                   - in: app.Shapes$Kernel.run
                     brick: default
@@ -433,14 +424,15 @@ class AgentSafetyIT {
 
         assertThat(result.out()).isEqualTo("computed 22077 2 2 true" + System.lineSeparator());
         assertThat(result.err())
-                .contains("'call.arg0' is known only where a span begins before a call", "brick agent: 5 of 6 rules apply")
+                .contains(
+                        "'call.arg0' is known only where a span begins before a call",
+                        "brick agent: 5 of 6 rules apply")
                 .doesNotContain("Exception in", "calls of the profiler failed");
         assertThat(recorded()).contains("constant=8/28", "default=8/8", "not hidden=1/1");
     }
 
     /** Hands tasks over to a pool of the JDK. */
-    private static final String POOL =
-            """
+    private static final String POOL = """
             package app;
 
             import java.util.concurrent.CountDownLatch;
@@ -477,10 +469,7 @@ class AgentSafetyIT {
     @Spec("22.17")
     @Test
     void handsTheLayerOnToAPoolOfTheJdk() throws IOException {
-        ProcessResult result = run(
-                "app.Pool",
-                POOL,
-                """
+        ProcessResult result = run("app.Pool", POOL, """
                 layer:
                   in: app.Pool.layer
                 tasks:

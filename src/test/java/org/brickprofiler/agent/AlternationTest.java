@@ -44,7 +44,9 @@ class AlternationTest {
         List<Boolean> firstOfPairs = new ArrayList<>();
         for (int pair = 0; pair < 90; pair++) {
             firstOfPairs.add(on.get(16 * pair + 1));
-            assertThat(on.get(16 * pair + 9)).as("the other block of pair %d", pair).isNotEqualTo(on.get(16 * pair + 1));
+            assertThat(on.get(16 * pair + 9))
+                    .as("the other block of pair %d", pair)
+                    .isNotEqualTo(on.get(16 * pair + 1));
         }
         assertThat(firstOfPairs).contains(true, false);
         assertThat(order(3)).isEqualTo(order(3)).isNotEqualTo(order(4));
@@ -70,7 +72,8 @@ class AlternationTest {
             other.start();
             other.join();
         }
-        // Each of the others begins one step alone. Of this thread's, all count but those that were under way at a switch.
+        // Each of the others begins one step alone. Of this thread's, all count but those that were under way at a
+        // switch.
         assertThat(alternation.result().orElseThrow().pairs()).isEqualTo(12);
     }
 

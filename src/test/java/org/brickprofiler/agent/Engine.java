@@ -57,7 +57,10 @@ public class Engine {
         return x;
     }
 
-    /** Leaves the span between product and softmax by a jump, a return, an exception that it catches, or one that it does not. */
+    /**
+     * Leaves the span between product and softmax by a jump, a return, an exception that it catches, or one that it
+     * does not.
+     */
     int leave(int how) {
         int turns = 0;
         for (int i = 0; i < 3; i++) {
@@ -189,7 +192,9 @@ public class Engine {
         thread.join();
     }
 
-    /** Works through a prompt in parts, of which the last one gives a token, and then goes on by so many more tokens. */
+    /**
+     * Works through a prompt in parts, of which the last one gives a token, and then goes on by so many more tokens.
+     */
     int generate(int[][] parts, int tokens) {
         int position = 0;
         int given = 0;

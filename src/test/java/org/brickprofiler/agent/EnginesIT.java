@@ -46,9 +46,11 @@ class EnginesIT {
             classPath = jars.map(Path::toString).sorted().collect(Collectors.joining(File.pathSeparator));
         }
         List<String> all = new ArrayList<>(options);
-        all.add("-javaagent:" + System.getProperty("agent.jar") + "=rules=" + rules + ",out=" + folder.resolve("run.json"));
+        all.add("-javaagent:" + System.getProperty("agent.jar") + "=rules=" + rules + ",out="
+                + folder.resolve("run.json"));
         all.addAll(List.of("-cp", classPath, PROGRAMS.resolve(program).toString()));
-        return ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        return ChildProcess.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
                 .jvmOptions(all)
                 .arguments(List.of(arguments))
                 .run()
@@ -68,16 +70,24 @@ class EnginesIT {
         assumeTrue(Runtime.version().feature() >= JLAMA_NEEDS, "Jlama needs a later Java");
 
         ProcessResult result = run(
-                "jlama", "TinyLlama.java", List.of("--add-modules", "jdk.incubator.vector"), "jlama",
-                folder.toString(), "64", "2");
+                "jlama",
+                "TinyLlama.java",
+                List.of("--add-modules", "jdk.incubator.vector"),
+                "jlama",
+                folder.toString(),
+                "64",
+                "2");
 
         assertThat(result.err()).contains("brick agent: 22 of 22 rules apply");
         assertThat(result.out().lines()).hasSize(2).allMatch(line -> line.startsWith("prompt 5 generated 32 "));
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
         // Twice a prompt of six tokens, the one that begins it among them, and 32 tokens; two layers of four heads.
-        assertThat(profile.steps().phase(StepInfo.Phase.PREFILL).orElseThrow().count()).isEqualTo(2);
-        assertThat(profile.steps().phase(StepInfo.Phase.DECODE).orElseThrow().count()).isEqualTo(64);
-        assertThat(profile.steps().phase(StepInfo.Phase.PREFILL).orElseThrow().prefillTokens()).isEqualTo(12);
+        assertThat(profile.steps().phase(StepInfo.Phase.PREFILL).orElseThrow().count())
+                .isEqualTo(2);
+        assertThat(profile.steps().phase(StepInfo.Phase.DECODE).orElseThrow().count())
+                .isEqualTo(64);
+        assertThat(profile.steps().phase(StepInfo.Phase.PREFILL).orElseThrow().prefillTokens())
+                .isEqualTo(12);
         assertThat(profile.steps().timeToFirstToken().count()).isEqualTo(2);
         assertThat(profile.steps().timePerOutputToken().count()).isEqualTo(64);
         // Embedding, head and sampling all lie in steps.
@@ -87,19 +97,18 @@ class EnginesIT {
         CategoryStats other = Objects.requireNonNull(profile.categories().get(BrickCategory.OTHER));
         assertThat(ofSteps).isEqualTo(other.totalNs()).isPositive();
         assertThat(counts(profile))
-                .isEqualTo("{Activation=132/152, AttentionOutput=608/608, AttentionScore=608/608, AttentionSoftmax=608/608, "
-                        + "DownProjection=132/152, Embedding=66/66, LmHead=66/66, OutputProjection=132/152, "
-                        + "QkvProjection=264/304, ResidualAdd=264/304, RmsNorm=330/370, RopeEmbedding=152/152, Sampling=66/66, "
-                        + "gate and up projection=132/152}");
+                .isEqualTo(
+                        "{Activation=132/152, AttentionOutput=608/608, AttentionScore=608/608, AttentionSoftmax=608/608, "
+                                + "DownProjection=132/152, Embedding=66/66, LmHead=66/66, OutputProjection=132/152, "
+                                + "QkvProjection=264/304, ResidualAdd=264/304, RmsNorm=330/370, RopeEmbedding=152/152, Sampling=66/66, "
+                                + "gate and up projection=132/152}");
     }
 
     @Spec("22.1")
     @Test
     void solvesWithEjml() throws IOException {
         Path rules = folder.resolve("ejml.yaml");
-        Files.writeString(
-                rules,
-                """
+        Files.writeString(rules, """
                 bricks:
                   - in: org.ejml.dense.row.mult.MatrixMatrixMult_DDRM.mult_small(DMatrix1Row, DMatrix1Row, DMatrix1Row)
                     brick: product

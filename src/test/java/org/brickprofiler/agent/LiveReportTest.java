@@ -54,8 +54,7 @@ final class LiveReportTest {
         HttpRequest request = HttpRequest.newBuilder(address.resolve("/profile.json"))
                 .timeout(PATIENCE)
                 .build();
-        HttpResponse<String> answer =
-                HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+        HttpResponse<String> answer = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
         assertThat(answer.statusCode()).isEqualTo(200);
         assertThat(answer.body()).contains("LmHead");
     }

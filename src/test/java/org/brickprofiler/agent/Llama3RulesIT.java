@@ -25,8 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 class Llama3RulesIT {
 
     /** Computes nothing: a product sleeps, so that parts of a prompt take longer than the last of them. */
-    private static final String ENGINE =
-            """
+    private static final String ENGINE = """
             package com.llama4j;
 
             import java.util.function.IntConsumer;
@@ -147,7 +146,8 @@ class Llama3RulesIT {
 
     private ProcessResult run() throws IOException {
         Path classes = AgentIT.compile(folder, "com/llama4j/Llama.java", ENGINE);
-        return ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        return ChildProcess.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
                 .jvmOptions(List.of("-javaagent:" + AgentIT.JAR + "=rules=llama3,out=run.json"))
                 .jvmOptions(List.of("-cp", classes.toString(), "com.llama4j.Llama"))
                 .without(AgentOptions.OUT_VARIABLE)

@@ -25,9 +25,7 @@ class RuleFileTest {
     @Spec("22.1")
     @Test
     void readsRules() {
-        RuleFile.Rules rules = RuleFile.parse(
-                "x",
-                """
+        RuleFile.Rules rules = RuleFile.parse("x", """
                 # what is what
                 step: {in: a.B.forward, tokens: tokens.length, kv: position, warmup: 3}
                 layer: {in: a.B$C.layer}
@@ -42,7 +40,9 @@ class RuleFileTest {
                   - {in: a.B.x(), call: f 2, brick: my own, category: Attention, elements: 4}
                 """);
         assertThat(rules.warmupSteps()).isEqualTo(3);
-        assertThat(rules.rules()).extracting(Rule::kind).containsExactly(Kind.STEP, Kind.LAYER, Kind.TASK, Kind.BRICK, Kind.BRICK);
+        assertThat(rules.rules())
+                .extracting(Rule::kind)
+                .containsExactly(Kind.STEP, Kind.LAYER, Kind.TASK, Kind.BRICK, Kind.BRICK);
         assertThat(rules.rules()).extracting(Rule::line).containsExactly(2, 3, 4, 6, 12);
         assertThat(rules.rules().get(0).kvLength()).hasToString("position");
         assertThat(rules.rules().get(1).target()).hasToString("a.B$C.layer");
@@ -60,9 +60,7 @@ class RuleFileTest {
     @Spec("22.15")
     @Test
     void readsOneRuleForEachMethodAndWhichStepsArePrompts() {
-        RuleFile.Rules rules = RuleFile.parse(
-                "x",
-                """
+        RuleFile.Rules rules = RuleFile.parse("x", """
                 step: [{in: &both [a.B.decode, a.B.prefill], kv: 3}, {in: a.B.chunk, prompt: true}]
                 bricks: [{in: *both, call: norm 2, brick: RMS_NORM}]
                 """);
@@ -79,36 +77,42 @@ class RuleFileTest {
     /** Each kind of malformed rule beside one that is well-formed. */
     @Spec("22.3")
     @ParameterizedTest
-    @ValueSource(strings = {
-        "step: {in: a.B.c, warmup: many}",
-        "step: [{in: a.B.c, prompt: perhaps}]",
-        "step: {in: a.B.c, output: -1}",
-        "step:",
-        "layer: {in: a.B.c, numbers: 1}",
-        "tasks: {in: a.B.c}",
-        "tasks: [{in: c}]",
-        "brick: [{in: a.B.c, brick: RMS_NORM}]",
-        "annotated: a.b",
-        "annotated: [[a.b]]",
-        "{bricks: [{brick: RMS_NORM}, GOOD]}",
-        "{bricks: [{in: a.B.c}, GOOD]}",
-        "{bricks: [{in: a.B.c, brick: QKV_PROJEKTION}, GOOD]}",
-        "{bricks: [{in: a.B.c, brick: x, category: Atention}, GOOD]}",
-        "{bricks: [{in: a.B.c, brick: RMS_NORM, category: FFN}, GOOD]}",
-        "{bricks: [{in: a.B.c, call: f 0, brick: RMS_NORM}, GOOD]}",
-        "{bricks: [{in: a.B.c, call: f, to: exit, brick: RMS_NORM}, GOOD]}",
-        "{bricks: [{in: a.B.c, from: exit, brick: RMS_NORM}, GOOD]}",
-        "{bricks: [{in: a.B.c, brick: RMS_NORM, elements: 7x}, GOOD]}",
-        "{bricks: [{in: a.B.c, brik: RMS_NORM}, GOOD]}",
-        "{bricks: [{in: [c, a.B.d], brick: RMS_NORM}]}",
-        "{bricks: [a, GOOD]}",
-    })
+    @ValueSource(
+            strings = {
+                "step: {in: a.B.c, warmup: many}",
+                "step: [{in: a.B.c, prompt: perhaps}]",
+                "step: {in: a.B.c, output: -1}",
+                "step:",
+                "layer: {in: a.B.c, numbers: 1}",
+                "tasks: {in: a.B.c}",
+                "tasks: [{in: c}]",
+                "brick: [{in: a.B.c, brick: RMS_NORM}]",
+                "annotated: a.b",
+                "annotated: [[a.b]]",
+                "{bricks: [{brick: RMS_NORM}, GOOD]}",
+                "{bricks: [{in: a.B.c}, GOOD]}",
+                "{bricks: [{in: a.B.c, brick: QKV_PROJEKTION}, GOOD]}",
+                "{bricks: [{in: a.B.c, brick: x, category: Atention}, GOOD]}",
+                "{bricks: [{in: a.B.c, brick: RMS_NORM, category: FFN}, GOOD]}",
+                "{bricks: [{in: a.B.c, call: f 0, brick: RMS_NORM}, GOOD]}",
+                "{bricks: [{in: a.B.c, call: f, to: exit, brick: RMS_NORM}, GOOD]}",
+                "{bricks: [{in: a.B.c, from: exit, brick: RMS_NORM}, GOOD]}",
+                "{bricks: [{in: a.B.c, brick: RMS_NORM, elements: 7x}, GOOD]}",
+                "{bricks: [{in: a.B.c, brik: RMS_NORM}, GOOD]}",
+                "{bricks: [{in: [c, a.B.d], brick: RMS_NORM}]}",
+                "{bricks: [a, GOOD]}",
+            })
     void leavesOutOneMalformedRuleAndReadsTheOthers(String text) {
         String good = "{in: a.B.d, brick: RMS_NORM}";
         RuleFile.Rules rules = RuleFile.parse(
                 "x", text.startsWith("{") ? text.replace("GOOD", good) : text + "\nbricks: [" + good + "]");
-        assertThat(rules.rules()).singleElement().hasToString(RuleFile.parse("x", "bricks: [" + good + "]")
-                .rules().get(0).toString().replace("line=1", "line=" + rules.rules().get(0).line()));
+        assertThat(rules.rules())
+                .singleElement()
+                .hasToString(RuleFile.parse("x", "bricks: [" + good + "]")
+                        .rules()
+                        .get(0)
+                        .toString()
+                        .replace("line=1", "line=" + rules.rules().get(0).line()));
         assertThat(rules.problems()).singleElement().asString().startsWith("x:1: ");
         assertThat(rules.count()).isEqualTo(2);
         assertThat(rules.warmupSteps()).isZero();
@@ -116,33 +120,36 @@ class RuleFileTest {
 
     @Spec("22.3")
     @ParameterizedTest
-    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
-        "bricks: [{brick: RMS_NORM}]                        | x:1: in: is missing",
-        "bricks: [{in: a.B.c}]                              | x:1: brick: is missing",
-        "bricks: [{in: a.B.c, brick: QKV_PROJEKTION}]       | x:1: there is no brick 'QKV_PROJEKTION'; the closest that exist: QKV_PROJECTION,",
-        "bricks: [{in: a.B.c, brick: x, category: Atention}] | x:1: there is no category 'Atention'; the closest that exist: Attention,",
-        "bricks: [{in: a.B.c, brick: RMS_NORM, category: FFN}] | x:1: the brick RMS_NORM is of the category Norm",
-        "bricks: [{in: c, brick: RMS_NORM}]                 | x:1: 'c' is no method: write package.Class.method",
-        "bricks: [{in: a.B.c(int, brick: RMS_NORM}]         | x:1: 'a.B.c(int' is no method",
-        "bricks: [{in: a.B.c, call: f 0, brick: RMS_NORM}]  | x:1: 'f 0': calls are counted from 1",
-        "bricks: [{in: a.B.c, call: f g h, brick: RMS_NORM}] | x:1: 'f g h' is no call: write NAME or NAME N",
-        "bricks: [{in: a.B.c, call: f, to: exit, brick: RMS_NORM}] | x:1: call: stands for from: and to:",
-        "bricks: [{in: a.B.c, from: exit, brick: RMS_NORM}] | x:1: 'exit' is no such place: write entry, before NAME N",
-        "bricks: [{in: a.B.c, to: entry, brick: RMS_NORM}]  | x:1: 'entry' is no such place: write exit,",
-        "bricks: [{in: a.B.c, brick: RMS_NORM, elements: -1}] | x:1: '-1' is no number of elements",
-        "bricks: [{in: a.B.c, brick: RMS_NORM, elements: 7x}] | x:1: '7x' is no number of elements",
-        "bricks: [{in: a.B.c, brik: RMS_NORM}]              | x:1: there is no 'brik:' here; the closest that exist: brick,",
-        "bricks: [{in: a.B.c, in: a.B.d, brick: RMS_NORM}]  | x:1: ",
-        "bricks: {in: a.B.c}                                | x:1: here belongs a list",
-        "bricks: [a]                                        | x:1: here belong lines of the form key: value",
-        "bricks: [{in: {a: b}, brick: RMS_NORM}]            | x:1: here belongs a single value",
-        "bricks: [{in: [], brick: RMS_NORM}]                | x:1: in: is missing",
-        "step: {in: a.B.c, prompt: yes}                     | x:1: 'yes' is neither true nor false",
-        "step: {in: a.B.c, warmup: some}                    | x:1: 'some' is no number of steps",
-        "steps: {in: a.B.c}                                 | x:1: there is no 'steps:' here; the closest that exist: step,",
-        "bricks: []                                         | x:1: there are no rules in it",
-        "bricks: [                                          | x:",
-    })
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "bricks: [{brick: RMS_NORM}]                        | x:1: in: is missing",
+                "bricks: [{in: a.B.c}]                              | x:1: brick: is missing",
+                "bricks: [{in: a.B.c, brick: QKV_PROJEKTION}]       | x:1: there is no brick 'QKV_PROJEKTION'; the closest that exist: QKV_PROJECTION,",
+                "bricks: [{in: a.B.c, brick: x, category: Atention}] | x:1: there is no category 'Atention'; the closest that exist: Attention,",
+                "bricks: [{in: a.B.c, brick: RMS_NORM, category: FFN}] | x:1: the brick RMS_NORM is of the category Norm",
+                "bricks: [{in: c, brick: RMS_NORM}]                 | x:1: 'c' is no method: write package.Class.method",
+                "bricks: [{in: a.B.c(int, brick: RMS_NORM}]         | x:1: 'a.B.c(int' is no method",
+                "bricks: [{in: a.B.c, call: f 0, brick: RMS_NORM}]  | x:1: 'f 0': calls are counted from 1",
+                "bricks: [{in: a.B.c, call: f g h, brick: RMS_NORM}] | x:1: 'f g h' is no call: write NAME or NAME N",
+                "bricks: [{in: a.B.c, call: f, to: exit, brick: RMS_NORM}] | x:1: call: stands for from: and to:",
+                "bricks: [{in: a.B.c, from: exit, brick: RMS_NORM}] | x:1: 'exit' is no such place: write entry, before NAME N",
+                "bricks: [{in: a.B.c, to: entry, brick: RMS_NORM}]  | x:1: 'entry' is no such place: write exit,",
+                "bricks: [{in: a.B.c, brick: RMS_NORM, elements: -1}] | x:1: '-1' is no number of elements",
+                "bricks: [{in: a.B.c, brick: RMS_NORM, elements: 7x}] | x:1: '7x' is no number of elements",
+                "bricks: [{in: a.B.c, brik: RMS_NORM}]              | x:1: there is no 'brik:' here; the closest that exist: brick,",
+                "bricks: [{in: a.B.c, in: a.B.d, brick: RMS_NORM}]  | x:1: ",
+                "bricks: {in: a.B.c}                                | x:1: here belongs a list",
+                "bricks: [a]                                        | x:1: here belong lines of the form key: value",
+                "bricks: [{in: {a: b}, brick: RMS_NORM}]            | x:1: here belongs a single value",
+                "bricks: [{in: [], brick: RMS_NORM}]                | x:1: in: is missing",
+                "step: {in: a.B.c, prompt: yes}                     | x:1: 'yes' is neither true nor false",
+                "step: {in: a.B.c, warmup: some}                    | x:1: 'some' is no number of steps",
+                "steps: {in: a.B.c}                                 | x:1: there is no 'steps:' here; the closest that exist: step,",
+                "bricks: []                                         | x:1: there are no rules in it",
+                "bricks: [                                          | x:",
+            })
     void saysWhatIsWrongAndWhere(String text, String message) {
         assertThatThrownBy(() -> RuleFile.parse("x", text))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -160,7 +167,8 @@ class RuleFileTest {
 
     @Test
     void namesTheLineOfAnError() {
-        assertThat(RuleFile.parse("x", "bricks:\n  - in: a.B.c\n    brick: RMS_NORM\n  - in: a.B.c\n    brick: y\n").problems())
+        assertThat(RuleFile.parse("x", "bricks:\n  - in: a.B.c\n    brick: RMS_NORM\n  - in: a.B.c\n    brick: y\n")
+                        .problems())
                 .singleElement()
                 .asString()
                 .startsWith("x:5: there is no brick 'y'");
@@ -180,12 +188,28 @@ class RuleFileTest {
         assertThat(options.ab()).isEmpty();
         assertThat(AgentOptions.parse("port=0,ab=12", Map.of()))
                 .isEqualTo(new AgentOptions(null, null, null, null, null, OptionalInt.of(0), OptionalLong.of(12)));
-        assertThat(AgentOptions.parse("", Map.of(AgentOptions.OUT_VARIABLE, "y")).out()).isEqualTo(Path.of("y"));
-        assertThat(AgentOptions.parse("out=z", Map.of(AgentOptions.OUT_VARIABLE, "y")).out()).isEqualTo(Path.of("z"));
+        assertThat(AgentOptions.parse("", Map.of(AgentOptions.OUT_VARIABLE, "y"))
+                        .out())
+                .isEqualTo(Path.of("y"));
+        assertThat(AgentOptions.parse("out=z", Map.of(AgentOptions.OUT_VARIABLE, "y"))
+                        .out())
+                .isEqualTo(Path.of("z"));
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"rules", "rules=", "rules=a,rules=b", "rules=a,", "file=a", "port=", "port=x", "port=65536", "ab=-1", "ab=1.5"})
+    @ValueSource(
+            strings = {
+                "rules",
+                "rules=",
+                "rules=a,rules=b",
+                "rules=a,",
+                "file=a",
+                "port=",
+                "port=x",
+                "port=65536",
+                "ab=-1",
+                "ab=1.5"
+            })
     void refusesOptions(String text) {
         assertThatThrownBy(() -> AgentOptions.parse(text, Map.of())).isInstanceOf(IllegalArgumentException.class);
     }
@@ -204,7 +228,8 @@ class RuleFileTest {
                     .hasMessageContaining(" are one file; each needs a file of its own");
         }
         Map<String, String> variable = Map.of(AgentOptions.OUT_VARIABLE, run.toString());
-        assertThatThrownBy(() -> AgentOptions.parse(given + ",html=" + run, variable)).hasMessageContaining("are one file");
+        assertThatThrownBy(() -> AgentOptions.parse(given + ",html=" + run, variable))
+                .hasMessageContaining("are one file");
         assertThat(AgentOptions.parse(given + ",out=" + run, variable).out()).isEqualTo(run);
     }
 }

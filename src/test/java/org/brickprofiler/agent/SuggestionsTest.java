@@ -82,7 +82,12 @@ class SuggestionsTest {
         private final int[] wq = {1};
 
         int rmsNorm(int a, int b, int c) {
-            return read(wq, a) + read(wq, b) + read(wq, c) + Math.floorMod(a, b) + Math.floorMod(b, c) + Math.floorMod(a, c);
+            return read(wq, a)
+                    + read(wq, b)
+                    + read(wq, c)
+                    + Math.floorMod(a, b)
+                    + Math.floorMod(b, c)
+                    + Math.floorMod(a, c);
         }
 
         static int read(int[] from, int at) {
@@ -140,7 +145,10 @@ class SuggestionsTest {
         assertThat(Suggestions.of(List.of()).rules()).startsWith("#");
     }
 
-    /** The pass over all layers, with what it reads of its parameters; and no method that only calls another of its brick. */
+    /**
+     * The pass over all layers, with what it reads of its parameters; and no method that only calls another of its
+     * brick.
+     */
     @Spec("22.9")
     @Test
     void proposesTheStep() throws IOException {
@@ -158,7 +166,10 @@ class SuggestionsTest {
     @Spec("22.9")
     @Test
     void namesCallsOfEachMethodApart() throws IOException {
-        assertThat(suggested(Parser.class).lines().filter(line -> line.contains("brick:")).toList())
+        assertThat(suggested(Parser.class)
+                        .lines()
+                        .filter(line -> line.contains("brick:"))
+                        .toList())
                 .containsExactly(
                         "    brick: GATE_PROJECTION",
                         "    brick: GATE_PROJECTION",
@@ -198,13 +209,18 @@ class SuggestionsTest {
     @Spec("22.9")
     @Test
     void proposesOnlyWhatApplies() throws Exception {
-        Path jar = Path.of(JsonFactory.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Path jar = Path.of(JsonFactory.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI());
         List<byte[]> files = ClassFiles.of(jar.toString());
         Weaver weaver = Woven.weaver(Suggestions.of(files).rules());
         assertThat(weaver.classes()).isNotEmpty();
         for (byte[] file : files) {
             if (weaver.concerns(new ClassReader(file).getClassName())) {
-                assertThat(weaver.weave(file, JsonFactory.class.getClassLoader()).problems())
+                assertThat(weaver.weave(file, JsonFactory.class.getClassLoader())
+                                .problems())
                         .filteredOn(Weaver.Problem::isError)
                         .isEmpty();
             }
@@ -213,10 +229,17 @@ class SuggestionsTest {
 
     @Test
     void readsClassPathsAndNamesWhatItCannotRead() throws Exception {
-        Path classes = Path.of(Woven.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-        Path jar = Path.of(JsonFactory.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Path classes = Path.of(
+                Woven.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Path jar = Path.of(JsonFactory.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI());
         int both = ClassFiles.of(classes + File.pathSeparator + jar).size();
-        assertThat(both).isEqualTo(ClassFiles.of(classes.toString()).size() + ClassFiles.of(jar.toString()).size());
+        assertThat(both)
+                .isEqualTo(ClassFiles.of(classes.toString()).size()
+                        + ClassFiles.of(jar.toString()).size());
         Path folder = Files.createDirectory(this.folder.resolve("lib"));
         Files.copy(jar, folder.resolve("a.jar"));
         Files.writeString(folder.resolve("b.txt"), "no jar");
@@ -231,7 +254,8 @@ class SuggestionsTest {
     @Test
     void writesSettingsOfTheFlightRecorder() throws Exception {
         Path settings = folder.resolve("engine.jfc");
-        Files.writeString(settings, Suggestions.of(List.of(Woven.file(Layer.class))).settings());
+        Files.writeString(
+                settings, Suggestions.of(List.of(Woven.file(Layer.class))).settings());
         String layer = SuggestionsTest.class.getName() + "$Layer::";
         assertThat(Configuration.create(settings).getSettings())
                 .containsEntry("jdk.MethodTiming#filter", layer + "softmax;" + layer + "matmul")

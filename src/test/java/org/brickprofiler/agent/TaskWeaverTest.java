@@ -88,7 +88,8 @@ class TaskWeaverTest {
         assertThat(task.sum(1, 20L, 300, "x", new float[] {4_000}, (byte) 5)).isEqualTo(4_326);
         assertThat(task.negated().sum(1, 2, 3, "y", new float[1], (byte) 0)).isEqualTo(-6);
         assertThat(task.name()).isEqualTo("my task");
-        assertThatThrownBy(() -> task.sum(-1, 0, 0, "z", new float[1], (byte) 0)).hasMessage("on purpose");
+        assertThatThrownBy(() -> task.sum(-1, 0, 0, "z", new float[1], (byte) 0))
+                .hasMessage("on purpose");
         see("then");
         assertThat(seen).containsExactly("x in 3", "y in 3", "its name in 3", "z in 3", "then in 8");
     }
@@ -117,7 +118,9 @@ class TaskWeaverTest {
     void outsideOfLayersATaskStaysWhatItIs() throws Throwable {
         Runnable task = () -> see("it");
         @Nullable Runnable none = null;
-        assertThat((Runnable) TaskWeaver.carrier(MethodHandles.lookup(), Runnable.class).invoke(none)).isNull();
+        assertThat((Runnable) TaskWeaver.carrier(MethodHandles.lookup(), Runnable.class)
+                        .invoke(none))
+                .isNull();
         assertThat(carried(Runnable.class, task)).isNotSameAs(task);
         Woven.PROFILER.endPass();
         assertThat(carried(Runnable.class, task)).isSameAs(task);
@@ -129,12 +132,11 @@ class TaskWeaverTest {
         Recorder recorder =
                 new Recorder(Woven.PROFILER, new Recorder.Steps(0, () -> {}, null), new Losses(seen::add), seen::add);
         Closed task = new Only();
-        assertThat(recorder.carrier(MethodHandles.lookup(), Closed.class))
-                .satisfies(carrier -> {
-                    Closed same = (Closed) carrier.invoke(task);
-                    same.run();
-                    assertThat(same).isSameAs(task);
-                });
+        assertThat(recorder.carrier(MethodHandles.lookup(), Closed.class)).satisfies(carrier -> {
+            Closed same = (Closed) carrier.invoke(task);
+            same.run();
+            assertThat(same).isSameAs(task);
+        });
         assertThat(seen)
                 .singleElement()
                 .asString()

@@ -30,8 +30,9 @@ class WeaverTest {
 
     private static final String ENGINE = "  - in: org.brickprofiler.agent.Engine.";
 
-    private static final String TASKS = "Runnable, Callable, Consumer, IntConsumer, LongConsumer, or an interface of the "
-            + "engine's own with one method to implement";
+    private static final String TASKS =
+            "Runnable, Callable, Consumer, IntConsumer, LongConsumer, or an interface of the "
+                    + "engine's own with one method to implement";
 
     private static Object call(Class<?> type, String name, @Nullable Object... arguments) throws Exception {
         for (Method method : type.getDeclaredMethods()) {
@@ -40,7 +41,9 @@ class WeaverTest {
                 var constructor = type.getDeclaredConstructor();
                 constructor.setAccessible(true);
                 Object result = method.invoke(constructor.newInstance(), arguments);
-                assertThat(Woven.OPEN).as("timers that were started and not stopped").hasValue(0);
+                assertThat(Woven.OPEN)
+                        .as("timers that were started and not stopped")
+                        .hasValue(0);
                 return result == null ? "" : result;
             }
         }
@@ -54,8 +57,12 @@ class WeaverTest {
     @Spec("22.1")
     @Test
     void countsAWholeMethodAndItsElements() throws Exception {
-        weaveAndCall("bricks:\n" + ENGINE + "forward\n    brick: my block\n    category: FFN\n    elements: tokens.length\n"
-                + ENGINE + "product\n    brick: gemm of mine\n    category: FFN\n    elements: n\n", "forward", new int[7], 2);
+        weaveAndCall(
+                "bricks:\n" + ENGINE + "forward\n    brick: my block\n    category: FFN\n    elements: tokens.length\n"
+                        + ENGINE + "product\n    brick: gemm of mine\n    category: FFN\n    elements: n\n",
+                "forward",
+                new int[7],
+                2);
         assertThat(Woven.recorded()).isEqualTo("{gemm of mine=6/120, my block=1/7}");
     }
 
@@ -64,7 +71,8 @@ class WeaverTest {
     void countsSpansBetweenCalls() throws Exception {
         weaveAndCall(
                 "bricks:\n" + ENGINE + "forward\n    call: product 1\n    brick: GATE_PROJECTION\n" + ENGINE
-                        + "forward\n    call: product 2\n    brick: UP_PROJECTION\n    elements: tokens.length\n" + ENGINE
+                        + "forward\n    call: product 2\n    brick: UP_PROJECTION\n    elements: tokens.length\n"
+                        + ENGINE
                         + "forward\n    from: after product 2\n    to: before softmax\n    brick: DOWN_PROJECTION\n"
                         + ENGINE + "forward\n    call: product\n    brick: each\n    category: Other\n" + ENGINE
                         + "forward\n    from: entry\n    to: before Engine.product 1\n    brick: EMBEDDING\n",
@@ -101,17 +109,20 @@ class WeaverTest {
     void readsAnnotationsWhereTheRulesNameThePackage() throws Exception {
         call(Woven.load(Annotated.class, "annotated: [org.brickprofiler.agent]\n"), "activate", new float[] {1, 2, 3});
         assertThat(Woven.recorded()).isEqualTo("{Activation=1/3}");
-        assertThat(Woven.result(Annotated.class, "annotated: [org.brickprofiler.agen]\n").bytes()).isNull();
+        assertThat(Woven.result(Annotated.class, "annotated: [org.brickprofiler.agen]\n")
+                        .bytes())
+                .isNull();
         assertThat(Woven.messages(Woven.result(Engine.class, "annotated: [org.brickprofiler.agent]\n")))
-                .containsExactly("1: org.brickprofiler.agent.Engine.sample(): '1 or 2' is no number of elements: write a number, or "
-                        + "a parameter or this, and what of it");
+                .containsExactly(
+                        "1: org.brickprofiler.agent.Engine.sample(): '1 or 2' is no number of elements: write a number, or "
+                                + "a parameter or this, and what of it");
     }
 
     @Spec("22.2")
     @Test
     void keepsTheTimersOfARecursionApart() throws Exception {
-        Class<?> woven = Woven.load(
-                Engine.class, "bricks:\n" + ENGINE + "factorial\n    brick: SAMPLING\n    elements: n\n");
+        Class<?> woven =
+                Woven.load(Engine.class, "bricks:\n" + ENGINE + "factorial\n    brick: SAMPLING\n    elements: n\n");
         assertThat(call(woven, "factorial", 10)).isEqualTo(3_628_800L);
         assertThat(Woven.recorded()).isEqualTo("{Sampling=10/55}");
     }
@@ -134,12 +145,23 @@ class WeaverTest {
 
     @Spec("22.1")
     @ParameterizedTest
-    @CsvSource({"17, 17", "this.dim, 12", "this.shape.rows, 3", "this.shape.columns(), 5", "this.state.length, 4",
-        "tokens.length, 9", "layers, 2", "arg1, 2", "arg0.length, 9"})
+    @CsvSource({
+        "17, 17",
+        "this.dim, 12",
+        "this.shape.rows, 3",
+        "this.shape.columns(), 5",
+        "this.state.length, 4",
+        "tokens.length, 9",
+        "layers, 2",
+        "arg1, 2",
+        "arg0.length, 9"
+    })
     void takesElementsFromWhatTheRuleNames(String elements, int expected) throws Exception {
         weaveAndCall(
                 "bricks:\n" + ENGINE + "forward\n    call: softmax\n    brick: RMS_NORM\n    elements: " + elements,
-                "forward", new int[9], 2);
+                "forward",
+                new int[9],
+                2);
         assertThat(Woven.recorded()).isEqualTo("{RmsNorm=2/" + 2 * expected + "}");
     }
 
@@ -159,30 +181,38 @@ class WeaverTest {
 
     @Spec("22.3")
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "forwrd       |                    | Engine has no method 'forwrd'; the closest that exist: forward,",
-        "nothing      |                    | nothing is native: it has no code to weave",
-        "overloaded   |                    | has more than one overloaded; there are overloaded(int) and overloaded(float[])",
-        "overloaded(long) |                | has no overloaded(long); there are overloaded(int) and overloaded(float[])",
-        "forward      | call: produkt 1    | forward does not call produkt; the closest that exist: product, softmax",
-        "forward      | call: product 4    | forward calls product at 3 places, and not at 4",
-        "forward      | lambda: product 1  | forward makes no lambda before it calls product 1",
-        "forward      | elements: toks     | forward has no parameter 'toks'; the closest that exist: tokens, layers",
-        "forward      | elements: tokens   | 'tokens' is no whole number, but of the type int[]",
-        "forward      | elements: this.dm  | Engine has no field 'dm'; the closest that exist: dim,",
-        "product      | elements: this.dim | there is no 'this' in the static method product",
-        "forward      | elements: call.arg0  | 'call.arg0' is known only where a span begins before a call: from: before NAME",
-        "generate     | {call: evaluate 1, elements: call.arg5} | evaluate 1 takes 5 arguments: there is no call.arg5",
-        "generate     | {call: evaluate 1, elements: call.arg4} | 'call.arg4' is no whole number, but of the type boolean",
-        "size         | elements: other.colums() | Shape has no method 'colums()'; the closest that exist: columns",
-    })
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "forwrd       |                    | Engine has no method 'forwrd'; the closest that exist: forward,",
+                "nothing      |                    | nothing is native: it has no code to weave",
+                "overloaded   |                    | has more than one overloaded; there are overloaded(int) and overloaded(float[])",
+                "overloaded(long) |                | has no overloaded(long); there are overloaded(int) and overloaded(float[])",
+                "forward      | call: produkt 1    | forward does not call produkt; the closest that exist: product, softmax",
+                "forward      | call: product 4    | forward calls product at 3 places, and not at 4",
+                "forward      | lambda: product 1  | forward makes no lambda before it calls product 1",
+                "forward      | elements: toks     | forward has no parameter 'toks'; the closest that exist: tokens, layers",
+                "forward      | elements: tokens   | 'tokens' is no whole number, but of the type int[]",
+                "forward      | elements: this.dm  | Engine has no field 'dm'; the closest that exist: dim,",
+                "product      | elements: this.dim | there is no 'this' in the static method product",
+                "forward      | elements: call.arg0  | 'call.arg0' is known only where a span begins before a call: from: before NAME",
+                "generate     | {call: evaluate 1, elements: call.arg5} | evaluate 1 takes 5 arguments: there is no call.arg5",
+                "generate     | {call: evaluate 1, elements: call.arg4} | 'call.arg4' is no whole number, but of the type boolean",
+                "size         | elements: other.colums() | Shape has no method 'colums()'; the closest that exist: columns",
+            })
     void saysWhatARuleDoesNotFind(String method, String line, String message) throws Exception {
         Weaver.Result result = Woven.result(
                 Engine.class,
                 "bricks:\n" + ENGINE + method + "\n    brick: RMS_NORM\n"
-                        + (line == null ? "" : "    " + line.replaceAll("[{}]", "").replace(", ", "\n    ") + "\n"));
+                        + (line == null
+                                ? ""
+                                : "    " + line.replaceAll("[{}]", "").replace(", ", "\n    ") + "\n"));
         assertThat(result.bytes()).isNull();
-        assertThat(Woven.messages(result)).singleElement().asString().startsWith("2: ").contains(message);
+        assertThat(Woven.messages(result))
+                .singleElement()
+                .asString()
+                .startsWith("2: ")
+                .contains(message);
     }
 
     @Spec("22.3")
@@ -213,9 +243,13 @@ class WeaverTest {
         Weaver weaver = Woven.weaver("bricks:\n  - in: Sized.work\n    brick: RMS_NORM\n");
         Weaver.Result result = weaver.weave(file, null);
         assertThat(result.bytes()).isNull();
-        assertThat(Woven.messages(result)).singleElement().asString().matches("2: work would grow from 7985 to 80\\d\\d bytes "
-                + "of bytecode, past the 8000 up to which methods are compiled");
-        assertThat(weaver.weave(SizedClass.of("work", "()V", 8_100), null).applied()).hasSize(1);
+        assertThat(Woven.messages(result))
+                .singleElement()
+                .asString()
+                .matches("2: work would grow from 7985 to 80\\d\\d bytes "
+                        + "of bytecode, past the 8000 up to which methods are compiled");
+        assertThat(weaver.weave(SizedClass.of("work", "()V", 8_100), null).applied())
+                .hasSize(1);
     }
 
     @Spec("22.4")
@@ -227,12 +261,14 @@ class WeaverTest {
         assertThat(Woven.messages(plain))
                 .singleElement()
                 .asString()
-                .matches("2: work grows from 320 to 3\\d\\d bytes of bytecode, past the 325 up to which it is inlined where it is hot");
+                .matches(
+                        "2: work grows from 320 to 3\\d\\d bytes of bytecode, past the 325 up to which it is inlined where it is hot");
         String vectors = "(Ljdk/incubator/vector/FloatVector;)V";
         Weaver.Result refused = weaver.weave(SizedClass.of("work", vectors, 320), null);
         assertThat(refused.bytes()).isNull();
         assertThat(Woven.messages(refused)).singleElement().asString().endsWith("and its vectors would become objects");
-        assertThat(weaver.weave(SizedClass.of("work", vectors, 200), null).problems()).isEmpty();
+        assertThat(weaver.weave(SizedClass.of("work", vectors, 200), null).problems())
+                .isEmpty();
     }
 
     @Spec("22.6")
@@ -250,9 +286,8 @@ class WeaverTest {
         assertThat(layers).containsExactly(0, 0, 1, 1, 2, 2, 0, 0, 1, 1);
         assertThat(Woven.PROFILER.currentLayer()).isEqualTo(-1);
         assertThat(Woven.recorded()).isEqualTo("{RmsNorm=5/5}");
-        assertThat(Woven.messages(Woven.result(
-                        Engine.class,
-                        "tasks:\n  - in: org.brickprofiler.agent.Engine.product\n")))
+        assertThat(Woven.messages(
+                        Woven.result(Engine.class, "tasks:\n  - in: org.brickprofiler.agent.Engine.product\n")))
                 .containsExactly("2: product takes no task: " + TASKS);
     }
 
@@ -292,21 +327,26 @@ class WeaverTest {
         assertThat(Woven.PROFILER.snapshot().steps().timeToFirstToken().count()).isZero();
     }
 
-    /** A prompt of seven tokens in three parts, the last of one token, and two more tokens: the first token comes once. */
+    /**
+     * A prompt of seven tokens in three parts, the last of one token, and two more tokens: the first token comes once.
+     */
     @Spec({"22.15", "22.19"})
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "{from: before evaluate 1, to: after softmax, tokens: call.arg1.length, kv: call.arg3, output: call.arg4, prompt: true} "
-                + "| {from: before evaluate 2, to: after softmax, kv: call.arg3}",
-        "{call: evaluate, tokens: call.arg1.length, kv: call.arg3, output: call.arg4}|''",
-    })
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{from: before evaluate 1, to: after softmax, tokens: call.arg1.length, kv: call.arg3, output: call.arg4, prompt: true} "
+                        + "| {from: before evaluate 2, to: after softmax, kv: call.arg3}",
+                "{call: evaluate, tokens: call.arg1.length, kv: call.arg3, output: call.arg4}|''",
+            })
     void countsThePartsOfAPromptAsOneWaitForItsFirstToken(String prompt, String others) throws Exception {
         String in = "  - {in: org.brickprofiler.agent.Engine.generate, ";
         Class<?> woven = Woven.load(
                 Engine.class,
                 "step:\n" + in + prompt.substring(1) + "\n" + (others.isEmpty() ? "" : in + others.substring(1) + "\n")
                         + "bricks:\n" + ENGINE + "generate\n    call: softmax\n    brick: SAMPLING\n");
-        assertThat(call(woven, "generate", new int[][] {new int[3], new int[3], new int[1]}, 2)).isEqualTo(903);
+        assertThat(call(woven, "generate", new int[][] {new int[3], new int[3], new int[1]}, 2))
+                .isEqualTo(903);
         Steps steps = Woven.PROFILER.snapshot().steps();
         StepStats prefill = steps.phase(StepInfo.Phase.PREFILL).orElseThrow();
         assertThat(prefill.count()).isEqualTo(3);
@@ -325,12 +365,14 @@ class WeaverTest {
     /** The same span by other words, at one of several places, of another brick; and by an annotation. */
     @Spec("22.20")
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "call: product 1, brick: RMS_NORM | call: product 1, brick: RMS_NORM | 1",
-        "call: product 1, brick: RMS_NORM | from: before product 1, to: after product 1, brick: EMBEDDING | 1",
-        "call: product, brick: RMS_NORM | call: product 2, brick: RMS_NORM | 3",
-        "brick: RMS_NORM | from: entry, to: exit, brick: EMBEDDING | 1",
-    })
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "call: product 1, brick: RMS_NORM | call: product 1, brick: RMS_NORM | 1",
+                "call: product 1, brick: RMS_NORM | from: before product 1, to: after product 1, brick: EMBEDDING | 1",
+                "call: product, brick: RMS_NORM | call: product 2, brick: RMS_NORM | 3",
+                "brick: RMS_NORM | from: entry, to: exit, brick: EMBEDDING | 1",
+            })
     void refusesASecondRuleForOneSpan(String first, String second, int counted) throws Exception {
         String in = "  - {in: org.brickprofiler.agent.Engine.forward, ";
         String rules = "bricks:\n" + in + first + "}\n" + in + second + "}\n";
@@ -353,7 +395,8 @@ class WeaverTest {
                 "annotated: [org.brickprofiler.agent]\nbricks:\n  - in: " + Annotated.class.getName()
                         + ".activate\n    brick: ACTIVATION\n");
         assertThat(Woven.messages(result))
-                .containsExactly("1: the span from entry to exit of activate would count twice: the rule of line 3 has it already");
+                .containsExactly(
+                        "1: the span from entry to exit of activate would count twice: the rule of line 3 has it already");
     }
 
     /** A span within another one counts in both, and so does one that begins at the same place and ends elsewhere. */
@@ -361,9 +404,12 @@ class WeaverTest {
     @Test
     void letsSpansLieWithinEachOther() throws Exception {
         weaveAndCall(
-                "bricks:\n" + ENGINE + "forward\n    from: before product 1\n    to: after softmax\n    brick: RMS_NORM\n" + ENGINE
+                "bricks:\n" + ENGINE
+                        + "forward\n    from: before product 1\n    to: after softmax\n    brick: RMS_NORM\n" + ENGINE
                         + "forward\n    call: product 1\n    brick: EMBEDDING\n",
-                "forward", new int[1], 2);
+                "forward",
+                new int[1],
+                2);
         assertThat(Woven.recorded()).isEqualTo("{Embedding=2/2, RmsNorm=2/2}");
     }
 
@@ -373,15 +419,16 @@ class WeaverTest {
     void endsTheWarmUpWithAToken() {
         BrickProfiler profiler = BrickProfiler.enabled();
         List<String> said = new ArrayList<>();
-        Recorder recorder = new Recorder(
-                profiler, new Recorder.Steps(1, profiler::reset, null), new Losses(said::add), said::add);
+        Recorder recorder =
+                new Recorder(profiler, new Recorder.Steps(1, profiler::reset, null), new Losses(said::add), said::add);
         for (int prompt = 0; prompt < 2; prompt++) {
             recorder.endStep(recorder.startStep(16, 0, 0, true));
             recorder.endStep(recorder.startStep(16, 16, 0, true));
             recorder.endStep(recorder.startStep(4, 32, 1, true));
         }
         Steps steps = profiler.snapshot().steps();
-        assertThat(steps.phase(StepInfo.Phase.PREFILL).orElseThrow().prefillTokens()).isEqualTo(36);
+        assertThat(steps.phase(StepInfo.Phase.PREFILL).orElseThrow().prefillTokens())
+                .isEqualTo(36);
         assertThat(steps.timeToFirstToken().count()).isEqualTo(1);
         assertThat(said).isEmpty();
     }
@@ -410,7 +457,8 @@ class WeaverTest {
     @Test
     void countsWhatACallOnTheWayThrows() throws Exception {
         Class<?> woven = Woven.load(
-                Engine.class, "bricks:\n" + ENGINE + "forward\n    brick: RMS_NORM\n    elements: this.shape.failing()\n");
+                Engine.class,
+                "bricks:\n" + ENGINE + "forward\n    brick: RMS_NORM\n    elements: this.shape.failing()\n");
         call(woven, "forward", new int[1], 1);
         assertThat(Woven.recorded()).isEqualTo("{RmsNorm=1/0}");
         assertThat(Woven.LOSSES.summary())
@@ -421,7 +469,8 @@ class WeaverTest {
     @Test
     void countsNegativeElementsAsNone() {
         Losses losses = new Losses(message -> {});
-        Recorder recorder = new Recorder(new BrickProfiler(), new Recorder.Steps(0, () -> {}, null), losses, message -> {});
+        Recorder recorder =
+                new Recorder(new BrickProfiler(), new Recorder.Steps(0, () -> {}, null), losses, message -> {});
         recorder.stopBrick(recorder.startBrick(1), -4);
         assertThat(losses.summary()).containsExactly("1 samples had a negative number of elements, which counts as 0");
     }
@@ -432,7 +481,8 @@ class WeaverTest {
     void keepsFailuresOfTheProfilerFromTheEngine() throws Exception {
         Class<?> woven = Woven.load(
                 Engine.class,
-                "bricks:\n" + ENGINE + "forward\n    brick: RMS_NORM\n" + ENGINE + "softmax\n    brick: ATTENTION_SOFTMAX\n");
+                "bricks:\n" + ENGINE + "forward\n    brick: RMS_NORM\n" + ENGINE
+                        + "softmax\n    brick: ATTENTION_SOFTMAX\n");
         double expected = (double) call(woven, "forward", new int[1], 2);
         for (Supplier<Error> error : List.<Supplier<Error>>of(
                 () -> new OutOfMemoryError("on purpose"), StackOverflowError::new, LinkageError::new)) {
@@ -457,10 +507,14 @@ class WeaverTest {
         byte[] file = SizedClass.of("work", "()V", 10);
         Weaver.Result ofJdk = weaver.weave(file, null);
         assertThat(Woven.messages(ofJdk))
-                .containsExactly("2: Sized is a class of the JDK: steps and layers are of the engine, name one of its methods");
-        assertThat(new String(Objects.requireNonNull(ofJdk.bytes()), StandardCharsets.ISO_8859_1)).contains("bridge/JdkBridge");
+                .containsExactly(
+                        "2: Sized is a class of the JDK: steps and layers are of the engine, name one of its methods");
+        assertThat(new String(Objects.requireNonNull(ofJdk.bytes()), StandardCharsets.ISO_8859_1))
+                .contains("bridge/JdkBridge");
         assertThat(new String(
-                        Objects.requireNonNull(weaver.weave(file, getClass().getClassLoader()).bytes()), StandardCharsets.ISO_8859_1))
+                        Objects.requireNonNull(
+                                weaver.weave(file, getClass().getClassLoader()).bytes()),
+                        StandardCharsets.ISO_8859_1))
                 .contains("bridge/Bridge")
                 .doesNotContain("bridge/JdkBridge");
     }
@@ -496,22 +550,21 @@ class WeaverTest {
                 + ".forward\n    brick: RMS_NORM\n";
         assertThat(Woven.messages(Woven.result(Engine.Block.class, rules))).isEmpty();
         assertThat(Woven.messages(Woven.result(Engine.Block.class, rules.replace("this.index", "this.indx"))))
-                .containsExactly("2: org.brickprofiler.agent.Engine$Block has no field 'indx'; the closest that exist: index");
+                .containsExactly(
+                        "2: org.brickprofiler.agent.Engine$Block has no field 'indx'; the closest that exist: index");
     }
 
     @Spec("22.14")
     @Test
     void handsTheLayerOnWithTasksOfTheEnginesOwn() throws Exception {
         Class<?> woven = Woven.load(
-                Engine.class,
-                "layer:\n" + ENGINE + "block\ntasks:\n" + ENGINE + "block\n    call: inParts\n");
+                Engine.class, "layer:\n" + ENGINE + "block\ntasks:\n" + ENGINE + "block\n    call: inParts\n");
         List<Integer> layers = Collections.synchronizedList(new ArrayList<>());
         IntConsumer look = to -> layers.add(Woven.PROFILER.currentLayer());
         call(woven, "blocks", new int[] {0, 0}, look);
         assertThat(layers).containsExactly(0, 0, 0, 1, 1, 1);
         Woven.PROFILER.endPass();
-        assertThat(Woven.messages(Woven.result(
-                        Engine.class, "tasks:\n" + ENGINE + "either\n" + ENGINE + "unit\n")))
+        assertThat(Woven.messages(Woven.result(Engine.class, "tasks:\n" + ENGINE + "either\n" + ENGINE + "unit\n")))
                 .containsExactly(
                         "2: either takes more than one that may be a task, org.brickprofiler.agent.Engine$Task and "
                                 + "org.brickprofiler.agent.Engine$Task: name a call whose last argument is the task",
@@ -523,7 +576,8 @@ class WeaverTest {
     void weavesConstructorsOnceTheObjectExists() throws Exception {
         String in = "bricks:\n  - in: org.brickprofiler.agent.WeaverTest$Table.<init>\n";
         Class<?> woven = Woven.load(
-                Table.class, in + "    brick: EMBEDDING\n    elements: rows\n" + in.substring(8)
+                Table.class,
+                in + "    brick: EMBEDDING\n    elements: rows\n" + in.substring(8)
                         + "    call: sqrt\n    brick: RMS_NORM\n    elements: this.width\n");
         assertThat(woven.getDeclaredConstructor(int.class).newInstance(3)).hasToString("4.0");
         assertThatThrownBy(() -> woven.getDeclaredConstructor(int.class).newInstance(-3))
@@ -537,9 +591,7 @@ class WeaverTest {
     @Spec("22.5")
     @Test
     void allocatesNothing() throws Exception {
-        Class<?> woven = Woven.load(
-                Looping.class,
-                """
+        Class<?> woven = Woven.load(Looping.class, """
                 bricks:
                   - in: org.brickprofiler.agent.WeaverTest$Looping.run
                     call: half

@@ -38,7 +38,8 @@ class WholeLibrariesTest {
     @ValueSource(classes = {JsonFactory.class, Graph.class, LoadSettings.class, FastList.class})
     void verifiesAfterWeaving(Class<?> type) throws Exception {
         Random random = new Random(20_260_101);
-        Path jar = Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Path jar =
+                Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
         Map<String, byte[]> own = new HashMap<>();
         List<String> woven = new ArrayList<>();
         int applied = 0;
@@ -70,7 +71,9 @@ class WholeLibrariesTest {
         Woven.Loader loader = new Woven.Loader(type.getClassLoader(), own);
         for (String name : woven) {
             // Asking for its methods makes the virtual machine verify the class, and run none of it.
-            assertThatCode(() -> loader.loadClass(name).getDeclaredMethods()).as(name).doesNotThrowAnyException();
+            assertThatCode(() -> loader.loadClass(name).getDeclaredMethods())
+                    .as(name)
+                    .doesNotThrowAnyException();
         }
     }
 
@@ -79,7 +82,8 @@ class WholeLibrariesTest {
         try (JarFile entries = new JarFile(jar.toFile())) {
             List<JarEntry> all = entries.stream()
                     .filter(entry -> entry.getName().endsWith(".class"))
-                    .filter(entry -> !entry.getName().startsWith("META-INF") && !entry.getName().contains("-info"))
+                    .filter(entry -> !entry.getName().startsWith("META-INF")
+                            && !entry.getName().contains("-info"))
                     .toList();
             for (JarEntry entry : all) {
                 files.add(entries.getInputStream(entry).readAllBytes());
@@ -99,17 +103,24 @@ class WholeLibrariesTest {
                         .map(Type::getClassName)
                         .collect(Collectors.joining(", ", "(", ")"));
                 String target = "  - in: " + owner + "." + method.name + parameters + "\n    brick: ";
-                rules.append(target).append("RMS_NORM\n    elements: ").append(random.nextInt(3)).append('\n');
+                rules.append(target)
+                        .append("RMS_NORM\n    elements: ")
+                        .append(random.nextInt(3))
+                        .append('\n');
                 List<String> calls = calls(method);
                 if (!calls.isEmpty()) {
                     int first = random.nextInt(calls.size());
                     String from = calls.get(first);
                     String to = calls.get(first + random.nextInt(calls.size() - first));
                     rules.append(target)
-                            .append("EMBEDDING\n    from: ").append(random.nextBoolean() ? "before " : "after ").append(from)
+                            .append("EMBEDDING\n    from: ")
+                            .append(random.nextBoolean() ? "before " : "after ")
+                            .append(from)
                             .append("\n    to: ")
                             .append(random.nextInt(3) == 0 ? "exit" : "after " + to)
-                            .append("\n    elements: ").append(random.nextInt(3)).append('\n');
+                            .append("\n    elements: ")
+                            .append(random.nextInt(3))
+                            .append('\n');
                 }
             }
         }

@@ -20,8 +20,8 @@ import org.brickprofiler.agent.bridge.Bridge;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Classes woven within the test's own virtual machine, in a loader that has only them. The bridge can be installed once:
- * all tests share the profiler, and forget what others recorded.
+ * Classes woven within the test's own virtual machine, in a loader that has only them. The bridge can be installed
+ * once: all tests share the profiler, and forget what others recorded.
  */
 final class Woven {
 
@@ -157,7 +157,8 @@ final class Woven {
     /** Counts and elements of what was recorded, by the bricks' names: {@code RmsNorm 3 x 7}. */
     static String recorded() {
         return PROFILER.allBrickStats().stream()
-                .collect(Collectors.toMap(BrickStats::name, each -> each.count() + "/" + each.totalElements(), (a, b) -> a, TreeMap::new))
+                .collect(Collectors.toMap(
+                        BrickStats::name, each -> each.count() + "/" + each.totalElements(), (a, b) -> a, TreeMap::new))
                 .toString();
     }
 
@@ -169,8 +170,8 @@ final class Woven {
     }
 
     static byte[] file(Class<?> type) throws IOException {
-        try (InputStream file = type.getResourceAsStream(
-                type.getName().substring(type.getName().lastIndexOf('.') + 1) + ".class")) {
+        try (InputStream file =
+                type.getResourceAsStream(type.getName().substring(type.getName().lastIndexOf('.') + 1) + ".class")) {
             return file == null ? new byte[0] : file.readAllBytes();
         }
     }

@@ -25,7 +25,8 @@ final class ChecksumAllocationTest {
     @Spec("10.3")
     @Test
     void noRecordAllocates() {
-        assertThat(allocatedBytes()).allSatisfy((path, bytes) -> assertThat(bytes).as(path).isZero());
+        assertThat(allocatedBytes())
+                .allSatisfy((path, bytes) -> assertThat(bytes).as(path).isZero());
     }
 
     @Test

@@ -36,15 +36,7 @@ final class ChecksumLogTest {
 
         assertThat(log.list())
                 .containsExactly(new ChecksumEntry(
-                        "RmsNorm",
-                        3,
-                        17,
-                        Logs.hash(output, 64),
-                        100,
-                        0,
-                        0,
-                        OptionalLong.empty(),
-                        List.of()));
+                        "RmsNorm", 3, 17, Logs.hash(output, 64), 100, 0, 0, OptionalLong.empty(), List.of()));
         output[64] = -1;
         log.record("RmsNorm", 3, 17, output);
         assertThat(last().hash()).isEqualTo(Logs.hash(output, 64));
@@ -163,11 +155,7 @@ final class ChecksumLogTest {
 
         assertThat(sampling.list())
                 .extracting(ChecksumEntry::samples)
-                .containsExactly(
-                        List.of(0f, 33f, 66f, 99f),
-                        List.of(5f, 6f, 7f),
-                        List.of(10f, 11f),
-                        List.of());
+                .containsExactly(List.of(0f, 33f, 66f, 99f), List.of(5f, 6f, 7f), List.of(10f, 11f), List.of());
         assertThat(ChecksumOptions.sampleIndex(0, 1, 100)).isZero();
         assertThat(ChecksumOptions.sampleIndex(1023, 1024, Integer.MAX_VALUE)).isEqualTo(Integer.MAX_VALUE - 1);
     }
@@ -226,7 +214,9 @@ final class ChecksumLogTest {
     }
 
     private static void assertRefused(Runnable call, String message) {
-        assertThatThrownBy(call::run).isInstanceOf(IllegalArgumentException.class).hasMessageContaining(message);
+        assertThatThrownBy(call::run)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(message);
     }
 
     @Test
@@ -303,8 +293,7 @@ final class ChecksumLogTest {
         List<ChecksumEntry> two = List.of(Logs.entry("a", 0, 0, 1), Logs.entry("b", 2, 3, 1));
         assertRefused(() -> ChecksumLog.of(OPTIONS.withCapacity(1), two, 0), "2 entries");
         assertRefused(() -> ChecksumLog.of(OPTIONS, two, -1), "dropped -1");
-        assertRefused(
-                () -> ChecksumLog.of(OPTIONS.withSamples(4), two, 0), "'a' (layer 0, pos 0) has 0 samples");
+        assertRefused(() -> ChecksumLog.of(OPTIONS.withSamples(4), two, 0), "'a' (layer 0, pos 0) has 0 samples");
         assertThat(ChecksumLog.of(OPTIONS, two, 7).droppedCount()).isEqualTo(7);
     }
 
@@ -317,8 +306,6 @@ final class ChecksumLogTest {
         assertRefused(() -> new ChecksumEntry("a", 0, 0, 1, 2, 0, -1, noTime, none), "infinities -1");
         assertRefused(() -> new ChecksumEntry("a", 0, 0, 1, 2, 2, 1, noTime, none), "2 nans and 1 infinities");
         assertRefused(() -> new ChecksumEntry("a", 0, 0, 1, 2, 0, 0, OptionalLong.of(-3), none), "elapsedNs -3");
-        assertRefused(
-                () -> new ChecksumEntry("a", 0, 0, 1, 2, 0, 0, noTime, List.of(1f, 2f, 3f)),
-                "3 samples");
+        assertRefused(() -> new ChecksumEntry("a", 0, 0, 1, 2, 0, 0, noTime, List.of(1f, 2f, 3f)), "3 samples");
     }
 }

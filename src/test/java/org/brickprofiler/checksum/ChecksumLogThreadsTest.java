@@ -29,11 +29,12 @@ final class ChecksumLogThreadsTest {
             }
         });
         Crew writers = new Crew();
-        IntStream.range(0, THREADS).forEach(thread -> writers.run(() -> {
-            for (int i = 0; i < RECORDS; i++) {
-                log.record("thread " + thread, thread, i, new float[] {i});
-            }
-        }));
+        IntStream.range(0, THREADS)
+                .forEach(thread -> writers.run(() -> {
+                    for (int i = 0; i < RECORDS; i++) {
+                        log.record("thread " + thread, thread, i, new float[] {i});
+                    }
+                }));
         writers.join();
         done.set(true);
         readers.join();
@@ -63,11 +64,12 @@ final class ChecksumLogThreadsTest {
     void whatIsBeyondTheCapacityIsCountedExactly() throws Exception {
         ChecksumLog log = new ChecksumLog(ChecksumOptions.DEFAULT.withCapacity(5000));
         Crew writers = new Crew();
-        IntStream.range(0, THREADS).forEach(thread -> writers.run(() -> {
-            for (int i = 0; i < RECORDS; i++) {
-                log.record("a", thread, i, new float[1]);
-            }
-        }));
+        IntStream.range(0, THREADS)
+                .forEach(thread -> writers.run(() -> {
+                    for (int i = 0; i < RECORDS; i++) {
+                        log.record("a", thread, i, new float[1]);
+                    }
+                }));
         writers.join();
 
         assertThat(log.list()).hasSize(5000);

@@ -41,15 +41,15 @@ final class ChecksumProperties {
         float[] output = floats(bits);
         float[] larger = new float[offset + output.length + 3];
         System.arraycopy(output, 0, larger, offset, output.length);
-        ChecksumLog log = new ChecksumLog(
-                ChecksumOptions.DEFAULT.withScope(scope).withSamples(samples));
+        ChecksumLog log =
+                new ChecksumLog(ChecksumOptions.DEFAULT.withScope(scope).withSamples(samples));
 
         log.record("a", 0, 0, output);
         log.record("a", 0, 0, larger, offset, output.length);
         log.record("a", 0, 0, FloatBuffer.wrap(larger, offset, output.length));
         for (ByteOrder order : List.of(ByteOrder.BIG_ENDIAN, ByteOrder.LITTLE_ENDIAN)) {
-            ByteBuffer bytes =
-                    ByteBuffer.allocateDirect(offset + output.length * Float.BYTES).order(order);
+            ByteBuffer bytes = ByteBuffer.allocateDirect(offset + output.length * Float.BYTES)
+                    .order(order);
             bytes.position(offset);
             for (int each : bits) {
                 bytes.putInt(each);

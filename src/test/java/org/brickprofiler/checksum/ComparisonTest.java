@@ -78,17 +78,16 @@ final class ComparisonTest {
 
         Comparison comparison = exactly(here, reference);
 
-        assertThat(comparison.here().only()).extracting(Divergence::toString).containsExactly(
-                "DIVERGENCE at 'x' (layer 7, pos 8): expected nothing, got 0x0000000000000009");
+        assertThat(comparison.here().only())
+                .extracting(Divergence::toString)
+                .containsExactly("DIVERGENCE at 'x' (layer 7, pos 8): expected nothing, got 0x0000000000000009");
         assertThat(comparison.reference().only())
                 .extracting(Divergence::toString)
                 .containsExactly(
                         "DIVERGENCE at 'b' (layer 0, pos 0): expected 0x0000000000000002, got nothing",
                         "DIVERGENCE at 'a' (layer 0, pos 0): expected 0x0000000000000003, got nothing");
         assertThat(comparison.reference().only()).extracting(Divergence::repeat).containsExactly(0, 1);
-        assertThat(comparison.reference().only())
-                .extracting(Divergence::kind)
-                .containsOnly(Kind.MISSING_HERE);
+        assertThat(comparison.reference().only()).extracting(Divergence::kind).containsOnly(Kind.MISSING_HERE);
         assertThat(comparison.compared()).isEqualTo(1);
         assertThat(comparison.first()).map(Divergence::name).contains("b");
         assertThat(comparison.first()).map(Divergence::position).contains(0);
@@ -105,18 +104,30 @@ final class ComparisonTest {
         ChecksumEntry c = entry("c", 0, 0, 3);
         ChecksumLog reference = Logs.of(a, b, c);
 
-        assertThat(exactly(Logs.of(b, c), reference).first()).map(Divergence::name).contains("a");
-        assertThat(exactly(Logs.of(entry("b", 0, 0, 9), c), reference).first()).map(Divergence::name).contains("a");
+        assertThat(exactly(Logs.of(b, c), reference).first())
+                .map(Divergence::name)
+                .contains("a");
+        assertThat(exactly(Logs.of(entry("b", 0, 0, 9), c), reference).first())
+                .map(Divergence::name)
+                .contains("a");
         assertThat(exactly(Logs.of(entry("a", 0, 0, 9), c), reference).first())
                 .map(Divergence::kind)
                 .contains(Kind.DIFFERENT);
-        assertThat(exactly(Logs.of(a, entry("c", 0, 0, 9)), reference).first()).map(Divergence::name).contains("b");
-        assertThat(exactly(Logs.of(a, b), reference).first()).map(Divergence::name).contains("c");
+        assertThat(exactly(Logs.of(a, entry("c", 0, 0, 9)), reference).first())
+                .map(Divergence::name)
+                .contains("b");
+        assertThat(exactly(Logs.of(a, b), reference).first())
+                .map(Divergence::name)
+                .contains("c");
         // Here a came after c: b, which the reference executed after a, would have come after both.
-        assertThat(exactly(Logs.of(entry("c", 0, 0, 9), a), reference).first()).map(Divergence::name).contains("c");
+        assertThat(exactly(Logs.of(entry("c", 0, 0, 9), a), reference).first())
+                .map(Divergence::name)
+                .contains("c");
         // Here a came last: what is missing was executed after a and b, and so after c, whatever stood next to it.
         ChecksumLog longer = Logs.of(a, b, entry("missing", 0, 0, 7), c);
-        assertThat(exactly(Logs.of(b, entry("c", 0, 0, 9), a), longer).first()).map(Divergence::name).contains("c");
+        assertThat(exactly(Logs.of(b, entry("c", 0, 0, 9), a), longer).first())
+                .map(Divergence::name)
+                .contains("c");
         assertThat(exactly(Logs.of(), reference).first()).map(Divergence::name).contains("a");
         assertThat(exactly(Logs.of(), Logs.of()).matches()).isTrue();
     }
@@ -194,8 +205,8 @@ final class ComparisonTest {
     @Test
     void acceptsValuesWithinTheTolerance() {
         ChecksumLog reference = Logs.sampled(100, 0, Float.NaN, Float.NEGATIVE_INFINITY, -0.0f, 4);
-        ChecksumLog here = Logs.sampled(
-                101, 0.5f, Float.intBitsToFloat(0x7fc00001), Float.NEGATIVE_INFINITY, 0.0f, 3.75f);
+        ChecksumLog here =
+                Logs.sampled(101, 0.5f, Float.intBitsToFloat(0x7fc00001), Float.NEGATIVE_INFINITY, 0.0f, 3.75f);
 
         Comparison comparison = here.compareWith(reference, Tolerance.of(0.5, 0.01));
 
@@ -231,7 +242,9 @@ final class ComparisonTest {
 
         assertThat(here.firstDivergenceFrom(reference)).isEmpty();
         Comparison comparison = here.compareWith(reference, Tolerance.BFLOAT16);
-        assertThat(comparison.first().orElseThrow().worst()).map(ValueError::index).contains(999);
+        assertThat(comparison.first().orElseThrow().worst())
+                .map(ValueError::index)
+                .contains(999);
         assertThat(comparison.equalHashes()).isOne();
         assertThat(comparison.diverging()).isOne();
     }
@@ -273,8 +286,7 @@ final class ComparisonTest {
 
     @Test
     void samplesOfOutputsOfDifferentLengthAreNotCompared() {
-        Comparison comparison =
-                Logs.sampled(1, 2, 3).compareWith(Logs.sampled(1, 2), Tolerance.FLOAT16);
+        Comparison comparison = Logs.sampled(1, 2, 3).compareWith(Logs.sampled(1, 2), Tolerance.FLOAT16);
 
         assertThat(comparison.first()).map(Divergence::kind).contains(Kind.DIFFERENT_LENGTH);
         assertThat(comparison.first().orElseThrow().toString()).endsWith("(expected 2 floats, got 3 floats)");
@@ -295,8 +307,10 @@ final class ComparisonTest {
         Comparison different = near.compareWith(plain, Tolerance.FLOAT32);
         assertThat(different.first()).map(Divergence::kind).contains(Kind.DIFFERENT);
         assertThat(different.comparedByHash()).isOne();
-        assertThat(sampled.compareWith(sampled, Tolerance.FLOAT32).comparedByHash()).isZero();
-        assertThat(sampled.compareWith(sampled, Tolerance.EXACT).largestAbsolute()).isEmpty();
+        assertThat(sampled.compareWith(sampled, Tolerance.FLOAT32).comparedByHash())
+                .isZero();
+        assertThat(sampled.compareWith(sampled, Tolerance.EXACT).largestAbsolute())
+                .isEmpty();
     }
 
     @Spec("10.5")
@@ -327,8 +341,7 @@ final class ComparisonTest {
 
     @Test
     void refusesADivergenceWithoutItsEntries() {
-        ChecksumEntry entry = new ChecksumEntry(
-                "a", 0, 0, 1, 1, 0, 0, OptionalLong.empty(), List.of());
+        ChecksumEntry entry = new ChecksumEntry("a", 0, 0, 1, 1, 0, 0, OptionalLong.empty(), List.of());
         var present = Optional.of(entry);
         var absent = Optional.<ChecksumEntry>empty();
         for (Kind kind : Kind.values()) {
@@ -336,8 +349,7 @@ final class ComparisonTest {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining(kind.name());
         }
-        assertThatThrownBy(() -> new Divergence(
-                        Kind.MISSING_HERE, 0, present, present, Optional.empty()))
+        assertThatThrownBy(() -> new Divergence(Kind.MISSING_HERE, 0, present, present, Optional.empty()))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 

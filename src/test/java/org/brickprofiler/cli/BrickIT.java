@@ -25,7 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 class BrickIT {
 
     private static final Path JAR = Path.of(System.getProperty("cli.jar"));
-    private static final Path TRACE = Cli.TRACES.resolve("kineto-simple-add.json.gz").toAbsolutePath();
+    private static final Path TRACE =
+            Cli.TRACES.resolve("kineto-simple-add.json.gz").toAbsolutePath();
 
     @TempDir
     Path folder;
@@ -74,8 +75,26 @@ class BrickIT {
     @Test
     void findsWhatTheDemonstrationChangedOnPurpose() throws Exception {
         List<String> tiny = List.of(
-                "demo", "--layers", "3", "--dim", "32", "--heads", "4", "--kv-heads", "2", "--ffn", "48", "--vocab",
-                "100", "--tokens", "3", "--warmup", "0", "--threads", "1", "--checksums");
+                "demo",
+                "--layers",
+                "3",
+                "--dim",
+                "32",
+                "--heads",
+                "4",
+                "--kv-heads",
+                "2",
+                "--ffn",
+                "48",
+                "--vocab",
+                "100",
+                "--tokens",
+                "3",
+                "--warmup",
+                "0",
+                "--threads",
+                "1",
+                "--checksums");
         List<String> good = new ArrayList<>(tiny);
         good.add("a.jsonl");
         List<String> bad = new ArrayList<>(tiny);
@@ -106,10 +125,14 @@ class BrickIT {
     }
 
     @Test
-    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "needs bash")
+    @EnabledOnOs(
+            value = {OS.LINUX, OS.MAC},
+            disabledReason = "needs bash")
     void writesACompletionThatBashUnderstands() throws Exception {
-        Cli check = shell("\"$@\" > brick-completion && bash -n brick-completion && . ./brick-completion"
-                + " && complete -p brick", "generate-completion");
+        Cli check = shell(
+                "\"$@\" > brick-completion && bash -n brick-completion && . ./brick-completion"
+                        + " && complete -p brick",
+                "generate-completion");
 
         assertThat(check.err()).isEmpty();
         assertThat(check.exitCode()).isZero();
@@ -118,7 +141,9 @@ class BrickIT {
 
     @Spec("15.2")
     @Test
-    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "needs bash")
+    @EnabledOnOs(
+            value = {OS.LINUX, OS.MAC},
+            disabledReason = "needs bash")
     void endsWithoutAWordWhereNobodyReads() throws Exception {
         // The reader is gone before anything is written.
         Cli report = shell("set -o pipefail; \"$@\" | true", "report", TRACE.toString());
@@ -129,12 +154,16 @@ class BrickIT {
 
     @Spec("15.1")
     @Test
-    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "needs bash")
+    @EnabledOnOs(
+            value = {OS.LINUX, OS.MAC},
+            disabledReason = "needs bash")
     void readsPipes() throws Exception {
         String report = brick("report", TRACE.toString(), "--csv").out();
 
-        assertThat(shell("cat '" + TRACE + "' | \"$@\"", "report", "-", "--csv").out()).isEqualTo(report);
-        assertThat(shell("\"$@\" <(cat '" + TRACE + "')", "report", "--csv").out()).isEqualTo(report);
+        assertThat(shell("cat '" + TRACE + "' | \"$@\"", "report", "-", "--csv").out())
+                .isEqualTo(report);
+        assertThat(shell("\"$@\" <(cat '" + TRACE + "')", "report", "--csv").out())
+                .isEqualTo(report);
     }
 
     @Test
@@ -195,7 +224,8 @@ class BrickIT {
                             && !name.equals("module-info.class"))
                     .noneMatch(name -> name.matches("org/brickprofiler/(cli|demo|gpucheck)/.*"))
                     .noneMatch(name -> name.endsWith(".ptx") || name.contains("ExtraCommand"));
-            assertThat(jar.getManifest().getMainAttributes().getValue("Main-Class")).isNull();
+            assertThat(jar.getManifest().getMainAttributes().getValue("Main-Class"))
+                    .isNull();
         }
         assertThat(Path.of("dependency-reduced-pom.xml")).doesNotExist();
     }

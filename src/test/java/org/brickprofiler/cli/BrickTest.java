@@ -26,7 +26,8 @@ class BrickTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"report", "compare", "run", "fleet", "convert", "diverge", "roofline", "devices", "suggest"})
+    @ValueSource(
+            strings = {"report", "compare", "run", "fleet", "convert", "diverge", "roofline", "devices", "suggest"})
     void helpOfACommandTeachesByExample(String command) throws IOException {
         Cli help = Cli.run(command, "--help");
 

@@ -45,7 +45,8 @@ class BundledDriverIT {
                 .jvmOptions(List.of("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Djava.io.tmpdir=" + temporary))
                 .environment(Map.of(
                         "XDG_CACHE_HOME", cache.toString(),
-                        "LD_LIBRARY_PATH", SimulatedCuda.DRIVER.build().resolveSibling("").toString()))
+                        "LD_LIBRARY_PATH",
+                                SimulatedCuda.DRIVER.build().resolveSibling("").toString()))
                 .arguments(List.of(arguments));
     }
 
@@ -56,7 +57,9 @@ class BundledDriverIT {
     }
 
     private static void assertDeviceFound(ProcessResult devices) {
-        assertThat(devices.out()).startsWith("CUDA: Simulated GPU 0, driver for CUDA").contains("  cuda:0  Simulated GPU 0");
+        assertThat(devices.out())
+                .startsWith("CUDA: Simulated GPU 0, driver for CUDA")
+                .contains("  cuda:0  Simulated GPU 0");
         assertThat(devices.err()).isEmpty();
         assertThat(devices.exitCode()).isZero();
     }
@@ -96,8 +99,27 @@ class BundledDriverIT {
     @Test
     void theDemonstrationRunsOnTheDevice() throws Exception {
         ProcessResult demo = brick(
-                        "demo", "--device", "cuda", "--layers", "1", "--dim", "16", "--heads", "2", "--kv-heads", "1",
-                        "--ffn", "32", "--vocab", "50", "--tokens", "2", "--warmup", "0", "--threads", "1")
+                        "demo",
+                        "--device",
+                        "cuda",
+                        "--layers",
+                        "1",
+                        "--dim",
+                        "16",
+                        "--heads",
+                        "2",
+                        "--kv-heads",
+                        "1",
+                        "--ffn",
+                        "32",
+                        "--vocab",
+                        "50",
+                        "--tokens",
+                        "2",
+                        "--warmup",
+                        "0",
+                        "--threads",
+                        "1")
                 .run();
 
         assertThat(demo.out()).contains("Device: Simulated GPU 0 #0");

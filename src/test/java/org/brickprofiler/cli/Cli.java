@@ -18,7 +18,8 @@ record Cli(int exitCode, String out, String err) {
 
     static final Path RESOURCES = Path.of("src", "test", "resources");
     static final Path TRACES = RESOURCES.resolve("traces");
-    static final Path REPORTS = RESOURCES.resolve("org").resolve("brickprofiler").resolve("report");
+    static final Path REPORTS =
+            RESOURCES.resolve("org").resolve("brickprofiler").resolve("report");
 
     /** Runs a command; paths are arguments as they are. */
     static Cli run(Object... arguments) {
@@ -33,7 +34,8 @@ record Cli(int exitCode, String out, String err) {
                 .setErr(new PrintWriter(err))
                 .setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF))
                 .execute(args);
-        return new Cli(exitCode, out.toString().replace("\r\n", "\n"), err.toString().replace("\r\n", "\n"));
+        return new Cli(
+                exitCode, out.toString().replace("\r\n", "\n"), err.toString().replace("\r\n", "\n"));
     }
 
     /** Refused in one line. */

@@ -29,8 +29,13 @@ class CompareCommandTest {
     private static final int RUNS = 8;
 
     private static final List<BrickId> BRICKS = List.of(
-            BrickId.RMS_NORM, BrickId.QKV_PROJECTION, BrickId.ROPE_EMBEDDING, BrickId.OUTPUT_PROJECTION,
-            BrickId.GATE_PROJECTION, BrickId.DOWN_PROJECTION, BrickId.LM_HEAD);
+            BrickId.RMS_NORM,
+            BrickId.QKV_PROJECTION,
+            BrickId.ROPE_EMBEDDING,
+            BrickId.OUTPUT_PROJECTION,
+            BrickId.GATE_PROJECTION,
+            BrickId.DOWN_PROJECTION,
+            BrickId.LM_HEAD);
 
     @TempDir
     Path folder;
@@ -57,13 +62,37 @@ class CompareCommandTest {
             double meanNs = 20_000 * (1 + number) * noise * (brick == BrickId.GATE_PROJECTION ? factor : 1);
             long count = brick == BrickId.LM_HEAD ? 100 : 1_200;
             bricks.add(new BrickStats(
-                    brick.displayName(), brick.category(), Bottleneck.UNKNOWN, count, Math.round(count * meanNs), 1,
-                    10_000_000, 1, 1, count, 0, 0, 0, 0, 0, Optional.empty()));
+                    brick.displayName(),
+                    brick.category(),
+                    Bottleneck.UNKNOWN,
+                    count,
+                    Math.round(count * meanNs),
+                    1,
+                    10_000_000,
+                    1,
+                    1,
+                    count,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    Optional.empty()));
         }
         long totalNs = bricks.stream().mapToLong(BrickStats::totalNs).sum();
         Instant start = Instant.parse("2026-01-02T03:04:05Z").plusSeconds(60L * run);
         return new ProfileSnapshot(
-                start, start.plusSeconds(20), totalNs, 1, false, 0, 0, OptionalDouble.empty(), false, List.of(), bricks,
+                start,
+                start.plusSeconds(20),
+                totalNs,
+                1,
+                false,
+                0,
+                0,
+                OptionalDouble.empty(),
+                false,
+                List.of(),
+                bricks,
                 List.of());
     }
 
@@ -91,7 +120,8 @@ class CompareCommandTest {
         files.add(after + "/*.json");
         String expected = Cli.run("compare", before, "--", after).out();
         assertThat(Cli.run(files.toArray()).out()).isEqualTo(expected);
-        assertThat(Cli.run("compare", before + "/[0-9].json", "--", after).out()).isEqualTo(expected);
+        assertThat(Cli.run("compare", before + "/[0-9].json", "--", after).out())
+                .isEqualTo(expected);
     }
 
     @Spec("16.12")
@@ -118,7 +148,8 @@ class CompareCommandTest {
         assertThat(Cli.run("compare", before, "--", after, "--html", page))
                 .isEqualTo(new Cli(0, "HTML: " + page.toAbsolutePath() + "\n", ""));
         assertThat(Files.readString(page)).contains("\"kind\": \"brick-comparison\"", "8 runs before, 8 after");
-        Cli.run("compare", before, "--", after, "--html", run).assertRefused("cannot write " + run + ": it is the input");
+        Cli.run("compare", before, "--", after, "--html", run)
+                .assertRefused("cannot write " + run + ": it is the input");
         assertThat(run).hasContent(kept);
         Path nowhere = folder.resolve("missing").resolve("a.html");
         Cli.run("compare", before, "--", after, "--html", nowhere).assertRefused("cannot write " + nowhere);
@@ -145,11 +176,17 @@ class CompareCommandTest {
         assertThat(failed.err())
                 .startsWith("brick: slower by 5.0 % or more:\nGateProjection: +")
                 .hasLineCount(2);
-        assertThat(failed.out()).isEqualTo(Cli.run("compare", before, "--", after).out());
+        assertThat(failed.out())
+                .isEqualTo(Cli.run("compare", before, "--", after).out());
 
-        assertThat(Cli.run("compare", before, "--", after, "--fail-on-regression", "9").exitCode()).isZero();
-        assertThat(Cli.run("compare", after, "--", before, "--fail-on-regression", "5").exitCode()).isZero();
-        assertThat(Cli.run("compare", before, "--", after, "--fail-on-regression", "5", "--floor", "7").exitCode())
+        assertThat(Cli.run("compare", before, "--", after, "--fail-on-regression", "9")
+                        .exitCode())
+                .isZero();
+        assertThat(Cli.run("compare", after, "--", before, "--fail-on-regression", "5")
+                        .exitCode())
+                .isZero();
+        assertThat(Cli.run("compare", before, "--", after, "--fail-on-regression", "5", "--floor", "7")
+                        .exitCode())
                 .isZero();
     }
 
@@ -161,19 +198,23 @@ class CompareCommandTest {
         Cli tooFew = Cli.run("compare", one, "--", other, "--fail-on-regression", "5");
         assertThat(tooFew.exitCode()).isEqualTo(4);
         assertThat(tooFew.err())
-                .startsWith("brick: no line could be compared, so regressions are unknown: brick time of a step (too few runs), ")
+                .startsWith(
+                        "brick: no line could be compared, so regressions are unknown: brick time of a step (too few runs), ")
                 .endsWith(" more\n")
                 .hasLineCount(1);
         assertThat(tooFew.out()).isEqualTo(Cli.run("compare", one, "--", other).out());
 
         for (int run = 0; run < RUNS; run++) {
             ProfileSnapshot snapshot = snapshot(2 * run + 1, 1.06);
-            JsonReport.write(snapshot.withIdentity(RunIdentity.builder().model("llama").build()), before.resolve(run + ".json"));
-            JsonReport.write(snapshot.withIdentity(RunIdentity.builder().model("qwen").build()), after.resolve(run + ".json"));
+            JsonReport.write(
+                    snapshot.withIdentity(RunIdentity.builder().model("llama").build()), before.resolve(run + ".json"));
+            JsonReport.write(
+                    snapshot.withIdentity(RunIdentity.builder().model("qwen").build()), after.resolve(run + ".json"));
         }
         Cli others = Cli.run("compare", before, "--", after, "--fail-on-regression", "5");
         assertThat(others.exitCode()).isEqualTo(4);
-        assertThat(others.err()).contains("brick time of a step (not comparable: other model: llama before, qwen after)");
+        assertThat(others.err())
+                .contains("brick time of a step (not comparable: other model: llama before, qwen after)");
     }
 
     @Spec("16.9")
@@ -189,10 +230,12 @@ class CompareCommandTest {
         Cli missing = Cli.run("compare", before, "--", after, "--fail-on-regression", "5");
         assertThat(missing.exitCode()).isZero();
         assertThat(missing.err())
-                .isEqualTo("brick: 2 of 14 lines could not be compared, so their regressions are unknown: Norm (not comparable: "
-                        + "only before), RmsNorm (not comparable: only before)\n");
+                .isEqualTo(
+                        "brick: 2 of 14 lines could not be compared, so their regressions are unknown: Norm (not comparable: "
+                                + "only before), RmsNorm (not comparable: only before)\n");
         Cli low = Cli.run("compare", before, "--", after, "--fail-on-regression", "1");
-        assertThat(low.err()).contains("a regression of 1.0 % is below the floor: changes below 2.0 % count for nothing\n");
+        assertThat(low.err())
+                .contains("a regression of 1.0 % is below the floor: changes below 2.0 % count for nothing\n");
 
         // So wide a spread that a change of 5 % is found by chance only.
         for (int run = 0; run < RUNS; run++) {
@@ -210,8 +253,18 @@ class CompareCommandTest {
 
     private static ProfileSnapshot with(ProfileSnapshot snapshot, List<BrickStats> bricks) {
         return new ProfileSnapshot(
-                snapshot.startedAt(), snapshot.endedAt(), snapshot.wallNs(), snapshot.threads(), false, 0, 0,
-                OptionalDouble.empty(), false, snapshot.environments(), bricks, List.of());
+                snapshot.startedAt(),
+                snapshot.endedAt(),
+                snapshot.wallNs(),
+                snapshot.threads(),
+                false,
+                0,
+                0,
+                OptionalDouble.empty(),
+                false,
+                snapshot.environments(),
+                bricks,
+                List.of());
     }
 
     @Spec("16.19")
@@ -220,9 +273,12 @@ class CompareCommandTest {
         Cli compare = Cli.run("compare", before, "--", after, "--baseline", "RmsNorm,LmHead");
         assertThat(compare.err()).isEmpty();
         assertThat(compare.out())
-                .contains("\nbaseline bricks alike ", "less what the baseline bricks (RmsNorm, LmHead) of a run have in common")
+                .contains(
+                        "\nbaseline bricks alike ",
+                        "less what the baseline bricks (RmsNorm, LmHead) of a run have in common")
                 .containsPattern("\nGateProjection .* slower\n");
-        String json = Cli.run("compare", before, "--", after, "--baseline", "RmsNorm", "--baseline=LmHead", "--json").out();
+        String json = Cli.run("compare", before, "--", after, "--baseline", "RmsNorm", "--baseline=LmHead", "--json")
+                .out();
         assertThat(new ObjectMapper().readTree(json).path("baseline")).hasSize(2);
         Cli.run("compare", before, "--", after, "--baseline", "RmsNorm,Nothing")
                 .assertRefused("no run has a brick 'Nothing' for the baseline");
@@ -240,7 +296,13 @@ class CompareCommandTest {
     @Test
     void printsJsonAndMarkdown() throws IOException {
         String json = Cli.run("compare", before, "--", after, "--json").out();
-        assertThat(new ObjectMapper().readTree(json).path("lines").path(0).path("kind").asText()).isEqualTo("total");
+        assertThat(new ObjectMapper()
+                        .readTree(json)
+                        .path("lines")
+                        .path(0)
+                        .path("kind")
+                        .asText())
+                .isEqualTo("total");
         assertThat(Cli.run("compare", "--markdown", before, "--", after).out())
                 .contains("| GateProjection |", "| **slower** |", "<details>");
     }
@@ -270,7 +332,8 @@ class CompareCommandTest {
     void takesAStepFromTheOptions() {
         assertThat(Cli.run("compare", before, "--", after, "--step", "RmsNorm").out())
                 .contains("A step is one execution of RmsNorm.");
-        Cli.run("compare", before, "--", after, "--step", "Nothing").assertRefused("not every run has a brick 'Nothing'");
+        Cli.run("compare", before, "--", after, "--step", "Nothing")
+                .assertRefused("not every run has a brick 'Nothing'");
     }
 
     @Spec("15.1")
@@ -284,7 +347,8 @@ class CompareCommandTest {
         Cli.run("compare", before, "--", empty).assertRefused("cannot read " + empty + ": it holds no run");
         Cli.run("compare", before, "--", empty + "/*.json").assertRefused("it holds no run");
         Cli.run("compare", before, "--", folder.resolve("none")).assertRefused("none: it does not exist");
-        Cli.run("compare", before, "--", copy).assertRefused(copy + " holds the same run as " + before.resolve("1.json"));
+        Cli.run("compare", before, "--", copy)
+                .assertRefused(copy + " holds the same run as " + before.resolve("1.json"));
         Cli.run("compare", before, "--", after, "--floor", "-1").assertRefused("--floor -1.0 is not within 0 to 100");
         Cli.run("compare", before, "--", after, "--fail-on-regression", "x").assertRefused("--fail-on-regression");
         Cli.run("compare", before, "--", after, "--json", "--html", "a.html").assertRefused("mutually exclusive");
@@ -301,7 +365,17 @@ class CompareCommandTest {
             Instant start = Instant.ofEpochSecond(file.equals(one) ? 1 : 2);
             JsonReport.write(
                     new ProfileSnapshot(
-                            start, start, 0, 0, false, 0, 0, OptionalDouble.empty(), false, List.of(), List.of(),
+                            start,
+                            start,
+                            0,
+                            0,
+                            false,
+                            0,
+                            0,
+                            OptionalDouble.empty(),
+                            false,
+                            List.of(),
+                            List.of(),
                             List.of()),
                     file);
         }

@@ -48,9 +48,8 @@ class ConvertCommandTest {
     })
     void refusesOtherFormatsBeforeAnythingIsRead(String out, boolean timeline, String reason) {
         Path file = folder.resolve(out);
-        Cli convert = timeline
-                ? Cli.run("convert", "missing", file, "--timeline")
-                : Cli.run("convert", "missing", file);
+        Cli convert =
+                timeline ? Cli.run("convert", "missing", file, "--timeline") : Cli.run("convert", "missing", file);
 
         convert.assertRefused("cannot write " + file, reason);
         assertThat(folder).isEmptyDirectory();
@@ -116,7 +115,8 @@ class ConvertCommandTest {
         for (Path converted : List.of(chrome, plain, back)) {
             assertThat(bricks(converted)).as("%s", converted).isEqualTo(bricks(recorded));
         }
-        assertThat(Files.readString(plain)).startsWith("{\n  \"schemaVersion\": 1,\n  \"producer\": \"brick-profiler 1\"");
+        assertThat(Files.readString(plain))
+                .startsWith("{\n  \"schemaVersion\": 1,\n  \"producer\": \"brick-profiler 1\"");
         assertThat(Files.size(back)).isBetween(Files.size(recorded) / 2, 2 * Files.size(recorded));
     }
 
@@ -130,7 +130,8 @@ class ConvertCommandTest {
         assertThat(convert.out()).isEmpty();
         assertThat(convert.err())
                 .hasLineCount(1)
-                .startsWith("brick: " + out + " is not all that " + TRACE + " is: 2,671 arguments left out (External id")
+                .startsWith(
+                        "brick: " + out + " is not all that " + TRACE + " is: 2,671 arguments left out (External id")
                 .contains("192 flows without two ends left out");
         assertThat(TraceReader.profile(out).eventsCounted())
                 .isEqualTo(TraceReader.profile(TRACE).eventsCounted())
@@ -162,11 +163,16 @@ class ConvertCommandTest {
         Cli.run("convert", cut, out).assertRefused(cut + ", offset " + (whole.length - 1), "ends too early; --salvage");
         Path salvaged = folder.resolve("salvaged.pftrace");
         assertThat(Cli.run("convert", cut, salvaged, "--salvage").err())
-                .contains("1 damage, read up to there (the trace ends too early, first at offset " + (whole.length - 1) + ")");
+                .contains("1 damage, read up to there (the trace ends too early, first at offset " + (whole.length - 1)
+                        + ")");
         assertThat(TraceReader.profile(salvaged).eventsRead())
-                .isBetween(TraceReader.profile(recorded).eventsRead() - 2, TraceReader.profile(recorded).eventsRead());
-        Cli.run("convert", recorded, folder.resolve(".").resolve("pass.pftrace")).assertRefused("it is the input");
-        Cli.run("convert", recorded, folder.resolve("no").resolve("out.pftrace")).assertRefused("does not exist");
+                .isBetween(
+                        TraceReader.profile(recorded).eventsRead() - 2,
+                        TraceReader.profile(recorded).eventsRead());
+        Cli.run("convert", recorded, folder.resolve(".").resolve("pass.pftrace"))
+                .assertRefused("it is the input");
+        Cli.run("convert", recorded, folder.resolve("no").resolve("out.pftrace"))
+                .assertRefused("does not exist");
         assertThat(out).hasContent("old");
         assertThat(recorded).hasBinaryContent(whole);
     }

@@ -43,7 +43,9 @@ class DivergeCommandTest {
 
         assertThat(diverge.exitCode()).isZero();
         assertThat(diverge.err()).isEmpty();
-        assertThat(diverge.out()).startsWith("NO DIVERGENCE: 4 entries with equal checksums\n").contains("exact");
+        assertThat(diverge.out())
+                .startsWith("NO DIVERGENCE: 4 entries with equal checksums\n")
+                .contains("exact");
     }
 
     @Spec("15.2")
@@ -63,16 +65,27 @@ class DivergeCommandTest {
         Path near = log("near.jsonl", 1.0005f, 2.001f);
 
         assertThat(Cli.run("diverge", near, reference).exitCode()).isEqualTo(1);
-        assertThat(Cli.run("diverge", near, reference, "--tolerance", "exact").exitCode()).isEqualTo(1);
-        assertThat(Cli.run("diverge", near, reference, "--tolerance", "float32").exitCode()).isEqualTo(1);
+        assertThat(Cli.run("diverge", near, reference, "--tolerance", "exact").exitCode())
+                .isEqualTo(1);
+        assertThat(Cli.run("diverge", near, reference, "--tolerance", "float32").exitCode())
+                .isEqualTo(1);
         Cli half = Cli.run("diverge", near, reference, "--tolerance", "float16");
         assertThat(half.exitCode()).isZero();
-        assertThat(half.out()).startsWith("NO DIVERGENCE: 4 entries within the tolerance\n").contains("float16: ");
-        assertThat(Cli.run("diverge", near, reference, "--tolerance", "BFLOAT16").out()).contains("bfloat16: ");
-        assertThat(Cli.run("diverge", near, reference, "--abs", "0.002").exitCode()).isZero();
-        assertThat(Cli.run("diverge", near, reference, "--rel", "0.001").exitCode()).isZero();
-        assertThat(Cli.run("diverge", near, reference, "--rel", "0.0001").exitCode()).isEqualTo(1);
-        assertThat(Cli.run("diverge", near, reference, "--abs", "1e-4", "--rel", "1e-3").out()).contains("custom: ");
+        assertThat(half.out())
+                .startsWith("NO DIVERGENCE: 4 entries within the tolerance\n")
+                .contains("float16: ");
+        assertThat(Cli.run("diverge", near, reference, "--tolerance", "BFLOAT16")
+                        .out())
+                .contains("bfloat16: ");
+        assertThat(Cli.run("diverge", near, reference, "--abs", "0.002").exitCode())
+                .isZero();
+        assertThat(Cli.run("diverge", near, reference, "--rel", "0.001").exitCode())
+                .isZero();
+        assertThat(Cli.run("diverge", near, reference, "--rel", "0.0001").exitCode())
+                .isEqualTo(1);
+        assertThat(Cli.run("diverge", near, reference, "--abs", "1e-4", "--rel", "1e-3")
+                        .out())
+                .contains("custom: ");
     }
 
     @Test

@@ -33,12 +33,13 @@ final class FleetCommandTest {
             BrickProfiler profiler = BrickProfiler.enabled();
             profiler.record(BrickId.RMS_NORM, 1000 + rank, 64);
             JsonReport.write(
-                    profiler.snapshot().withIdentity(RunIdentity.builder()
-                            .runId("=r")
-                            .rank(rank)
-                            .worldSize(3)
-                            .window(7)
-                            .build()),
+                    profiler.snapshot()
+                            .withIdentity(RunIdentity.builder()
+                                    .runId("=r")
+                                    .rank(rank)
+                                    .worldSize(3)
+                                    .window(7)
+                                    .build()),
                     ranks.resolve("window-7.json"));
         }
     }
@@ -55,26 +56,31 @@ final class FleetCommandTest {
                 .contains("problems: 1; files or windows left out for them: 0; ");
         Cli text = Cli.run("fleet", "sql", "--pack", pack, BY_RANK);
         assertThat(text.exitCode()).isZero();
-        assertThat(text.out())
-                .isEqualTo(
-                        """
+        assertThat(text.out()).isEqualTo("""
                         rank  brick      ns
                         ----  -------  ----
                            0  RmsNorm  1000
                            1  RmsNorm  1001
                         """);
-        assertThat(Cli.run("fleet", "sql", "--pack", pack, "--markdown", BY_RANK).out())
-                .isEqualTo(
-                        """
+        assertThat(Cli.run("fleet", "sql", "--pack", pack, "--markdown", BY_RANK)
+                        .out())
+                .isEqualTo("""
                         | rank | brick | ns |
                         | ---: | --- | ---: |
                         | 0 | RmsNorm | 1000 |
                         | 1 | RmsNorm | 1001 |
                         """);
-        assertThat(Cli.run("fleet", "sql", "--pack", pack, "--csv", "SELECT DISTINCT run_id AS \"a,b\" FROM rank_window")
+        assertThat(Cli.run(
+                                "fleet",
+                                "sql",
+                                "--pack",
+                                pack,
+                                "--csv",
+                                "SELECT DISTINCT run_id AS \"a,b\" FROM rank_window")
                         .out())
                 .isEqualTo("\"a,b\"\n'=r\n");
-        assertThat(Cli.run("fleet", "sql", "--pack", pack, "--json", "SELECT kind, rank, file FROM pack_problem").out())
+        assertThat(Cli.run("fleet", "sql", "--pack", pack, "--json", "SELECT kind, rank, file FROM pack_problem")
+                        .out())
                 .isEqualToIgnoringWhitespace("[{\"kind\": \"missing_rank\", \"rank\": 2, \"file\": null}]");
     }
 
@@ -90,11 +96,18 @@ final class FleetCommandTest {
                 .contains("Bricks, of all ranks and windows\n", "\nRmsNorm  Norm ");
         Cli json = Cli.run("fleet", "report", "--pack", pack, "--json");
         assertThat(json.out()).startsWith("{\"schema_version\":\"1.0\",\"kind\":\"brick-fleet\",");
-        assertThat(Cli.run("fleet", "report", "--pack", pack, "--markdown").out()).startsWith("**2 ranks in 1 run");
+        assertThat(Cli.run("fleet", "report", "--pack", pack, "--markdown").out())
+                .startsWith("**2 ranks in 1 run");
         assertThat(Cli.run("fleet", "report", "--pack", pack, "--html", page).out())
                 .isEqualTo("HTML: " + page.toAbsolutePath() + "\n");
         assertThat(page).content().contains(json.out());
-        Cli.run("fleet", "report", "--pack", pack, "--html", folder.resolve("away").resolve("page.html"))
+        Cli.run(
+                        "fleet",
+                        "report",
+                        "--pack",
+                        pack,
+                        "--html",
+                        folder.resolve("away").resolve("page.html"))
                 .assertRefused("does not exist");
     }
 
@@ -102,9 +115,16 @@ final class FleetCommandTest {
     @Test
     void patternsReachAnyDepthAndPacksAreNoProfiles() {
         String pattern = folder.resolve("runs") + "/rank-*/*.json";
-        assertThat(Cli.run("fleet", "pack", pattern, "-o", folder.resolve("runs").resolve("pack")).out())
+        assertThat(Cli.run(
+                                "fleet",
+                                "pack",
+                                pattern,
+                                "-o",
+                                folder.resolve("runs").resolve("pack"))
+                        .out())
                 .startsWith("Packed 2 of 2 files");
-        assertThat(Cli.run("fleet", "pack", folder.resolve("runs"), "-o", pack).out()).startsWith("Packed 2 of 2 files");
+        assertThat(Cli.run("fleet", "pack", folder.resolve("runs"), "-o", pack).out())
+                .startsWith("Packed 2 of 2 files");
         Cli.run("fleet", "pack", folder.resolve("none") + "/*.json", "-o", pack).assertRefused("it holds no profile");
     }
 
@@ -126,11 +146,13 @@ final class FleetCommandTest {
     void aQuestionReadsThePackOnly() {
         Cli.run("fleet", "pack", folder.resolve("runs/rank-0"), folder.resolve("runs/rank-1"), "-o", pack);
 
-        for (String sql : List.of("SELECT * FROM read_text('/etc/hostname')", "COPY (SELECT 1) TO '" + folder + "/new.csv'")) {
+        for (String sql :
+                List.of("SELECT * FROM read_text('/etc/hostname')", "COPY (SELECT 1) TO '" + folder + "/new.csv'")) {
             Cli refused = Cli.run("fleet", "sql", "--pack", pack, sql);
             assertThat(refused.exitCode()).isEqualTo(2);
             assertThat(refused.out()).isEmpty();
-            assertThat(refused.err()).endsWith("one SELECT over its tables, which reads nothing else and writes nothing\n");
+            assertThat(refused.err())
+                    .endsWith("one SELECT over its tables, which reads nothing else and writes nothing\n");
         }
         assertThat(folder.resolve("new.csv")).doesNotExist();
     }
@@ -146,6 +168,7 @@ final class FleetCommandTest {
         assertThat(text.exitCode()).isZero();
         assertThat(text.out()).contains("RmsNorm", "too few runs");
         assertThat(json.out()).contains("\"" + pack + ", =r\"");
-        assertThat(Cli.run("fleet", "compare", pack).err()).contains("there is no second side: its packs come after --");
+        assertThat(Cli.run("fleet", "compare", pack).err())
+                .contains("there is no second side: its packs come after --");
     }
 }

@@ -21,7 +21,10 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs every command of docs/GUIDE.md, but for those of the agent, which AgentPageIT runs, in their order, as a reader would. */
+/**
+ * Runs every command of docs/GUIDE.md, but for those of the agent, which AgentPageIT runs, in their order, as a reader
+ * would.
+ */
 class GuideTest {
 
     private static final Pattern COMMANDS = Pattern.compile("(?ms)^```sh\\n(.*?)^```$");
@@ -31,7 +34,9 @@ class GuideTest {
 
     @Test
     @Timeout(300)
-    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "the commands are of a Unix shell")
+    @EnabledOnOs(
+            value = {OS.LINUX, OS.MAC},
+            disabledReason = "the commands are of a Unix shell")
     void everyCommandRuns() throws IOException {
         Path programs = Files.createDirectory(folder.resolve("bin"));
         Files.writeString(
@@ -53,8 +58,7 @@ class GuideTest {
             ProcessResult result = ChildProcess.of("sh")
                     .arguments(List.of("-e", "-c", command))
                     .environment(Map.of(
-                            "PATH", programs + ":" + System.getenv("PATH"),
-                            "BRICK_CLASSES", absoluteClassPath()))
+                            "PATH", programs + ":" + System.getenv("PATH"), "BRICK_CLASSES", absoluteClassPath()))
                     .in(folder)
                     .limit(Duration.ofSeconds(100))
                     .run();
@@ -62,7 +66,11 @@ class GuideTest {
             output.append(result.out());
         }
         assertThat(output.toString())
-                .contains("Brick profile\n", "Distance to the roof, ", "5 runs before, 5 after: ", "Verdicts are of one test ");
+                .contains(
+                        "Brick profile\n",
+                        "Distance to the roof, ",
+                        "5 runs before, 5 after: ",
+                        "Verdicts are of one test ");
         assertThat(output.toString())
                 .contains("With the profiler on, a token takes ", "net total")
                 .contains("first layer", "KernelDispatch", "launched in a range: each in the innermost one");

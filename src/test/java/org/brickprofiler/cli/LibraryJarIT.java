@@ -25,14 +25,12 @@ import org.junit.jupiter.api.io.TempDir;
 /** The library's jar as an application finds it: on the class path, and as a module. */
 class LibraryJarIT {
 
-    private static final Path LIBRARY =
-            Path.of(System.getProperty("cli.jar").replace("-cli.jar", ".jar"));
+    private static final Path LIBRARY = Path.of(System.getProperty("cli.jar").replace("-cli.jar", ".jar"));
 
     /** What the library cannot do without. */
     private static final Pattern NEEDED = Pattern.compile("(eclipse-collections|slf4j-api|jackson-core).*\\.jar");
 
-    private static final String PROGRAM =
-            """
+    private static final String PROGRAM = """
             package app;
 
             import org.brickprofiler.BrickId;
@@ -74,8 +72,16 @@ class LibraryJarIT {
         Files.writeString(main, PROGRAM);
         Files.writeString(module, "module app { requires org.brickprofiler; }");
         int exit = ToolProvider.getSystemJavaCompiler()
-                .run(null, null, null, "--module-path", libraries, "-d", folder.resolve("classes").toString(),
-                        main.toString(), module.toString());
+                .run(
+                        null,
+                        null,
+                        null,
+                        "--module-path",
+                        libraries,
+                        "-d",
+                        folder.resolve("classes").toString(),
+                        main.toString(),
+                        module.toString());
         assertThat(exit).as("compiling a module that requires the library").isZero();
     }
 
@@ -83,7 +89,8 @@ class LibraryJarIT {
         Path trace = folder.resolve("t.json");
         List<String> all = new ArrayList<>(List.of("-Dbrick.profiler.trace=" + trace));
         all.addAll(List.of(options));
-        ProcessResult result = ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        ProcessResult result = ChildProcess.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
                 .arguments(all)
                 .run()
                 .assertSucceeded();
@@ -95,7 +102,8 @@ class LibraryJarIT {
     @Spec("15.5")
     @Test
     void runsOnTheClassPath() throws IOException {
-        assertThat(run("-cp", libraries + File.pathSeparator + folder.resolve("classes"), "app.Main").output())
+        assertThat(run("-cp", libraries + File.pathSeparator + folder.resolve("classes"), "app.Main")
+                        .output())
                 .contains("module null");
     }
 
@@ -109,7 +117,8 @@ class LibraryJarIT {
     @Spec("15.5")
     @Test
     void exportsNothingOfTheEngine() {
-        ModuleReference found = ModuleFinder.of(LIBRARY).find("org.brickprofiler").orElseThrow();
+        ModuleReference found =
+                ModuleFinder.of(LIBRARY).find("org.brickprofiler").orElseThrow();
         List<String> exported = found.descriptor().exports().stream()
                 .map(ModuleDescriptor.Exports::source)
                 .toList();

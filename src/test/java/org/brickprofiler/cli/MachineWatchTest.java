@@ -73,8 +73,12 @@ class MachineWatchTest {
     @Test
     void readsLoadAndTemperatures() throws IOException {
         Files.writeString(proc.resolve("loadavg"), "1.25 0.80 0.40 2/300 4711\n");
-        for (String file : List.of("thermal/thermal_zone0/temp 41000", "thermal/thermal_zone1/temp odd",
-                "hwmon/hwmon3/temp2_input 96500", "hwmon/hwmon3/fan1_input 1200000", "thermal/thermal_zone2/temp -5000")) {
+        for (String file : List.of(
+                "thermal/thermal_zone0/temp 41000",
+                "thermal/thermal_zone1/temp odd",
+                "hwmon/hwmon3/temp2_input 96500",
+                "hwmon/hwmon3/fan1_input 1200000",
+                "thermal/thermal_zone2/temp -5000")) {
             Path path = root.resolve("sys/class").resolve(file.split(" ", 2)[0]);
             Files.createDirectories(path.getParent());
             Files.writeString(path, file.split(" ", 2)[1] + "\n");
@@ -88,14 +92,17 @@ class MachineWatchTest {
     void marksRunsOnSlowerProcessors() {
         List<Run> before = List.of(at(2_000), at(3_000));
         List<Run> after = List.of(at(2_900), at(0));
-        assertThat(MachineWatch.marked(before, after)).extracting(Run::disturbances)
+        assertThat(MachineWatch.marked(before, after))
+                .extracting(Run::disturbances)
                 .containsExactly(List.of("2000 MHz"), List.of());
-        assertThat(MachineWatch.marked(after, before)).extracting(Run::disturbances)
+        assertThat(MachineWatch.marked(after, before))
+                .extracting(Run::disturbances)
                 .containsExactly(List.of(), List.of());
     }
 
     private static Run at(double megahertz) {
         Map<String, Double> machine = megahertz == 0 ? Map.of() : Map.of("mhz", megahertz);
-        return Run.of("a run", CompareCommandTest.snapshot(0, 1).withFacts(RunFacts.NONE.withMachine(machine, List.of())));
+        return Run.of(
+                "a run", CompareCommandTest.snapshot(0, 1).withFacts(RunFacts.NONE.withMachine(machine, List.of())));
     }
 }

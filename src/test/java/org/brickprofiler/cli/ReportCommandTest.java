@@ -140,8 +140,7 @@ class ReportCommandTest {
 
         String json = Cli.run("report", decode, "--json").out();
 
-        assertThat(json)
-                .contains("""
+        assertThat(json).contains("""
                           "placements": [ {
                             "brick": "GateUpProjection",
                             "category": "FFN",
@@ -150,16 +149,17 @@ class ReportCommandTest {
                             "total_ns": 2417659,
                             "agreement": 0.972""".indent(2).stripTrailing());
         Path report = Files.writeString(folder.resolve("report.json"), json);
-        assertThat(JsonReport.read(report)).isEqualTo(TraceReader.profile(decode).snapshot());
+        assertThat(JsonReport.read(report))
+                .isEqualTo(TraceReader.profile(decode).snapshot());
         assertThat(Cli.run("report", decode).out())
                 .contains("\n  placed      by place: ")
-                .contains("\n                GateUpProjection: 36 events, 2.418 ms, 97.2 % of them in layers that repeat\n");
+                .contains(
+                        "\n                GateUpProjection: 36 events, 2.418 ms, 97.2 % of them in layers that repeat\n");
     }
 
     @Test
     void printsOurReportAsTextJsonAndCsv() throws IOException {
-        assertThat(Cli.run("report", REPORT))
-                .isEqualTo(new Cli(0, TextReport.render(JsonReport.read(REPORT)), ""));
+        assertThat(Cli.run("report", REPORT)).isEqualTo(new Cli(0, TextReport.render(JsonReport.read(REPORT)), ""));
         assertThat(Cli.run("report", REPORT, "--json").out()).isEqualTo(Files.readString(REPORT));
         assertThat(Cli.run("report", REPORT, "--csv").out())
                 .startsWith("name,category,")
@@ -202,8 +202,12 @@ class ReportCommandTest {
         Path report = Files.copy(REPORT, folder.resolve("trace.pftrace"));
         Path oldest = Cli.REPORTS.resolve("contract-v1.json");
 
-        assertThat(Cli.run("report", report).out()).startsWith("Brick profile\n").contains("DownProjection");
-        assertThat(Cli.run("report", oldest).out()).startsWith("Brick profile\n").contains("DownProjection");
+        assertThat(Cli.run("report", report).out())
+                .startsWith("Brick profile\n")
+                .contains("DownProjection");
+        assertThat(Cli.run("report", oldest).out())
+                .startsWith("Brick profile\n")
+                .contains("DownProjection");
     }
 
     @Spec("15.2")
@@ -264,7 +268,9 @@ class ReportCommandTest {
     }
 
     @Test
-    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "needs a device that is no file")
+    @EnabledOnOs(
+            value = {OS.LINUX, OS.MAC},
+            disabledReason = "needs a device that is no file")
     void readsWhatIsNoFile() {
         Cli.run("report", "/dev/null").assertRefused("/dev/null, offset 0: the text is empty");
     }
@@ -293,12 +299,15 @@ class ReportCommandTest {
         Path log = Cli.REPORTS.resolve("checksums.jsonl");
         assertThat(runWith(Files.readAllBytes(log), "diverge", "-", log)).isEqualTo(Cli.run("diverge", log, log));
         Path timeline = folder.resolve("out.pftrace");
-        assertThat(runWith(Files.readAllBytes(TRACE), "convert", "-", timeline).exitCode()).isZero();
+        assertThat(runWith(Files.readAllBytes(TRACE), "convert", "-", timeline).exitCode())
+                .isZero();
         assertThat(Cli.run("report", timeline).out()).contains("HostToDevice");
     }
 
     @Test
-    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "needs named pipes")
+    @EnabledOnOs(
+            value = {OS.LINUX, OS.MAC},
+            disabledReason = "needs named pipes")
     void readsPipesOfAnyContent() throws Exception {
         for (Path file : List.of(TRACE, REPORT)) {
             Path pipe = folder.resolve("pipe of " + file.getFileName());
@@ -350,8 +359,12 @@ class ReportCommandTest {
         Cli.run("report", cut).assertRefused("the packed file ends too early; --salvage reads what stands before it");
         Cli salvaged = Cli.run("report", cut, "--salvage");
         assertThat(salvaged.exitCode()).isZero();
-        assertThat(salvaged.err()).startsWith(damage).hasLineCount(1).contains("the packed file ends too early); this is what stands before it");
-        assertThat(salvaged.out()).contains("1 damage, read up to there (the packed file ends too early); first at offset ");
+        assertThat(salvaged.err())
+                .startsWith(damage)
+                .hasLineCount(1)
+                .contains("the packed file ends too early); this is what stands before it");
+        assertThat(salvaged.out())
+                .contains("1 damage, read up to there (the packed file ends too early); first at offset ");
         Path json = folder.resolve("out.json");
         assertThat(Cli.run("convert", cut, json, "--salvage").err()).startsWith(damage);
         assertThat(JsonReport.read(json).samples()).isPositive();
@@ -367,10 +380,13 @@ class ReportCommandTest {
         Path text = Files.writeString(folder.resolve("notes.txt"), "hello");
 
         assertThat(Cli.run("report", text, "--salvage").err())
-                .isEqualTo("brick: " + text + ", offset 0: no trace begins with 'hello': read are Chrome's JSON, Perfetto's "
+                .isEqualTo("brick: " + text
+                        + ", offset 0: no trace begins with 'hello': read are Chrome's JSON, Perfetto's "
                         + "format, flight recordings, SQLite exports of Nsight Systems, and TornadoVM's profiles\n");
         Path table = Files.writeString(folder.resolve("t.csv"), "\"Kind\",\"Agent_Id\"\n");
-        assertThat(Cli.run("report", table).err()).contains("a table (CSV) of rocprofv3").doesNotContain("--salvage");
+        assertThat(Cli.run("report", table).err())
+                .contains("a table (CSV) of rocprofv3")
+                .doesNotContain("--salvage");
         Path begun = Files.writeString(folder.resolve("t.json"), "[{\"ph\": X}]");
         assertThat(Cli.run("report", begun).err()).contains("'X' is no value").doesNotContain("--salvage");
     }

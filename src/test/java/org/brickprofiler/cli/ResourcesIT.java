@@ -32,16 +32,21 @@ class ResourcesIT {
         ProcessResult result = ChildProcess.java(Brick.class)
                 .through(launcher)
                 .jvmOptions(options)
-                .arguments(List.of("convert", TRACE.toString(), folder.resolve("out.pftrace").toString()))
+                .arguments(List.of(
+                        "convert",
+                        TRACE.toString(),
+                        folder.resolve("out.pftrace").toString()))
                 .run();
         assertThat(folder).isEmptyDirectory();
         // The virtual machine of JDK 25 itself warns of a missing folder.
-        return new Cli(result.exitCode(), result.out(), result.err().replaceFirst("^WARNING: java.io.tmpdir .*\\R", ""));
+        return new Cli(
+                result.exitCode(), result.out(), result.err().replaceFirst("^WARNING: java.io.tmpdir .*\\R", ""));
     }
 
     @Test
     void tooLittleMemoryIsSaidInOneLine() throws IOException {
-        convert(List.of(), "-Xmx12m").assertRefused("the memory of this Java virtual machine, 12 MB, is too small", "-Xmx1g");
+        convert(List.of(), "-Xmx12m")
+                .assertRefused("the memory of this Java virtual machine, 12 MB, is too small", "-Xmx1g");
     }
 
     @Test

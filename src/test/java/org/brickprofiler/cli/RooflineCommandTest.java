@@ -28,7 +28,8 @@ final class RooflineCommandTest {
         Path roof = folder.resolve("roof.json");
         Path run = folder.resolve("run.json");
         RooflineReport.write(MachineRoof.measure(0), roof);
-        String tiny = "demo --layers 1 --dim 16 --heads 2 --kv-heads 1 --ffn 32 --vocab 50 --tokens 3 --threads 1 --check-roof --json ";
+        String tiny =
+                "demo --layers 1 --dim 16 --heads 2 --kv-heads 1 --ffn 32 --vocab 50 --tokens 3 --threads 1 --check-roof --json ";
         assertThat(Cli.run((Object[]) (tiny + run).split(" ")).exitCode()).isZero();
 
         Cli text = Cli.run("report", run, "--roofline", roof, "--threads", "1");
@@ -37,7 +38,8 @@ final class RooflineCommandTest {
                 .contains("Bricks, largest first", "\nDistance to the roof", "threads on one brick: 1;")
                 .containsPattern("QkvProjection +overhead ")
                 .doesNotContain("Above the roof", "Without known work");
-        assertThat(Cli.run("report", run, "--roofline", roof, "--json").out()).contains("\"roofline\"", "\"peak_gflops\"");
+        assertThat(Cli.run("report", run, "--roofline", roof, "--json").out())
+                .contains("\"roofline\"", "\"peak_gflops\"");
         Cli.run("report", run, "--roofline", roof, "--csv").assertRefused("no place in a table of --csv");
         assertThat(JsonReport.read(run).facts().machine()).containsKeys("roof_gflops", "roof_read_gbps");
         assertThat(Cli.run("report", run).out()).doesNotContain("Distance to the roof");
@@ -80,6 +82,7 @@ final class RooflineCommandTest {
         Cli.run("report", profile, "--roofline", roof).assertRefused("roof.json");
         Files.copy(profile, roof);
         Cli.run("report", profile, "--roofline", roof).assertRefused("describes no machine");
-        Cli.run("roofline", "--out", folder.resolve("none").resolve("roof.json")).assertRefused("does not exist");
+        Cli.run("roofline", "--out", folder.resolve("none").resolve("roof.json"))
+                .assertRefused("does not exist");
     }
 }

@@ -26,7 +26,9 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-@EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "the commands are of a Unix shell")
+@EnabledOnOs(
+        value = {OS.LINUX, OS.MAC},
+        disabledReason = "the commands are of a Unix shell")
 class RunCommandTest {
 
     private static final int PREPARED = 40;
@@ -92,22 +94,27 @@ class RunCommandTest {
         }
         assertThat(run.err())
                 .contains("brick: before warm-up: ", "brick: after 8: ", " s left", ", the last\n")
-                .containsOnlyOnce("brick: a run without the profiler wrote no tokens per second (setTokensPerSec), so there "
-                        + "are no more such runs\n");
+                .containsOnlyOnce(
+                        "brick: a run without the profiler wrote no tokens per second (setTokensPerSec), so there "
+                                + "are no more such runs\n");
         assertThat(profiles(out.resolve("before"))).isEqualTo(8);
         assertThat(out.resolve("before").resolve("001.log")).hasContent("ran 001.json");
-        assertThat(Cli.run("compare", out.resolve("before"), "--", out.resolve("after")).out())
+        assertThat(Cli.run("compare", out.resolve("before"), "--", out.resolve("after"))
+                        .out())
                 .startsWith("8 runs before, 8 after: of the bricks 1 slower");
     }
 
     @Spec("16.10")
     @Test
     void leavesFailedRunsOutAndCountsThem() {
-        String flaky = "case $BRICK_PROFILER$BRICK_PROFILER_OUT in off*) exit 0;; */.002.json) echo no memory; exit 7;; "
-                + "*/.003.json) exit 0;; */.004.json) echo {} > "
-                + "\"$BRICK_PROFILER_OUT\"; echo '{\"bricks\": 7}' > \"$BRICK_PROFILER_OUT\";; *) " + command("after")
-                + ";; esac";
-        Cli run = Cli.run("run", "--warmup", "0", "-n", "7", "--out", out, "--before", command("before"), "--after", flaky);
+        String flaky =
+                "case $BRICK_PROFILER$BRICK_PROFILER_OUT in off*) exit 0;; */.002.json) echo no memory; exit 7;; "
+                        + "*/.003.json) exit 0;; */.004.json) echo {} > "
+                        + "\"$BRICK_PROFILER_OUT\"; echo '{\"bricks\": 7}' > \"$BRICK_PROFILER_OUT\";; *) "
+                        + command("after")
+                        + ";; esac";
+        Cli run = Cli.run(
+                "run", "--warmup", "0", "-n", "7", "--out", out, "--before", command("before"), "--after", flaky);
 
         assertThat(run.exitCode()).isZero();
         assertThat(run.err())
@@ -121,17 +128,20 @@ class RunCommandTest {
 
     @Test
     void saysThatASideHasNoRun() {
-        Cli run = Cli.run("run", "--warmup", "0", "-n", "2", "--out", out, "--before", "true", "--after", command("after"));
+        Cli run = Cli.run(
+                "run", "--warmup", "0", "-n", "2", "--out", out, "--before", "true", "--after", command("after"));
 
         assertThat(run.exitCode()).isEqualTo(1);
         assertThat(run.err())
-                .containsPattern("brick: 2 of [56] runs failed and are left out\nbrick: no run of before left a profile\n$");
+                .containsPattern(
+                        "brick: 2 of [56] runs failed and are left out\nbrick: no run of before left a profile\n$");
     }
 
     @Spec("16.10")
     @Test
     void goesOnUntilAChangeWouldHaveBeenFound() throws IOException {
-        assertThat(run("--warmup", "0", "--until", "2.5", "--most", "20").exitCode()).isZero();
+        assertThat(run("--warmup", "0", "--until", "2.5", "--most", "20").exitCode())
+                .isZero();
         long some = profiles(out.resolve("before"));
         assertThat(some).isBetween(4L, 19L);
 
@@ -154,19 +164,20 @@ class RunCommandTest {
     @Test
     void keepsWhatItHasWhenItIsStopped() throws Exception {
         String slow = command("before") + "; sleep 0.2";
-        String hangs = "case $BRICK_PROFILER$BRICK_PROFILER_OUT in off*) exit 0;; */.003.json) echo {} > \"$BRICK_PROFILER_OUT\"; touch '" + folder
-                + "/hangs'; sleep 60;; *) " + command("after") + ";; esac";
+        String hangs =
+                "case $BRICK_PROFILER$BRICK_PROFILER_OUT in off*) exit 0;; */.003.json) echo {} > \"$BRICK_PROFILER_OUT\"; touch '"
+                        + folder + "/hangs'; sleep 60;; *) " + command("after") + ";; esac";
         Set<ProcessHandle> others = ProcessHandle.current().children().collect(Collectors.toSet());
         try (RunningProcess brick = ChildProcess.java(Brick.class)
-                .arguments(List.of(
-                        "run", "--warmup", "0", "--out", out.toString(), "--before", slow, "--after", hangs))
+                .arguments(List.of("run", "--warmup", "0", "--out", out.toString(), "--before", slow, "--after", hangs))
                 .limit(Duration.ofSeconds(60))
                 .start()) {
             while (!Files.exists(folder.resolve("hangs"))) {
                 Thread.sleep(20);
             }
             // As Ctrl-C does, but to the virtual machine alone.
-            ProcessHandle handle = ProcessHandle.current().children()
+            ProcessHandle handle = ProcessHandle.current()
+                    .children()
                     .filter(child -> !others.contains(child))
                     .findFirst()
                     .orElseThrow();
@@ -174,7 +185,9 @@ class RunCommandTest {
             ProcessResult result = brick.result();
             assertThat(result.err()).contains("brick: stopped; this compares what was collected: brick compare ");
         }
-        assertThat(profiles(out.resolve("after"))).as("with the unfinished one, which is hidden").isEqualTo(3);
+        assertThat(profiles(out.resolve("after")))
+                .as("with the unfinished one, which is hidden")
+                .isEqualTo(3);
         Cli compare = Cli.run("compare", out.resolve("before"), "--", out.resolve("after"));
         assertThat(compare.out()).containsPattern("^[23] runs before, 2 after: ");
     }
@@ -208,8 +221,8 @@ class RunCommandTest {
     }
 
     private static String engine() {
-        return "'" + Path.of(System.getProperty("java.home"), "bin", "java") + "' -cp '" + System.getProperty("java.class.path")
-                + "' '" + Engine.class.getName() + "'";
+        return "'" + Path.of(System.getProperty("java.home"), "bin", "java") + "' -cp '"
+                + System.getProperty("java.class.path") + "' '" + Engine.class.getName() + "'";
     }
 
     @Spec("16.20")
@@ -220,7 +233,8 @@ class RunCommandTest {
         assertThat(run.exitCode()).as(run.err()).isZero();
         assertThat(run.err()).doesNotContain("failed", "no more such runs");
         ProfileSnapshot before = JsonReport.read(out.resolve("before").resolve("001.json"));
-        assertThat(before.bricks()).singleElement().satisfies(brick -> assertThat(brick.count()).isEqualTo(20));
+        assertThat(before.bricks()).singleElement().satisfies(brick -> assertThat(brick.count())
+                .isEqualTo(20));
         assertThat(before.facts().unprofiledTokensPerSec()).hasValue(20);
     }
 
@@ -229,24 +243,35 @@ class RunCommandTest {
     void aRunOfSeveralProcessesIsRefused() {
         String two = "[ \"$BRICK_PROFILER\" = off ] && exit 0; o=${BRICK_PROFILER_OUT%.json}; cp '" + folder
                 + "/before/001.json' $o-17.json; " + profiled("before");
-        Cli run = Cli.run("run", "-n", "1", "--warmup", "0", "--out", out, "--before", two, "--after", command("after"));
+        Cli run =
+                Cli.run("run", "-n", "1", "--warmup", "0", "--out", out, "--before", two, "--after", command("after"));
 
         assertThat(run.exitCode()).isEqualTo(1);
-        assertThat(run.err()).contains(
-                "before 1 has profiles of 2 processes, which inherited BRICK_PROFILER_OUT: a run is one process");
+        assertThat(run.err())
+                .contains(
+                        "before 1 has profiles of 2 processes, which inherited BRICK_PROFILER_OUT: a run is one process");
     }
 
     @Spec("16.21")
     @Test
     void aCommandThatCannotCountEndsAtTheWarmUp() throws IOException {
-        Cli none = Cli.run("run", "-n", "50", "--warmup", "3", "--out", out, "--before", command("before"), "--after", "true");
+        Cli none = Cli.run(
+                "run", "-n", "50", "--warmup", "3", "--out", out, "--before", command("before"), "--after", "true");
         assertRefusedAtTheWarmUp(
                 none, "the command of after wrote no profile to the file that BRICK_PROFILER_OUT names in its warm-up");
         assertThat(profiles(out.resolve("before"))).isZero();
         assertThat(Files.readAllLines(order)).as("one warm-up of three").hasSize(1);
 
         assertRefusedAtTheWarmUp(
-                Cli.run("run", "-n", "50", "--out", folder.resolve("other"), "--before", "no_such_program", "--after",
+                Cli.run(
+                        "run",
+                        "-n",
+                        "50",
+                        "--out",
+                        folder.resolve("other"),
+                        "--before",
+                        "no_such_program",
+                        "--after",
                         command("after")),
                 "the command of before failed with exit code 127 in its warm-up");
         assertRefusedAtTheWarmUp(
@@ -257,7 +282,10 @@ class RunCommandTest {
     private static void assertRefusedAtTheWarmUp(Cli run, String reason) {
         assertThat(run.exitCode()).isEqualTo(2);
         assertThat(run.out()).isEmpty();
-        assertThat(run.err().lines().reduce((first, last) -> last)).get().asString().contains(reason);
+        assertThat(run.err().lines().reduce((first, last) -> last))
+                .get()
+                .asString()
+                .contains(reason);
     }
 
     @Spec("16.21")
@@ -266,10 +294,24 @@ class RunCommandTest {
         String slow = "case $BRICK_PROFILER$BRICK_PROFILER_OUT in off*) exit 0;; */.002.json) sleep 50;; *) "
                 + command("after") + ";; esac";
         long startNs = System.nanoTime();
-        Cli run = Cli.run("run", "--warmup", "0", "-n", "3", "--limit", "5", "--out", out, "--before", command("before"), "--after", slow);
+        Cli run = Cli.run(
+                "run",
+                "--warmup",
+                "0",
+                "-n",
+                "3",
+                "--limit",
+                "5",
+                "--out",
+                out,
+                "--before",
+                command("before"),
+                "--after",
+                slow);
 
         assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(Duration.ofSeconds(45));
-        assertThat(run.err()).contains("brick: after 2 took longer than the limit of 5.00000 s and was ended; its output is in ");
+        assertThat(run.err())
+                .contains("brick: after 2 took longer than the limit of 5.00000 s and was ended; its output is in ");
         assertThat(run.out()).startsWith("3 runs before, 2 after: ");
         run("--limit", "0").assertRefused("--limit 0.0 is not above 0");
     }
@@ -283,7 +325,9 @@ class RunCommandTest {
         assertThat(more.out()).startsWith("5 runs before, 5 after: ");
         assertThat(more.err()).contains("brick: before 3: ", "brick: after 5: ").doesNotContain(" 1: ");
         assertThat(profiles(out.resolve("after"))).isEqualTo(5);
-        assertThat(run("--add", "--warmup", "0", "--until", "0.01", "--floor", "0", "--most", "6").out()).startsWith("6 runs before, 6 after: ");
+        assertThat(run("--add", "--warmup", "0", "--until", "0.01", "--floor", "0", "--most", "6")
+                        .out())
+                .startsWith("6 runs before, 6 after: ");
         Cli.run("run", "--add", "--out", out, "--before", "other", "--after", command("after"))
                 .assertRefused("--add: the runs of before in " + out + " are of the command '", "', not of 'other'");
         Cli.run("run", "--add", "--out", folder.resolve("before"), "--before", "a", "--after", "b")
@@ -296,10 +340,14 @@ class RunCommandTest {
     void theSynopsisNamesEveryOptionAndSeparatesWhatExcludesEachOther() {
         String help = Cli.run("run", "--help").out();
         String synopsis = help.substring(0, help.indexOf("Runs two commands"));
-        List<String> options = Pattern.compile("(?m)^ +(?:-\\w, )?(--[a-z-]+)").matcher(help.substring(synopsis.length()))
-                .results().map(option -> option.group(1)).toList();
+        List<String> options = Pattern.compile("(?m)^ +(?:-\\w, )?(--[a-z-]+)")
+                .matcher(help.substring(synopsis.length()))
+                .results()
+                .map(option -> option.group(1))
+                .toList();
         assertThat(options).hasSizeGreaterThan(15);
-        options.stream().filter(option -> !option.equals("--help")).forEach(option -> assertThat(synopsis).contains(option));
+        options.stream().filter(option -> !option.equals("--help")).forEach(option -> assertThat(synopsis)
+                .contains(option));
         assertThat(synopsis).contains("(--overhead=CMD | --before=CMD --after=CMD)");
     }
 
@@ -310,17 +358,30 @@ class RunCommandTest {
     @Spec("16.12")
     @Test
     void runsEachSideWithoutTheProfilerToo() throws IOException {
-        Cli run = Cli.run("run", "-n", "8", "--out", out,
-                "--before", "[ \"$BRICK_PROFILER\" = off ] && { " + writesRate("50") + "; exit 0; }; " + profiled("before"),
-                "--after", "[ \"$BRICK_PROFILER\" = off ] && { " + writesRate("60") + "; exit 0; }; " + profiled("after"));
+        Cli run = Cli.run(
+                "run",
+                "-n",
+                "8",
+                "--out",
+                out,
+                "--before",
+                "[ \"$BRICK_PROFILER\" = off ] && { " + writesRate("50") + "; exit 0; }; " + profiled("before"),
+                "--after",
+                "[ \"$BRICK_PROFILER\" = off ] && { " + writesRate("60") + "; exit 0; }; " + profiled("after"));
 
         assertThat(run.exitCode()).isZero();
         assertThat(run.err()).contains("brick: after-off 8: ").doesNotContain("no more such runs");
         String rate = "\ntokens/s, unprofiled +50(\\.0*)? +60(\\.0*)? .* faster";
         assertThat(run.out()).startsWith("8 runs before, 8 after: ").containsPattern(rate);
-        assertThat(Files.readAllLines(order)).as("without the profiler none was handed out").hasSize(18);
-        assertThat(Cli.run("compare", out.resolve("before"), "--", out.resolve("after")).out()).containsPattern(rate);
-        assertThat(JsonReport.read(out.resolve("after").resolve("003.json")).facts().unprofiledTokensPerSec())
+        assertThat(Files.readAllLines(order))
+                .as("without the profiler none was handed out")
+                .hasSize(18);
+        assertThat(Cli.run("compare", out.resolve("before"), "--", out.resolve("after"))
+                        .out())
+                .containsPattern(rate);
+        assertThat(JsonReport.read(out.resolve("after").resolve("003.json"))
+                        .facts()
+                        .unprofiledTokensPerSec())
                 .hasValue(60);
     }
 
@@ -329,7 +390,10 @@ class RunCommandTest {
     @Test
     void keepsWhatTheMachineDidMeanwhileInTheFileOfTheRun() throws IOException {
         run("-n", "1", "--warmup", "0");
-        assertThat(JsonReport.read(out.resolve("before").resolve("001.json")).facts().machine()).containsKey("load_1min");
+        assertThat(JsonReport.read(out.resolve("before").resolve("001.json"))
+                        .facts()
+                        .machine())
+                .containsKey("load_1min");
     }
 
     @Spec("18.6")
@@ -337,7 +401,9 @@ class RunCommandTest {
     void measuresTheMachineBesideEachRunWhereItsRoofIsStored() throws IOException {
         Path roof = Files.writeString(folder.resolve("roof.json"), "{}");
         run("-n", "1", "--warmup", "0", "--roofline", roof.toString());
-        assertThat(JsonReport.read(out.resolve("after").resolve("001.json")).facts().machine())
+        assertThat(JsonReport.read(out.resolve("after").resolve("001.json"))
+                        .facts()
+                        .machine())
                 .containsKeys("roof_gflops", "roof_read_gbps");
     }
 
@@ -345,18 +411,38 @@ class RunCommandTest {
     @Test
     void asksProgramsThatAreComparedForPercentiles() throws IOException {
         String asked = "echo $BRICK_PROFILER_PERCENTILES >> '" + folder + "/asked'; ";
-        Cli.run("run", "-n", "1", "--warmup", "0", "--out", out, "--before", asked + command("before"), "--after",
+        Cli.run(
+                "run",
+                "-n",
+                "1",
+                "--warmup",
+                "0",
+                "--out",
+                out,
+                "--before",
+                asked + command("before"),
+                "--after",
                 "BRICK_PROFILER_PERCENTILES=off; " + asked + command("after"));
         assertThat(Files.readAllLines(folder.resolve("asked"))).contains("on", "off");
         Files.delete(folder.resolve("asked"));
         Cli.run("run", "-n", "1", "--warmup", "0", "--out", folder.resolve("other"), "--overhead", asked + "true");
-        assertThat(Files.readAllLines(folder.resolve("asked"))).as("what it costs as it is").containsOnly("");
+        assertThat(Files.readAllLines(folder.resolve("asked")))
+                .as("what it costs as it is")
+                .containsOnly("");
     }
 
     @Spec("16.13")
     @Test
     void measuresWhatProfilingCosts() {
-        Cli run = Cli.run("run", "-n", "3", "--warmup", "0", "--out", out, "--overhead",
+        Cli run = Cli.run(
+                "run",
+                "-n",
+                "3",
+                "--warmup",
+                "0",
+                "--out",
+                out,
+                "--overhead",
                 "if [ \"$BRICK_PROFILER\" = off ]; then " + writesRate("100") + "; else " + writesRate("80") + "; fi");
 
         assertThat(run.exitCode()).isZero();
@@ -382,11 +468,20 @@ class RunCommandTest {
     @Spec("16.13")
     @Test
     void measuresTheProcessWhereItDoesNotSayHowFastItWas() {
-        Cli run = Cli.run("run", "-n", "1", "--warmup", "0", "--out", out, "--overhead",
+        Cli run = Cli.run(
+                "run",
+                "-n",
+                "1",
+                "--warmup",
+                "0",
+                "--out",
+                out,
+                "--overhead",
                 "[ \"$BRICK_PROFILER\" = off ] || sleep 0.3");
 
         assertThat(run.out())
-                .containsPattern("^With the profiler on, the process takes \\+[1-9][0-9.]+ % \\(fewer than 3 runs a side have no interval\\)")
+                .containsPattern(
+                        "^With the profiler on, the process takes \\+[1-9][0-9.]+ % \\(fewer than 3 runs a side have no interval\\)")
                 .contains(" s, start and end of the process included\n");
         Cli old = Cli.run("run", "--out", folder.resolve("other"), "--overhead", profiled("before"));
         assertThat(old.exitCode()).isEqualTo(2);
@@ -398,8 +493,23 @@ class RunCommandTest {
     void theDemonstrationWritesWhereItIsTold() throws Exception {
         Path file = folder.resolve("demo.json");
         List<String> tiny = List.of(
-                "demo", "--layers", "1", "--dim", "16", "--heads", "2", "--kv-heads", "1", "--ffn", "32", "--vocab", "50",
-                "--tokens", "3", "--threads", "1");
+                "demo",
+                "--layers",
+                "1",
+                "--dim",
+                "16",
+                "--heads",
+                "2",
+                "--kv-heads",
+                "1",
+                "--ffn",
+                "32",
+                "--vocab",
+                "50",
+                "--tokens",
+                "3",
+                "--threads",
+                "1");
         ProcessResult demo = ChildProcess.java(Brick.class)
                 .arguments(tiny)
                 .environment(Map.of(ProgramRunner.VARIABLE, file.toString()))
@@ -407,8 +517,9 @@ class RunCommandTest {
         assertThat(demo.exitCode()).isZero();
         assertThat(JsonReport.read(file).bricks()).isNotEmpty();
         assertThat(JsonReport.read(file).facts().tokensPerSec()).isPresent();
-        assertThat(JsonReport.read(file).facts().virtualMachines()).singleElement().satisfies(machine ->
-                assertThat(machine.jitNs()).isPositive());
+        assertThat(JsonReport.read(file).facts().virtualMachines())
+                .singleElement()
+                .satisfies(machine -> assertThat(machine.jitNs()).isPositive());
         ProcessResult off = ChildProcess.java(Brick.class)
                 .arguments(tiny)
                 .environment(Map.of(ProgramRunner.VARIABLE, file.toString(), "BRICK_PROFILER", "off"))
@@ -417,7 +528,10 @@ class RunCommandTest {
         assertThat(JsonReport.read(file).bricks()).isEmpty();
         assertThat(JsonReport.read(file).tiles()).allMatch(tile -> tile.count() == 0);
         assertThat(JsonReport.read(file).facts().tokensPerSec()).isPresent();
-        ProcessResult without = ChildProcess.java(Brick.class).arguments(tiny).without(ProgramRunner.VARIABLE).run();
+        ProcessResult without = ChildProcess.java(Brick.class)
+                .arguments(tiny)
+                .without(ProgramRunner.VARIABLE)
+                .run();
         assertThat(without.exitCode()).isZero();
         assertThat(without.out()).doesNotContain("JSON:");
     }

@@ -15,9 +15,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Comparisons under each kind of noise: a few of what {@link ComparisonStudy} counts at length. The seeds are fixed, so a
- * test gives one result. The bounds are those of few comparisons: if one of 40 raises an alarm by chance, four of ten do so
- * with one seed of 10,000.
+ * Comparisons under each kind of noise: a few of what {@link ComparisonStudy} counts at length. The seeds are fixed, so
+ * a test gives one result. The bounds are those of few comparisons: if one of 40 raises an alarm by chance, four of ten
+ * do so with one seed of 10,000.
  */
 class ComparisonNoiseTest {
 
@@ -32,13 +32,15 @@ class ComparisonNoiseTest {
     @ParameterizedTest
     @MethodSource("eachNoise")
     void raisesFewAlarms(Behaviour behaviour) {
-        assertThat(ComparisonStudy.cell(behaviour, COMPARISONS, 21, 10, 0, 1).alarms()).isLessThanOrEqualTo(MOST_ALARMS);
+        assertThat(ComparisonStudy.cell(behaviour, COMPARISONS, 21, 10, 0, 1).alarms())
+                .isLessThanOrEqualTo(MOST_ALARMS);
     }
 
     @Spec("16.2")
     @Test
     void raisesFewAlarmsWithFewRuns() {
-        assertThat(ComparisonStudy.cell(Behaviour.WIDE, COMPARISONS, 24, 5, 0, 0).alarms())
+        assertThat(ComparisonStudy.cell(Behaviour.WIDE, COMPARISONS, 24, 5, 0, 0)
+                        .alarms())
                 .isLessThanOrEqualTo(MOST_ALARMS);
     }
 
@@ -58,7 +60,10 @@ class ComparisonNoiseTest {
     }
 
     private static Behaviour behaviour(String name) {
-        return eachNoise().filter(each -> each.name().equals(name.replace(';', ','))).findFirst().orElseThrow();
+        return eachNoise()
+                .filter(each -> each.name().equals(name.replace(';', ',')))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Spec("16.16")
@@ -67,10 +72,12 @@ class ComparisonNoiseTest {
     void findsLongerTails(String noise, double leastNear, double leastFar) {
         Behaviour behaviour = behaviour(noise);
         Options options = Options.defaults();
-        assertThat(ComparisonStudy.cell(behaviour, COMPARISONS, 41, 10, Change.TAIL, options).found())
+        assertThat(ComparisonStudy.cell(behaviour, COMPARISONS, 41, 10, Change.TAIL, options)
+                        .found())
                 .as("one in ten samples takes 1.5 times as long")
                 .isGreaterThanOrEqualTo(leastNear);
-        assertThat(ComparisonStudy.cell(behaviour, COMPARISONS, 42, 10, Change.FAR_TAIL, options).found())
+        assertThat(ComparisonStudy.cell(behaviour, COMPARISONS, 42, 10, Change.FAR_TAIL, options)
+                        .found())
                 .as("one in fifty samples takes 3.5 times as long")
                 .isGreaterThanOrEqualTo(leastFar);
     }
@@ -91,6 +98,8 @@ class ComparisonNoiseTest {
     void aChangeOfTheSizeThatALineIsShownFromIsFoundInFourOfFive() {
         double smallest = ComparisonStudy.smallest(Behaviour.QUIET, COMPARISONS, 20, 2);
         assertThat(smallest).isBetween(2.2, 2.6);
-        assertThat(ComparisonStudy.cell(Behaviour.QUIET, 50, 61, 20, smallest, 2).found()).isBetween(65.0, 95.0);
+        assertThat(ComparisonStudy.cell(Behaviour.QUIET, 50, 61, 20, smallest, 2)
+                        .found())
+                .isBetween(65.0, 95.0);
     }
 }

@@ -14,7 +14,8 @@ import org.brickprofiler.compare.SimulatedRuns.Sides;
 
 /**
  * How often comparisons of simulated processes raise a false alarm, and how often they find a change; tables for
- * docs/BENCHMARKS.md. Arguments: how many comparisons a cell (200), and the seeds (1 2 3), of which each makes its tables.
+ * docs/BENCHMARKS.md. Arguments: how many comparisons a cell (200), and the seeds (1 2 3), of which each makes its
+ * tables.
  */
 public final class ComparisonStudy {
 
@@ -42,8 +43,9 @@ public final class ComparisonStudy {
         for (String seed : seeds) {
             Study study = new Study(comparisons, Long.parseLong(seed));
             System.out.printf("%nseed %s, %d comparisons a cell%n%n", seed, comparisons);
-            System.out.printf("| processes | any false alarm, 10 a side | 20 a side | +5 %% found, 10 a side | +20 %% found "
-                    + "| +2 %% found, 10 a side | 20 a side | another brick blamed |%n");
+            System.out.printf(
+                    "| processes | any false alarm, 10 a side | 20 a side | +5 %% found, 10 a side | +20 %% found "
+                            + "| +2 %% found, 10 a side | 20 a side | another brick blamed |%n");
             System.out.println("|---|---|---|---|---|---|---|---|");
             Behaviour.EACH.forEach(study::processes);
             System.out.printf("%n| samples | any false alarm, 10 a side | +5 %% found | 10 %% x 1.5 found "
@@ -89,14 +91,20 @@ public final class ComparisonStudy {
                     behaviour.name(),
                     cell(behaviour, comparisons, seed, 10, 0, USUAL_FLOOR).alarms(),
                     five.found(),
-                    cell(behaviour, comparisons, seed, 10, Change.TAIL, Options.defaults()).found(),
-                    cell(behaviour, comparisons, seed, 10, Change.FAR_TAIL, Options.defaults()).found(),
+                    cell(behaviour, comparisons, seed, 10, Change.TAIL, Options.defaults())
+                            .found(),
+                    cell(behaviour, comparisons, seed, 10, Change.FAR_TAIL, Options.defaults())
+                            .found(),
                     five.otherBricks());
         }
 
         void many(String name, List<String> baseline) {
             Cell cell = cell(
-                    Behaviour.QUIET, comparisons, seed, 10, new Change(10, MANY, 0, 1),
+                    Behaviour.QUIET,
+                    comparisons,
+                    seed,
+                    10,
+                    new Change(10, MANY, 0, 1),
                     Options.defaults().withBaseline(baseline));
             row(name, cell.found(), cell.otherBricks());
         }
@@ -130,12 +138,15 @@ public final class ComparisonStudy {
     static Cell cell(
             Behaviour behaviour, int comparisons, long seed, int runs, double slowerPercent, double floorPercent) {
         return cell(
-                behaviour, comparisons, seed, runs, Change.slower(slowerPercent),
+                behaviour,
+                comparisons,
+                seed,
+                runs,
+                Change.slower(slowerPercent),
                 Options.defaults().withFloorPercent(floorPercent));
     }
 
-    static Cell cell(
-            Behaviour behaviour, int comparisons, long seed, int runs, Change change, Options options) {
+    static Cell cell(Behaviour behaviour, int comparisons, long seed, int runs, Change change, Options options) {
         int alarms = 0;
         int found = 0;
         int others = 0;
@@ -146,10 +157,12 @@ public final class ComparisonStudy {
                     .filter(line -> line.verdict() == Verdict.FASTER || line.verdict() == Verdict.SLOWER)
                     .toList();
             alarms += changed.isEmpty() ? 0 : 1;
-            found += changed.stream().anyMatch(
-                            line -> isOf(line, 0) && line.verdict() == Verdict.SLOWER) ? 1 : 0;
-            others += changed.stream().anyMatch(line -> isBrick(line)
-                            && IntStream.range(0, change.bricks()).noneMatch(brick -> isOf(line, brick))) ? 1 : 0;
+            found += changed.stream().anyMatch(line -> isOf(line, 0) && line.verdict() == Verdict.SLOWER) ? 1 : 0;
+            others += changed.stream()
+                            .anyMatch(line -> isBrick(line)
+                                    && IntStream.range(0, change.bricks()).noneMatch(brick -> isOf(line, brick)))
+                    ? 1
+                    : 0;
         }
         return new Cell(100.0 * alarms / comparisons, 100.0 * found / comparisons, 100.0 * others / comparisons);
     }
@@ -158,15 +171,12 @@ public final class ComparisonStudy {
     static double smallest(Behaviour behaviour, int comparisons, int runs, double floorPercent) {
         return IntStream.range(0, comparisons)
                 .mapToDouble(seed -> new SimulatedRuns(behaviour, seed)
-                        .sides(runs, 0)
-                        .compare(floorPercent)
-                        .lines()
-                        .stream()
-                        .filter(line -> line.kind() == Kind.BRICK && isOf(line, 0))
-                        .findFirst()
-                        .orElseThrow()
-                        .smallestPercent()
-                        .orElseThrow())
+                        .sides(runs, 0).compare(floorPercent).lines().stream()
+                                .filter(line -> line.kind() == Kind.BRICK && isOf(line, 0))
+                                .findFirst()
+                                .orElseThrow()
+                                .smallestPercent()
+                                .orElseThrow())
                 .average()
                 .orElseThrow();
     }

@@ -62,8 +62,22 @@ class ComparisonTest {
 
         private BrickStats stats(long totalNs, Optional<LatencyDistribution> latency) {
             return new BrickStats(
-                    name, category, Bottleneck.UNKNOWN, count, totalNs, 1, 1_000_000_000, 1, 1, elements * count, 0, 0, 0,
-                    0, 0, latency);
+                    name,
+                    category,
+                    Bottleneck.UNKNOWN,
+                    count,
+                    totalNs,
+                    1,
+                    1_000_000_000,
+                    1,
+                    1,
+                    elements * count,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    latency);
         }
     }
 
@@ -110,8 +124,21 @@ class ComparisonTest {
         private static StepStats phase(StepInfo.Phase phase, long count, double meanNs, long prompt, long kvLength) {
             long ns = Math.round(meanNs);
             return new StepStats(
-                    phase, count, count * ns, count * ns, ns, ns, LatencyDistribution.EMPTY, count, count * prompt, count,
-                    0, 0, count * kvLength, 0, Map.of());
+                    phase,
+                    count,
+                    count * ns,
+                    count * ns,
+                    ns,
+                    ns,
+                    LatencyDistribution.EMPTY,
+                    count,
+                    count * prompt,
+                    count,
+                    0,
+                    0,
+                    count * kvLength,
+                    0,
+                    Map.of());
         }
 
         private void brick(String name, BrickCategory category, long count, double meanNs, double shift) {
@@ -135,8 +162,7 @@ class ComparisonTest {
         }
 
         Work all(double factor) {
-            bricks.replaceAll(
-                    b -> new Brick(b.name(), b.category(), b.count(), b.meanNs() * factor, b.elements()));
+            bricks.replaceAll(b -> new Brick(b.name(), b.category(), b.count(), b.meanNs() * factor, b.elements()));
             return this;
         }
 
@@ -151,17 +177,33 @@ class ComparisonTest {
             return Run.of(
                     side + "/" + run,
                     new ProfileSnapshot(
-                            start, start.plusSeconds(5), Math.round(totalNs * wallFactor), threads, false, 0, 0, 0, 0,
-                            OptionalDouble.empty(), false, false, List.of(environment), stats,
+                            start,
+                            start.plusSeconds(5),
+                            Math.round(totalNs * wallFactor),
+                            threads,
+                            false,
+                            0,
+                            0,
+                            0,
+                            0,
+                            OptionalDouble.empty(),
+                            false,
+                            false,
+                            List.of(environment),
+                            stats,
                             List.of(new TileStats(TileLevel.MACRO, 10, totalNs / 20, 1, totalNs, 640, 1_280, 0, 0)),
-                            List.of(), steps, RunFacts.NONE, RunIdentity.NONE));
+                            List.of(),
+                            steps,
+                            RunFacts.NONE,
+                            RunIdentity.NONE));
         }
     }
 
     private static List<Run> side(String name, int runs, UnaryOperator<Work> change) {
         double shift = name.equals("before") ? 0 : 0.9;
         return IntStream.range(0, runs)
-                .mapToObj(run -> change.apply(new Work(run * 2 + (shift > 0 ? 1 : 0), shift)).run(name))
+                .mapToObj(run -> change.apply(new Work(run * 2 + (shift > 0 ? 1 : 0), shift))
+                        .run(name))
                 .toList();
     }
 
@@ -190,16 +232,19 @@ class ComparisonTest {
                 Options.defaults());
 
         assertThat(comparison.stepBrick()).isEmpty();
-        assertThat(line(comparison, Kind.STEP, "wall time of a prefill step").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
+        assertThat(line(comparison, Kind.STEP, "wall time of a prefill step").verdict())
+                .isEqualTo(Verdict.NO_DIFFERENCE);
         Line decode = line(comparison, Kind.STEP, "wall time of a decode step");
         assertThat(decode.verdict()).isEqualTo(Verdict.SLOWER);
         assertThat(decode.change().orElseThrow().percent()).isCloseTo(10, within(0.5));
         Line first = line(comparison, Kind.STEP, "time to first token");
         assertThat(first.verdict()).isEqualTo(Verdict.SLOWER);
         assertThat(first.before().orElseThrow().value()).isCloseTo(41_000_000, within(200_000.0));
-        assertThat(line(comparison, Kind.TOTAL, "brick time of a step").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
+        assertThat(line(comparison, Kind.TOTAL, "brick time of a step").verdict())
+                .isEqualTo(Verdict.NO_DIFFERENCE);
         assertThat(line(comparison, Kind.CATEGORY, "FFN").before()).isPresent();
-        assertThat(line(comparison, Kind.TOKENS_PER_SEC, "tokens/s, profiled").before()).isPresent();
+        assertThat(line(comparison, Kind.TOKENS_PER_SEC, "tokens/s, profiled").before())
+                .isPresent();
     }
 
     @Spec({"16.5", "16.7"})
@@ -275,7 +320,8 @@ class ComparisonTest {
         assertThat(verdict(faster, "GateProjection")).isEqualTo(Verdict.FASTER);
         for (Comparison comparison : List.of(slower, faster)) {
             assertThat(comparison.lines())
-                    .filteredOn(line -> line.kind() == Kind.BRICK && !line.name().equals("GateProjection"))
+                    .filteredOn(
+                            line -> line.kind() == Kind.BRICK && !line.name().equals("GateProjection"))
                     .extracting(Line::verdict)
                     .hasSize(6)
                     .containsOnly(Verdict.NO_DIFFERENCE);
@@ -298,8 +344,9 @@ class ComparisonTest {
                 .isEqualTo(Verdict.SLOWER);
         Comparison high = Comparison.of(before, after, Options.defaults().withFloorPercent(4));
         assertThat(verdict(high, "GateProjection")).isEqualTo(Verdict.NO_DIFFERENCE);
-        assertThat(high.lines()).allSatisfy(
-                line -> assertThat(line.smallestPercent().orElseThrow()).isGreaterThanOrEqualTo(4));
+        assertThat(high.lines())
+                .allSatisfy(
+                        line -> assertThat(line.smallestPercent().orElseThrow()).isGreaterThanOrEqualTo(4));
     }
 
     @Spec("16.4")
@@ -324,7 +371,8 @@ class ComparisonTest {
     @Spec("16.4")
     @Test
     void doesNotBlameWhatStayedWhileMostChanged() {
-        Comparison comparison = compare(10, work -> work.all(0.8).times("RmsNorm", 1.25).times("Sampling", 1.25));
+        Comparison comparison =
+                compare(10, work -> work.all(0.8).times("RmsNorm", 1.25).times("Sampling", 1.25));
 
         Line norm = line(comparison, Kind.BRICK, "RmsNorm");
         assertThat(norm.beside().orElseThrow().percent()).isCloseTo(25, within(2.0));
@@ -337,14 +385,16 @@ class ComparisonTest {
     @Test
     void comparesFewBricksAsTheyAre() {
         UnaryOperator<Work> few = work -> {
-            work.bricks.removeIf(brick -> brick.category() == BrickCategory.OTHER && !brick.name().equals("LmHead"));
+            work.bricks.removeIf(brick ->
+                    brick.category() == BrickCategory.OTHER && !brick.name().equals("LmHead"));
             work.bricks.removeIf(brick -> brick.category() == BrickCategory.FFN);
             return work;
         };
         Comparison comparison = Comparison.of(
                 side("before", 8, few), side("after", 8, work -> few.apply(work).all(1.2)), Options.defaults());
 
-        assertThat(comparison.lines()).allSatisfy(line -> assertThat(line.beside()).isEmpty());
+        assertThat(comparison.lines())
+                .allSatisfy(line -> assertThat(line.beside()).isEmpty());
         assertThat(comparison.lines()).noneMatch(line -> line.kind() == Kind.COMMON);
         assertThat(verdict(comparison, "RmsNorm")).isEqualTo(Verdict.SLOWER);
     }
@@ -378,9 +428,11 @@ class ComparisonTest {
         List<Run> none = side("after", 8, work -> work.times("Sampling", 0));
         List<Run> some = side("after", 8, UnaryOperator.identity());
 
-        assertThat(line(Comparison.of(before, none, Options.defaults()), Kind.BRICK, "Sampling").note())
+        assertThat(line(Comparison.of(before, none, Options.defaults()), Kind.BRICK, "Sampling")
+                        .note())
                 .isEqualTo("took no time");
-        assertThat(line(Comparison.of(before, some, Options.defaults()), Kind.BRICK, "Sampling").note())
+        assertThat(line(Comparison.of(before, some, Options.defaults()), Kind.BRICK, "Sampling")
+                        .note())
                 .isEqualTo("took no time in some runs");
     }
 
@@ -403,7 +455,10 @@ class ComparisonTest {
         assertThat(changed.beside().orElseThrow().percent()).isCloseTo(4, within(1.0));
         assertThat(line(slower, Kind.TOTAL, "").before().orElseThrow().spreadPercent())
                 .as("the whole has all samples")
-                .isGreaterThan(line(slower, Kind.CATEGORY, "FFN").before().orElseThrow().spreadPercent());
+                .isGreaterThan(line(slower, Kind.CATEGORY, "FFN")
+                        .before()
+                        .orElseThrow()
+                        .spreadPercent());
     }
 
     @Spec("16.14")
@@ -436,8 +491,10 @@ class ComparisonTest {
         Line p90 = line(comparison, Kind.BRICK_P90, "DownProjection, p90");
         assertThat(p90.verdict()).isEqualTo(Verdict.SLOWER);
         assertThat(p90.change().orElseThrow().percent()).isCloseTo(80, within(3.0));
-        assertThat(p90.sharePercent()).isEqualTo(line(comparison, Kind.BRICK, "DownProjection").sharePercent());
-        assertThat(line(comparison, Kind.BRICK_P99, "DownProjection, p99").verdict()).isEqualTo(Verdict.SLOWER);
+        assertThat(p90.sharePercent())
+                .isEqualTo(line(comparison, Kind.BRICK, "DownProjection").sharePercent());
+        assertThat(line(comparison, Kind.BRICK_P99, "DownProjection, p99").verdict())
+                .isEqualTo(Verdict.SLOWER);
         assertThat(line(comparison, Kind.TOTAL, "").verdict()).isEqualTo(Verdict.SLOWER);
         assertThat(comparison.remarks()).as("the tail explains the whole").isEmpty();
     }
@@ -450,18 +507,25 @@ class ComparisonTest {
             return work;
         };
         Comparison all = Comparison.of(side("before", 10, known), side("after", 10, known), Options.defaults());
-        assertThat(all.lines()).filteredOn(line -> line.kind() == Kind.BRICK_P90).hasSize(7);
+        assertThat(all.lines())
+                .filteredOn(line -> line.kind() == Kind.BRICK_P90)
+                .hasSize(7);
         assertThat(all.lines())
                 .filteredOn(line -> line.kind() == Kind.BRICK_P99)
                 .extracting(Line::name)
                 .as("LmHead and Sampling have 100 samples")
                 .containsExactlyInAnyOrder(
-                        "RmsNorm, p99", "QkvProjection, p99", "AttentionScore, p99", "GateProjection, p99",
+                        "RmsNorm, p99",
+                        "QkvProjection, p99",
+                        "AttentionScore, p99",
+                        "GateProjection, p99",
                         "DownProjection, p99");
-        assertThat(all.lines()).filteredOn(line -> line.kind().isTail()).extracting(Line::verdict)
+        assertThat(all.lines())
+                .filteredOn(line -> line.kind().isTail())
+                .extracting(Line::verdict)
                 .containsOnly(Verdict.NO_DIFFERENCE);
-        Comparison oneSide =
-                Comparison.of(side("before", 10, known), side("after", 10, UnaryOperator.identity()), Options.defaults());
+        Comparison oneSide = Comparison.of(
+                side("before", 10, known), side("after", 10, UnaryOperator.identity()), Options.defaults());
         assertThat(oneSide.lines()).noneMatch(line -> line.kind().isTail());
     }
 
@@ -478,9 +542,12 @@ class ComparisonTest {
                 .filteredOn(line -> line.kind() == Kind.BRICK || line.kind().isTail())
                 .extracting(Line::verdict)
                 .containsOnly(Verdict.NO_DIFFERENCE);
-        assertThat(rare.remarks()).singleElement().asString().matches(
-                "The brick time of a step is slower \\(\\+3\\.\\d %\\), and no line explains it\\. The totals of these bricks "
-                        + "moved, with their share of the difference: DownProjection \\(\\d+ %\\)\\.");
+        assertThat(rare.remarks())
+                .singleElement()
+                .asString()
+                .matches(
+                        "The brick time of a step is slower \\(\\+3\\.\\d %\\), and no line explains it\\. The totals of these bricks "
+                                + "moved, with their share of the difference: DownProjection \\(\\d+ %\\)\\.");
     }
 
     @Spec("16.17")
@@ -490,7 +557,9 @@ class ComparisonTest {
             work.wallFactor = 1.2;
             return work;
         });
-        assertThat(comparison.remarks()).singleElement().asString()
+        assertThat(comparison.remarks())
+                .singleElement()
+                .asString()
                 .startsWith("wall time of a step: slower (+17.")
                 .contains("the time lies outside bricks");
     }
@@ -499,30 +568,39 @@ class ComparisonTest {
     @Test
     void oneRunThatIsApartHidesNothingAndIsNamed() {
         UnaryOperator<Work> apart = work -> work.run == 4
-                ? work.times("GateProjection", 2).times("QkvProjection", 2).times("RmsNorm", 2).times("LmHead", 2)
+                ? work.times("GateProjection", 2)
+                        .times("QkvProjection", 2)
+                        .times("RmsNorm", 2)
+                        .times("LmHead", 2)
                 : work;
         UnaryOperator<Work> slower = work -> work.times("DownProjection", 1.05);
-        Comparison comparison =
-                Comparison.of(side("before", 10, apart), side("after", 10, slower), Options.defaults());
+        Comparison comparison = Comparison.of(side("before", 10, apart), side("after", 10, slower), Options.defaults());
 
         assertThat(verdict(comparison, "DownProjection")).isEqualTo(Verdict.SLOWER);
         Line gate = line(comparison, Kind.BRICK, "GateProjection");
         assertThat(gate.verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
-        assertThat(gate.change().orElseThrow().percent()).as("without the run that is apart").isCloseTo(0, within(1.0));
+        assertThat(gate.change().orElseThrow().percent())
+                .as("without the run that is apart")
+                .isCloseTo(0, within(1.0));
         assertThat(gate.before().orElseThrow().spreadPercent()).as("with it").isGreaterThan(10);
         assertThat(comparison.trimmedRuns()).isEqualTo(1);
-        assertThat(comparison.remarks()).singleElement().asString()
+        assertThat(comparison.remarks())
+                .singleElement()
+                .asString()
                 .startsWith("before/4 is far from the other runs of its side, in ")
                 .endsWith("Verdicts and changes leave it out, with the lowest and the highest run of each side.");
         Comparison few = Comparison.of(side("before", 6, apart), side("after", 6, slower), Options.defaults());
-        assertThat(few.remarks()).anyMatch(remark -> remark.startsWith("before/4 is far")
-                && remark.endsWith("With fewer than ten runs a side it counts in full: find the cause, and run again."));
+        assertThat(few.remarks())
+                .anyMatch(remark -> remark.startsWith("before/4 is far")
+                        && remark.endsWith(
+                                "With fewer than ten runs a side it counts in full: find the cause, and run again."));
     }
 
     @Spec("16.19")
     @Test
     void comparesBesideABaseline() {
-        UnaryOperator<Work> most = work -> work.all(1.1).times("RmsNorm", 1 / 1.1).times("Sampling", 1 / 1.1);
+        UnaryOperator<Work> most =
+                work -> work.all(1.1).times("RmsNorm", 1 / 1.1).times("Sampling", 1 / 1.1);
         List<Run> before = side("before", 10, UnaryOperator.identity());
         List<Run> after = side("after", 10, most);
 
@@ -530,16 +608,22 @@ class ComparisonTest {
         assertThat(verdict(besideAll, "GateProjection")).isEqualTo(Verdict.NO_DIFFERENCE);
         Options options = Options.defaults().withBaseline(List.of("RmsNorm", "Sampling"));
         Comparison comparison = Comparison.of(before, after, options);
-        assertThat(line(comparison, Kind.COMMON, "baseline bricks alike").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
+        assertThat(line(comparison, Kind.COMMON, "baseline bricks alike").verdict())
+                .isEqualTo(Verdict.NO_DIFFERENCE);
         assertThat(comparison.lines())
                 .filteredOn(line -> line.kind() == Kind.BRICK && line.verdict() == Verdict.SLOWER)
                 .extracting(Line::name)
-                .containsExactlyInAnyOrder("LmHead", "QkvProjection", "AttentionScore", "GateProjection", "DownProjection");
+                .containsExactlyInAnyOrder(
+                        "LmHead", "QkvProjection", "AttentionScore", "GateProjection", "DownProjection");
         assertThat(verdict(comparison, "RmsNorm")).isEqualTo(Verdict.NO_DIFFERENCE);
         // A slower machine is slower in the baseline, too: only the change beside it counts.
-        Comparison onSlower = Comparison.of(before, side("after", 10, work -> most.apply(work).all(1.25)), options);
+        Comparison onSlower =
+                Comparison.of(before, side("after", 10, work -> most.apply(work).all(1.25)), options);
         assertThat(verdict(onSlower, "GateProjection")).isEqualTo(Verdict.SLOWER);
-        assertThat(line(onSlower, Kind.BRICK, "GateProjection").beside().orElseThrow().percent())
+        assertThat(line(onSlower, Kind.BRICK, "GateProjection")
+                        .beside()
+                        .orElseThrow()
+                        .percent())
                 .isCloseTo(10, within(1.0));
         assertThat(line(onSlower, Kind.COMMON, "").verdict()).isEqualTo(Verdict.SLOWER);
     }
@@ -552,16 +636,20 @@ class ComparisonTest {
                 .change("RmsNorm", b -> new Brick(b.name(), b.category(), b.count() * 2, b.meanNs(), 1)));
 
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> Comparison.of(before, after, Options.defaults().withBaseline(List.of("Nothing"))))
+                .isThrownBy(
+                        () -> Comparison.of(before, after, Options.defaults().withBaseline(List.of("Nothing"))))
                 .withMessage("no run has a brick 'Nothing' for the baseline");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> Comparison.of(before, after, Options.defaults().withBaseline(List.of("RmsNorm"))))
-                .withMessage("brick 'RmsNorm' cannot be the baseline: it is not comparable, other number of samples in a step: "
-                        + "9 before, 18 after");
+                .isThrownBy(
+                        () -> Comparison.of(before, after, Options.defaults().withBaseline(List.of("RmsNorm"))))
+                .withMessage(
+                        "brick 'RmsNorm' cannot be the baseline: it is not comparable, other number of samples in a step: "
+                                + "9 before, 18 after");
         assertThat(Comparison.of(
                                 before,
                                 after,
-                                Options.defaults().withBaseline(List.of("LmHead", "QkvProjection", "AttentionScore", "Sampling")))
+                                Options.defaults()
+                                        .withBaseline(List.of("LmHead", "QkvProjection", "AttentionScore", "Sampling")))
                         .remarks())
                 .contains("The baseline is none: beside its other bricks, LmHead changed.");
     }
@@ -569,7 +657,8 @@ class ComparisonTest {
     @Spec("16.19")
     @Test
     void proposesABaselineWhereManyBricksChanged() {
-        assertThat(compare(10, work -> work.times("RmsNorm", 1.1).times("Sampling", 1.1)).remarks())
+        assertThat(compare(10, work -> work.times("RmsNorm", 1.1).times("Sampling", 1.1))
+                        .remarks())
                 .singleElement()
                 .asString()
                 .startsWith("2 of 7 bricks changed beside the others:")
@@ -594,9 +683,9 @@ class ComparisonTest {
     @Spec("16.5")
     @Test
     void namesAnotherBatch() {
-        Comparison comparison = compare(8, work -> work.change(
-                "LmHead", b -> new Brick(b.name(), b.category(), b.count(), b.meanNs(), 8))
-                .change("Sampling", b -> new Brick(b.name(), b.category(), b.count(), b.meanNs(), 8)));
+        Comparison comparison = compare(
+                8, work -> work.change("LmHead", b -> new Brick(b.name(), b.category(), b.count(), b.meanNs(), 8))
+                        .change("Sampling", b -> new Brick(b.name(), b.category(), b.count(), b.meanNs(), 8)));
 
         assertThat(line(comparison, Kind.TOTAL, "").note())
                 .isEqualTo("other number of elements in a step: 1 before, 8 after");
@@ -650,7 +739,8 @@ class ComparisonTest {
                 .contains("other number of threads: 1 before, 2 after");
         Comparison meant = Comparison.of(before, newer, Options.defaults().withAcrossEnvironments(true));
         assertThat(verdict(meant, "RmsNorm")).isEqualTo(Verdict.SLOWER);
-        assertThat(meant.remarks()).containsExactly("Compared although it differs: other JVM: VM 17 before, VM 25 after.");
+        assertThat(meant.remarks())
+                .containsExactly("Compared although it differs: other JVM: VM 17 before, VM 25 after.");
     }
 
     @Spec("23.5")
@@ -664,18 +754,25 @@ class ComparisonTest {
         assertThat(comparison.remarks())
                 .containsExactly("The sides are not comparable: other precision: bf16 before, int8 after.");
         assertThat(verdict(comparison, "RmsNorm")).isEqualTo(Verdict.NOT_COMPARABLE);
-        assertThat(Comparison.of(before, named(slower, "qwen", "bf16"), Options.defaults()).remarks())
+        assertThat(Comparison.of(before, named(slower, "qwen", "bf16"), Options.defaults())
+                        .remarks())
                 .containsExactly("The sides are not comparable: other model: llama before, qwen after.");
         assertThat(verdict(Comparison.of(before, named(slower, "llama", "bf16"), Options.defaults()), "RmsNorm"))
                 .isEqualTo(Verdict.SLOWER);
-        assertThat(Comparison.of(before, slower, Options.defaults()).remarks()).as("not known of one side").isEmpty();
-        assertThat(verdict(Comparison.of(before, quantised, Options.defaults().withAcrossEnvironments(true)), "RmsNorm"))
+        assertThat(Comparison.of(before, slower, Options.defaults()).remarks())
+                .as("not known of one side")
+                .isEmpty();
+        assertThat(verdict(
+                        Comparison.of(before, quantised, Options.defaults().withAcrossEnvironments(true)), "RmsNorm"))
                 .isEqualTo(Verdict.SLOWER);
     }
 
     private static List<Run> named(List<Run> runs, String model, String precision) {
-        RunIdentity identity = RunIdentity.builder().model(model).precision(precision).build();
-        return runs.stream().map(run -> Run.of(run.name(), run.snapshot().withIdentity(identity))).toList();
+        RunIdentity identity =
+                RunIdentity.builder().model(model).precision(precision).build();
+        return runs.stream()
+                .map(run -> Run.of(run.name(), run.snapshot().withIdentity(identity)))
+                .toList();
     }
 
     @Spec("16.6")
@@ -719,8 +816,15 @@ class ComparisonTest {
     }
 
     private static RunFacts facts(OptionalDouble own, OptionalDouble unprofiled, double gcPercent) {
-        return new RunFacts(own, unprofiled, Map.of(), List.of(), List.of(new RunFacts.VirtualMachine(
-                1, Instant.EPOCH, 1_000_000, Math.round(gcPercent * 10_000), 300_000)), List.of(), Map.of());
+        return new RunFacts(
+                own,
+                unprofiled,
+                Map.of(),
+                List.of(),
+                List.of(new RunFacts.VirtualMachine(
+                        1, Instant.EPOCH, 1_000_000, Math.round(gcPercent * 10_000), 300_000)),
+                List.of(),
+                Map.of());
     }
 
     @Spec("16.12")
@@ -735,14 +839,20 @@ class ComparisonTest {
         UnaryOperator<Run> onlyOwn = run -> with(run, facts(own, none, 1));
         assertThat(tokens(before, both, after, both)).isEqualTo("tokens/s, unprofiled 100.0 100.0");
         assertThat(tokens(before, both, after, onlyOwn)).isEqualTo("tokens/s, profiled 90.0 90.0");
-        assertThat(tokens(before, both, after, UnaryOperator.identity())).startsWith("tokens/s, profiled ").doesNotContain("90.0");
+        assertThat(tokens(before, both, after, UnaryOperator.identity()))
+                .startsWith("tokens/s, profiled ")
+                .doesNotContain("90.0");
     }
 
     private static String tokens(List<Run> before, UnaryOperator<Run> one, List<Run> after, UnaryOperator<Run> other) {
         Comparison comparison = Comparison.of(
                 before.stream().map(one).toList(), after.stream().map(other).toList(), Options.defaults());
         Line line = line(comparison, Kind.TOKENS_PER_SEC, "");
-        return String.format(Locale.ROOT, "%s %.1f %.1f", line.name(), line.before().orElseThrow().value(),
+        return String.format(
+                Locale.ROOT,
+                "%s %.1f %.1f",
+                line.name(),
+                line.before().orElseThrow().value(),
                 line.after().orElseThrow().value());
     }
 
@@ -755,9 +865,10 @@ class ComparisonTest {
         List<Run> after = side("after", 6, UnaryOperator.identity()).stream()
                 .map(run -> with(run, facts(OptionalDouble.empty(), OptionalDouble.empty(), 4.5)))
                 .toList();
-        assertThat(Comparison.of(before, after, Options.defaults()).remarks()).containsExactly(
-                "Garbage collection took 1.0 % of the life of the virtual machines before, and 4.5 % after: part of a "
-                        + "change may be that.");
+        assertThat(Comparison.of(before, after, Options.defaults()).remarks())
+                .containsExactly(
+                        "Garbage collection took 1.0 % of the life of the virtual machines before, and 4.5 % after: part of a "
+                                + "change may be that.");
         assertThat(Comparison.of(before, before, Options.defaults()).remarks()).isEmpty();
     }
 
@@ -768,7 +879,9 @@ class ComparisonTest {
         assertThat(change.percent()).isCloseTo(14.107, within(0.01));
         assertThat(change.lowPercent()).isCloseTo(-3.857, within(0.01));
         assertThat(change.highPercent()).isCloseTo(35.427, within(0.01));
-        assertThat(Comparison.Change.between(new double[] {4, 400}, new double[] {5, 9, 8}).hasInterval()).isFalse();
+        assertThat(Comparison.Change.between(new double[] {4, 400}, new double[] {5, 9, 8})
+                        .hasInterval())
+                .isFalse();
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Comparison.Change.between(new double[] {1, -1}, new double[] {1}))
                 .withMessage("before -1.0 is not a finite number above 0");
@@ -784,7 +897,9 @@ class ComparisonTest {
         assertThat(change.percent()).isCloseTo(14.107, within(0.01));
         assertThat(change.lowPercent()).isCloseTo(4.372, within(0.01));
         assertThat(change.highPercent()).isCloseTo(24.750, within(0.01));
-        assertThat(Comparison.Change.ofPairs(new double[] {4, 7}, new double[] {5, 6}).hasInterval()).isFalse();
+        assertThat(Comparison.Change.ofPairs(new double[] {4, 7}, new double[] {5, 6})
+                        .hasInterval())
+                .isFalse();
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Comparison.Change.ofPairs(new double[] {1, 2}, new double[] {1}))
                 .withMessage("2 and 1 figures are no pairs");
@@ -800,8 +915,7 @@ class ComparisonTest {
 
         List<Run> before = new ArrayList<>(side("before", 5, UnaryOperator.identity()));
         before.set(2, new Run("before/4", before.get(2).snapshot(), OptionalDouble.empty(), List.of("steal 7 %")));
-        Comparison disturbed =
-                Comparison.of(before, side("after", 5, UnaryOperator.identity()), Options.defaults());
+        Comparison disturbed = Comparison.of(before, side("after", 5, UnaryOperator.identity()), Options.defaults());
         assertThat(disturbed.remarks()).containsExactly("1 of 10 runs were disturbed: before/4 (steal 7 %).");
     }
 
@@ -818,7 +932,8 @@ class ComparisonTest {
         Comparison found = Comparison.of(before, after, Options.defaults());
         assertThat(found.stepBrick()).contains("LmHead");
         assertThat(line(found, Kind.TOTAL, "").before().orElseThrow().value()).isCloseTo(2_465_000, within(40_000.0));
-        assertThat(Comparison.of(before, after, Options.defaults().withStepBrick("RmsNorm")).stepBrick())
+        assertThat(Comparison.of(before, after, Options.defaults().withStepBrick("RmsNorm"))
+                        .stepBrick())
                 .contains("RmsNorm");
         assertThatThrownBy(() -> Comparison.of(before, after, Options.defaults().withStepBrick("Nothing")))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -834,7 +949,8 @@ class ComparisonTest {
         });
 
         assertThat(comparison.stepBrick()).isEmpty();
-        assertThat(comparison.remarks()).contains("No brick is in all runs and marks a step, so the whole is not compared.");
+        assertThat(comparison.remarks())
+                .contains("No brick is in all runs and marks a step, so the whole is not compared.");
         assertThat(comparison.lines()).hasSize(15).noneMatch(line -> line.kind() == Kind.TOTAL);
     }
 
@@ -857,7 +973,8 @@ class ComparisonTest {
     @Test
     void moreRunsShowSmallerChanges() {
         double[] smallest = IntStream.of(5, 10, 20)
-                .mapToDouble(runs -> new SimulatedRuns(Behaviour.WIDE, 3).sides(runs, 0)
+                .mapToDouble(runs -> new SimulatedRuns(Behaviour.WIDE, 3)
+                        .sides(runs, 0)
                         .compare(0)
                         .smallestPercent()
                         .orElseThrow())
@@ -871,7 +988,8 @@ class ComparisonTest {
     void aChangeOfTheSmallestSizeIsFoundInFourOfFive() {
         Behaviour behaviour = Behaviour.QUIET;
         double smallest = ComparisonStudy.smallest(behaviour, 60, 10, 0);
-        assertThat(ComparisonStudy.cell(behaviour, 100, 11, 10, smallest, 0).found()).isBetween(70.0, 90.0);
+        assertThat(ComparisonStudy.cell(behaviour, 100, 11, 10, smallest, 0).found())
+                .isBetween(70.0, 90.0);
     }
 
     @Test
@@ -879,7 +997,8 @@ class ComparisonTest {
         assertThatThrownBy(() -> Options.defaults().withFloorPercent(-1))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("floorPercent -1.0 is not a finite number of 0 or more");
-        ProfileSnapshot snapshot = side("before", 1, UnaryOperator.identity()).get(0).snapshot();
+        ProfileSnapshot snapshot =
+                side("before", 1, UnaryOperator.identity()).get(0).snapshot();
         assertThatThrownBy(() -> new Run("x", snapshot, OptionalDouble.of(0), List.of()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("tokensPerSec 0.0 of run x is not a finite number above 0");

@@ -22,7 +22,12 @@ class MaxTTestTest {
 
     private static MaxTTest test(int firstRuns, List<double[]> variables, long seed) {
         return new MaxTTest(
-                variables.stream().map(values -> new MaxTTest.Variable(values, 0, true)).toList(), firstRuns, LEVEL, seed);
+                variables.stream()
+                        .map(values -> new MaxTTest.Variable(values, 0, true))
+                        .toList(),
+                firstRuns,
+                LEVEL,
+                seed);
     }
 
     @Test
@@ -75,7 +80,9 @@ class MaxTTestTest {
         for (int i = 0; i < repeats; i++) {
             List<double[]> variables = new ArrayList<>();
             for (int variable = 0; variable < 30; variable++) {
-                variables.add(IntStream.range(0, 12).mapToDouble(run -> normal.sample()).toArray());
+                variables.add(IntStream.range(0, 12)
+                        .mapToDouble(run -> normal.sample())
+                        .toArray());
             }
             MaxTTest without = test(6, variables, i);
             alarms += IntStream.range(0, 30).anyMatch(v -> without.probability(v) <= LEVEL) ? 1 : 0;

@@ -21,15 +21,15 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
 
 /**
- * What comparisons of real processes say: of the demonstration, whose code is one and the same, and of the same with one
- * brick that is slower by 5 %. Arguments: a folder for the runs (target/process-study), and after how many seconds to stop
- * (none); started again with the same folder, it goes on.
+ * What comparisons of real processes say: of the demonstration, whose code is one and the same, and of the same with
+ * one brick that is slower by 5 %. Arguments: a folder for the runs (target/process-study), and after how many seconds
+ * to stop (none); started again with the same folder, it goes on.
  *
- * <p>There is one pool of {@value #SAME} runs of the same code, and one of {@value #SLOWER} slower ones; which is next is drawn
- * by chance. In each of {@value #SHUFFLES} shuffles the pool of the same code is cut into as many comparisons of {@value #SIDE}
- * against {@value #SIDE} as it holds, so that those of one shuffle share no run. Comparisons of different shuffles do, and
- * so are not independent: all of them together show whether any mixture of these runs raises an alarm. The slower runs
- * are shuffled and compared in the same way with others of the first pool.
+ * <p>There is one pool of {@value #SAME} runs of the same code, and one of {@value #SLOWER} slower ones; which is next
+ * is drawn by chance. In each of {@value #SHUFFLES} shuffles the pool of the same code is cut into as many comparisons
+ * of {@value #SIDE} against {@value #SIDE} as it holds, so that those of one shuffle share no run. Comparisons of
+ * different shuffles do, and so are not independent: all of them together show whether any mixture of these runs raises
+ * an alarm. The slower runs are shuffled and compared in the same way with others of the first pool.
  */
 public final class ProcessStudy {
 
@@ -43,8 +43,22 @@ public final class ProcessStudy {
 
     /** Short, and long enough for the compiler to have done its work before the measured part. */
     private static final List<String> RUN = List.of(
-            "demo", "--layers", "2", "--dim", "128", "--ffn", "384", "--vocab", "2000", "--warmup", "1000", "--tokens", "300",
-            "--threads", "1", "--no-tiles");
+            "demo",
+            "--layers",
+            "2",
+            "--dim",
+            "128",
+            "--ffn",
+            "384",
+            "--vocab",
+            "2000",
+            "--warmup",
+            "1000",
+            "--tokens",
+            "300",
+            "--threads",
+            "1",
+            "--no-tiles");
 
     private final Path folder;
 
@@ -91,7 +105,9 @@ public final class ProcessStudy {
     private List<Path> files(String pool) throws IOException {
         Path runs = Files.createDirectories(folder.resolve(pool));
         try (Stream<Path> files = Files.list(runs)) {
-            return files.filter(file -> file.toString().endsWith(".json")).sorted().toList();
+            return files.filter(file -> file.toString().endsWith(".json"))
+                    .sorted()
+                    .toList();
         }
     }
 
@@ -136,7 +152,10 @@ public final class ProcessStudy {
                 + all.lines().stream()
                         .filter(line -> line.kind() == Kind.BRICK)
                         .map(line -> String.format(
-                                Locale.ROOT, "%s %.1f", line.name(), line.before().orElseThrow().spreadPercent()))
+                                Locale.ROOT,
+                                "%s %.1f",
+                                line.name(),
+                                line.before().orElseThrow().spreadPercent()))
                         .collect(Collectors.joining(", ")));
         System.out.printf("same code: %d of %d comparisons raise a false alarm%n", withAlarm, comparisons);
         alarms.forEach(line -> System.out.println("  " + describe(line)));
@@ -155,16 +174,19 @@ public final class ProcessStudy {
             for (int from = 0; from + SIDE <= slower.size(); from += SIDE) {
                 List<Line> found = found(same.subList(from, from + SIDE), slower.subList(from, from + SIDE));
                 comparisons++;
-                withFinding += found.stream().anyMatch(
-                                line -> isChanged(line) && line.verdict() == Verdict.SLOWER) ? 1 : 0;
-                found.stream().filter(line -> line.kind() == Kind.BRICK && !isChanged(line)).forEach(others::add);
+                withFinding +=
+                        found.stream().anyMatch(line -> isChanged(line) && line.verdict() == Verdict.SLOWER) ? 1 : 0;
+                found.stream()
+                        .filter(line -> line.kind() == Kind.BRICK && !isChanged(line))
+                        .forEach(others::add);
             }
         }
         System.out.printf("%s + 5 %%: found in %d of %d comparisons%n", CHANGED, withFinding, comparisons);
         others.forEach(line -> System.out.println("  another brick: " + describe(line)));
         Comparison all = Comparison.of(same, slower, Options.defaults());
-        all.lines().stream().filter(ProcessStudy::isChanged).forEach(line -> System.out.println(
-                "  all runs: " + describe(line)));
+        all.lines().stream()
+                .filter(ProcessStudy::isChanged)
+                .forEach(line -> System.out.println("  all runs: " + describe(line)));
     }
 
     private static List<Line> found(List<Run> before, List<Run> after) {

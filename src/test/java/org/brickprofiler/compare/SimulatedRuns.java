@@ -92,14 +92,13 @@ final class SimulatedRuns {
         static final Behaviour SLOW = of("1 %, slow processes", Noise.SLOW);
         static final Behaviour DISTURBED = of("1 %, disturbed runs", Noise.DISTURBED);
         static final Behaviour DRIFT = of("1 %, drift", Noise.DRIFT);
-        static final Behaviour ALL =
-                of("1 %, all of these", Noise.BIMODAL, Noise.SLOW, Noise.DISTURBED, Noise.DRIFT);
+        static final Behaviour ALL = of("1 %, all of these", Noise.BIMODAL, Noise.SLOW, Noise.DISTURBED, Noise.DRIFT);
         static final Behaviour ONE_APART = of("1 %, one run apart", Noise.ONE_APART);
         static final Behaviour TWO_APART = of("1 %, two runs apart", Noise.TWO_APART);
         static final Behaviour HEAVY = of("1 %, t with 3 degrees", Noise.HEAVY);
 
-        static final List<Behaviour> EACH = List.of(
-                QUIET, WIDE, BIMODAL, RARE_MODE, SLOW, DISTURBED, DRIFT, ALL, ONE_APART, TWO_APART, HEAVY);
+        static final List<Behaviour> EACH =
+                List.of(QUIET, WIDE, BIMODAL, RARE_MODE, SLOW, DISTURBED, DRIFT, ALL, ONE_APART, TWO_APART, HEAVY);
 
         static final Behaviour SAMPLED = of("samples, quiet", Noise.SAMPLED);
         static final Behaviour BUSY = of("samples, busy", Noise.BUSY);
@@ -203,9 +202,7 @@ final class SimulatedRuns {
 
     /** How many times as long a brick of a run that is apart takes. */
     private double apart() {
-        return behaviour.has(Noise.ONE_APART)
-                ? random.nextBoolean() ? 2 : 1
-                : random.nextInt(3) == 0 ? 1.5 : 1;
+        return behaviour.has(Noise.ONE_APART) ? random.nextBoolean() ? 2 : 1 : random.nextInt(3) == 0 ? 1.5 : 1;
     }
 
     private Run run(String name, int number, int runs, double when, Change change, boolean isApart) {
@@ -234,9 +231,10 @@ final class SimulatedRuns {
                 log += Math.log1p(change.slowerPercent() / 100);
             }
             double meanNs = 20_000 * (1 + brick % 7) * Math.exp(log);
-            bricks.add(behaviour.isSampled()
-                    ? sampled(brick, meanNs, busy, isChanged ? change : Change.NONE)
-                    : brick(brick, meanNs));
+            bricks.add(
+                    behaviour.isSampled()
+                            ? sampled(brick, meanNs, busy, isChanged ? change : Change.NONE)
+                            : brick(brick, meanNs));
         }
         long totalNs = bricks.stream().mapToLong(BrickStats::totalNs).sum();
         return Run.of(name, snapshot(when, (long) (totalNs * 1.01), bricks));
@@ -277,14 +275,38 @@ final class SimulatedRuns {
 
     private static BrickStats brick(int number, long count, long totalNs, Optional<LatencyDistribution> latency) {
         return new BrickStats(
-                String.format("brick %02d", number), CATEGORIES.get(number % CATEGORIES.size()), Bottleneck.UNKNOWN, count,
-                totalNs, 1_000, 9_000_000, 20_000, 1, count, 0, 0, 0, 0, 0, latency);
+                String.format("brick %02d", number),
+                CATEGORIES.get(number % CATEGORIES.size()),
+                Bottleneck.UNKNOWN,
+                count,
+                totalNs,
+                1_000,
+                9_000_000,
+                20_000,
+                1,
+                count,
+                0,
+                0,
+                0,
+                0,
+                0,
+                latency);
     }
 
     private static ProfileSnapshot snapshot(double when, long wallNs, List<BrickStats> bricks) {
         Instant start = Instant.parse("2026-01-01T00:00:00Z").plusSeconds(Math.round(100_000 * when));
         return new ProfileSnapshot(
-                start, start.plusNanos(wallNs), wallNs, 1, false, 0, 0, OptionalDouble.empty(), false,
-                List.of(ENVIRONMENT), bricks, List.of());
+                start,
+                start.plusNanos(wallNs),
+                wallNs,
+                1,
+                false,
+                0,
+                0,
+                OptionalDouble.empty(),
+                false,
+                List.of(ENVIRONMENT),
+                bricks,
+                List.of());
     }
 }

@@ -18,7 +18,9 @@ class SmallestChangeTest {
     @Test
     void liesAboveWhatHasToBeReached() {
         assertThat(SmallestChange.of(0, 3.5, 1, 1e6, 0.8)).isCloseTo(3.5 + FOUR_IN_FIVE, within(0.01));
-        assertThat(SmallestChange.of(5, 3.5, 1, 1e6, 0.8)).as("the floor is higher").isCloseTo(5 + FOUR_IN_FIVE, within(0.01));
+        assertThat(SmallestChange.of(5, 3.5, 1, 1e6, 0.8))
+                .as("the floor is higher")
+                .isCloseTo(5 + FOUR_IN_FIVE, within(0.01));
         assertThat(SmallestChange.of(2, 3.5, 0.001, 10, 0.8)).isCloseTo(2.0008, within(0.0002));
         assertThat(SmallestChange.of(2, 3.5, 0, 10, 0.8)).isCloseTo(2, within(1e-9));
     }

@@ -11,7 +11,8 @@ class TrimmedTest {
 
     @Test
     void hasYuensFigures() {
-        // Kept 2..9, mean 5.5; winsorised 2, 2, 3, ... 9, 9, sum of squares 2 * (3.5 + 3.5 + 2.5 + 1.5 + 0.5 squared) = 66.5.
+        // Kept 2..9, mean 5.5; winsorised 2, 2, 3, ... 9, 9, sum of squares 2 * (3.5 + 3.5 + 2.5 + 1.5 + 0.5 squared) =
+        // 66.5.
         Trimmed trimmed = Trimmed.of(new double[] {10_000, 2, 3, 9, 8, 7, 6, 5, 4, -7}, 1);
         assertThat(trimmed.mean()).isEqualTo(5.5);
         assertThat(trimmed.squaredError()).isCloseTo(66.5 / (8 * 7), within(1e-12));

@@ -26,7 +26,8 @@ class ChecksumRunnerTest {
 
     private static BrickProfiler decode(UnaryOperator<Pass> fault) {
         BrickProfiler profiler = BrickProfiler.enabled();
-        Decoder.Instruments instruments = new Decoder.Instruments(new PassRunner.Checksummed(profiler), TiledProduct.Probe.NONE, fault);
+        Decoder.Instruments instruments =
+                new Decoder.Instruments(new PassRunner.Checksummed(profiler), TiledProduct.Probe.NONE, fault);
         try (Decoder decoder = new Decoder(Weights.random(CONFIG, 1), new Sampler(0, 1, 1), 1, instruments)) {
             int token = 0;
             for (int i = 0; i < TOKENS; i++) {
@@ -42,7 +43,8 @@ class ChecksumRunnerTest {
             int[] seen = new int[BrickId.values().length];
             for (BrickId brick : bricksOfALayer()) {
                 seen[List.of(BrickId.values()).indexOf(brick)]++;
-                all.add(new Perturbation(layer, brick, seen[List.of(BrickId.values()).indexOf(brick)]));
+                all.add(new Perturbation(
+                        layer, brick, seen[List.of(BrickId.values()).indexOf(brick)]));
             }
         }
         assertThat(all).hasSize(30);
@@ -106,17 +108,15 @@ class ChecksumRunnerTest {
         assertThat(entries.get(1).layer()).isZero();
         assertThat(IntStream.range(0, TOKENS).map(i -> entries.get(34 * i).position()))
                 .containsExactly(0, 1, 2);
-        assertThat(entries.stream().mapToLong(entry -> entry.elapsedNs().orElseThrow()).sum())
+        assertThat(entries.stream()
+                        .mapToLong(entry -> entry.elapsedNs().orElseThrow())
+                        .sum())
                 .as("each time is that of the brick's own sample")
                 .isEqualTo(profiler.totalNs());
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "0:RmsNorm, 0, RMS_NORM, 1",
-        "11:RmsNorm#2, 11, RMS_NORM, 2",
-        "1:Qkv, 1, QKV_PROJECTION, 1"
-    })
+    @CsvSource({"0:RmsNorm, 0, RMS_NORM, 1", "11:RmsNorm#2, 11, RMS_NORM, 2", "1:Qkv, 1, QKV_PROJECTION, 1"})
     void aFaultIsToldByLayerAndBrick(String text, int layer, BrickId brick, int occurrence) {
         assertThat(Perturbation.parse(text)).isEqualTo(new Perturbation(layer, brick, occurrence));
     }

@@ -63,7 +63,8 @@ class DecodeRunTest {
         assertThat(steps).hasValue(23);
         assertThat(printed(run))
                 .contains("3 tokens in 3.00 s: 1.0 tokens/s")
-                .contains("\nEnded by the time limit of 2.5 s, before 10 tokens; --tokens decodes as many as it says.\n");
+                .contains(
+                        "\nEnded by the time limit of 2.5 s, before 10 tokens; --tokens decodes as many as it says.\n");
     }
 
     @Test

@@ -45,14 +45,17 @@ class DecoderTest {
             long seed) {
         Weights weights = Weights.random(new ModelConfig(layers, dim, heads, kvHeads, ffn, vocab, TOKENS), seed);
         ReferenceDecoder reference = new ReferenceDecoder(weights, temperature, topP, seed);
-        try (Decoder decoder = new Decoder(weights, new Sampler(temperature, topP, seed), 2, Decoder.Instruments.NONE)) {
+        try (Decoder decoder =
+                new Decoder(weights, new Sampler(temperature, topP, seed), 2, Decoder.Instruments.NONE)) {
             int token = 0;
             for (int i = 0; i < TOKENS; i++) {
                 int expected = reference.decode(token);
                 int actual = decoder.decode(token);
                 float[] logits = decoder.logits();
                 for (int t = 0; t < vocab; t++) {
-                    assertThat((double) logits[t]).as("pass %d", i).isCloseTo(reference.logits()[t], within(1e-4));
+                    assertThat((double) logits[t])
+                            .as("pass %d", i)
+                            .isCloseTo(reference.logits()[t], within(1e-4));
                 }
                 assertThat(actual).as("pass %d", i).isEqualTo(expected);
                 token = actual;
@@ -101,9 +104,12 @@ class DecoderTest {
 
         Formulas.countsPerPass(SPLIT.layers()).forEach((brick, count) -> {
             assertThat(profiler.brickStats(brick).count()).as(brick.name()).isEqualTo((long) TOKENS * count);
-            assertThat(profiler.brickStats(brick).totalElements()).as(brick.name()).isEqualTo((long) TOKENS * count);
+            assertThat(profiler.brickStats(brick).totalElements())
+                    .as(brick.name())
+                    .isEqualTo((long) TOKENS * count);
         });
-        assertThat(profiler.allBrickStats()).hasSameSizeAs(Formulas.countsPerPass(SPLIT.layers()).keySet());
+        assertThat(profiler.allBrickStats())
+                .hasSameSizeAs(Formulas.countsPerPass(SPLIT.layers()).keySet());
         assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isEqualTo(TOKENS * (2L * SPLIT.layers() + 1));
     }
 

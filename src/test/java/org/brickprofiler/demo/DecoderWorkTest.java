@@ -35,7 +35,9 @@ final class DecoderWorkTest {
     @Test
     void aDecodeStepMovesTheWeightsAndTheCache() {
         for (int kvLength : new int[] {1, 20, 1_500}) {
-            long moved = CONFIG.work().decode(1, kvLength).values().stream().mapToLong(Work::bytes).sum();
+            long moved = CONFIG.work().decode(1, kvLength).values().stream()
+                    .mapToLong(Work::bytes)
+                    .sum();
             assertThat((double) moved)
                     .as("with %d keys", kvLength)
                     .isCloseTo(weightBytes() + cacheBytes(kvLength), within(0.01 * moved));
@@ -44,7 +46,9 @@ final class DecoderWorkTest {
 
     /** Every array that a pass reads: of the embedding, the one row. */
     private double weightBytes() {
-        long floats = (long) CONFIG.dim() + weights.finalNorm().length + weights.head().values().length;
+        long floats = (long) CONFIG.dim()
+                + weights.finalNorm().length
+                + weights.head().values().length;
         for (int i = 0; i < CONFIG.layers(); i++) {
             Weights.Layer layer = weights.layer(i);
             floats += layer.attentionNorm().length + layer.ffnNorm().length;
@@ -67,19 +71,24 @@ final class DecoderWorkTest {
         profiler.tiles().enable();
         try (Decoder decoder = new Decoder(weights, new Sampler(0, 1, 1), 1, Decoder.Instruments.of(profiler))) {
             DecodeRun.run(
-                    decoder, profiler, 1, new DecodeRun.Limit(PASSES, DecodeRun.Limit.NO_TIME), NanoClock.SYSTEM,
+                    decoder,
+                    profiler,
+                    1,
+                    new DecodeRun.Limit(PASSES, DecodeRun.Limit.NO_TIME),
+                    NanoClock.SYSTEM,
                     DecodeProgress.SILENT);
         }
         Work model = Work.NONE;
-        for (BrickId product : List.of(
-                QKV_PROJECTION, OUTPUT_PROJECTION, GATE_PROJECTION, UP_PROJECTION, DOWN_PROJECTION, LM_HEAD)) {
+        for (BrickId product :
+                List.of(QKV_PROJECTION, OUTPUT_PROJECTION, GATE_PROJECTION, UP_PROJECTION, DOWN_PROJECTION, LM_HEAD)) {
             model = model.plus(profiler.brickStats(product).work());
         }
 
         TileStats touched = profiler.tiles().stats(TileLevel.MACRO);
         assertThat(model.flops()).isEqualTo(touched.totalFlops());
         // A tile loads its part of the input anew.
-        assertThat((double) model.bytes()).isCloseTo(Float.BYTES * (double) touched.totalElements(), within(0.03 * model.bytes()));
+        assertThat((double) model.bytes())
+                .isCloseTo(Float.BYTES * (double) touched.totalElements(), within(0.03 * model.bytes()));
     }
 
     @Test
@@ -87,7 +96,11 @@ final class DecoderWorkTest {
         BrickProfiler profiler = BrickProfiler.enabled();
         try (Decoder decoder = new Decoder(weights, new Sampler(0, 1, 1), 1, Decoder.Instruments.of(profiler))) {
             DecodeRun.run(
-                    decoder, profiler, 2, new DecodeRun.Limit(PASSES, DecodeRun.Limit.NO_TIME), NanoClock.SYSTEM,
+                    decoder,
+                    profiler,
+                    2,
+                    new DecodeRun.Limit(PASSES, DecodeRun.Limit.NO_TIME),
+                    NanoClock.SYSTEM,
                     DecodeProgress.SILENT);
         }
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -52,7 +51,9 @@ class DemoIT {
         ProcessResult demo = DemoProcess.run(folder, DemoProcess.TINY);
 
         assertThat(demo.out()).doesNotContain("Decoding");
-        assertThat(demo.out().replace(System.lineSeparator(), "\n")).doesNotContain("\r").doesNotContain("\u001b");
+        assertThat(demo.out().replace(System.lineSeparator(), "\n"))
+                .doesNotContain("\r")
+                .doesNotContain("\u001b");
     }
 
     @ParameterizedTest
@@ -61,9 +62,12 @@ class DemoIT {
         ProcessResult demo = DemoProcess.run(folder, with("--sync-mode", mode.name()));
         assertThat(demo.exitCode()).isZero();
 
-        JsonNode json = new ObjectMapper().readTree(folder.resolve("brick-profile.json").toFile());
+        JsonNode json =
+                new ObjectMapper().readTree(folder.resolve("brick-profile.json").toFile());
         Map<String, Long> counts = new HashMap<>();
-        json.get("bricks").forEach(brick -> counts.put(brick.get("name").asText(), brick.get("count").asLong()));
+        json.get("bricks")
+                .forEach(brick -> counts.put(
+                        brick.get("name").asText(), brick.get("count").asLong()));
         Map<String, Long> expected = new HashMap<>();
         Formulas.countsPerPass(TINY.layers())
                 .forEach((brick, count) -> expected.put(brick.displayName(), TOKENS * count));
@@ -76,8 +80,9 @@ class DemoIT {
     void tilesInTheJsonDoTheOperationsOfTheMatrices() throws Exception {
         DemoProcess.run(folder, DemoProcess.TINY);
 
-        JsonNode tiles =
-                new ObjectMapper().readTree(folder.resolve("brick-profile.json").toFile()).get("tiles");
+        JsonNode tiles = new ObjectMapper()
+                .readTree(folder.resolve("brick-profile.json").toFile())
+                .get("tiles");
         long flops = TOKENS * Formulas.matrixFlopsPerPass(TINY);
         assertThat(tiles.get(0).get("level").asText()).isEqualTo("macro");
         assertThat(tiles.get(0).get("total_flops").asLong()).isEqualTo(flops);
@@ -140,7 +145,9 @@ class DemoIT {
     }
 
     @Test
-    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "needs a shell that limits the size of files")
+    @EnabledOnOs(
+            value = {OS.LINUX, OS.MAC},
+            disabledReason = "needs a shell that limits the size of files")
     void tellsThatTheJsonCouldNotBeWrittenAndLeavesTheOldOne() throws Exception {
         Files.writeString(folder.resolve("brick-profile.json"), "old");
         // As on a full disk, files can be made but nothing can be written to them.
@@ -172,7 +179,11 @@ class DemoIT {
 
     private static void assertRefused(ProcessResult demo, String reason) {
         assertThat(demo.exitCode()).isEqualTo(2);
-        assertThat(demo.err()).hasLineCount(1).startsWith("demo: ").contains(reason).endsWith(System.lineSeparator());
+        assertThat(demo.err())
+                .hasLineCount(1)
+                .startsWith("demo: ")
+                .contains(reason)
+                .endsWith(System.lineSeparator());
         assertThat(demo.out()).isEmpty();
     }
 

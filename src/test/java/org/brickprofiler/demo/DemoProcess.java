@@ -11,8 +11,26 @@ final class DemoProcess {
 
     /** A model of no size, with the results as JSON. */
     static final List<String> TINY = List.of(
-            "--layers", "3", "--dim", "32", "--heads", "4", "--kv-heads", "2", "--ffn", "48", "--vocab", "100",
-            "--tokens", "7", "--warmup", "2", "--threads", "2", "--json", "brick-profile.json");
+            "--layers",
+            "3",
+            "--dim",
+            "32",
+            "--heads",
+            "4",
+            "--kv-heads",
+            "2",
+            "--ffn",
+            "48",
+            "--vocab",
+            "100",
+            "--tokens",
+            "7",
+            "--warmup",
+            "2",
+            "--threads",
+            "2",
+            "--json",
+            "brick-profile.json");
 
     private DemoProcess() {}
 

@@ -142,8 +142,9 @@ class DemoTest {
         assertThat(run.facts().nesting().get("RmsNorm"))
                 .as("two in the layer, of which a lap begins the second, and the one that begins the closing part")
                 .isEqualTo(new ExecutionGraph.Nesting(3, 1, 0, 0));
-        assertThat(run.bricks()).allSatisfy(brick ->
-                assertThat(run.facts().netNs(brick).orElseThrow()).isLessThanOrEqualTo(brick.totalNs()));
+        assertThat(run.bricks())
+                .allSatisfy(brick ->
+                        assertThat(run.facts().netNs(brick).orElseThrow()).isLessThanOrEqualTo(brick.totalNs()));
     }
 
     @Test
@@ -155,7 +156,8 @@ class DemoTest {
         ProfileSnapshot expected = JsonReport.read(json);
 
         assertThat(out.toString()).contains("Flight recording: " + file);
-        assertThat(recorded.bricks()).extracting(BrickStats::name, BrickStats::count, BrickStats::totalNs)
+        assertThat(recorded.bricks())
+                .extracting(BrickStats::name, BrickStats::count, BrickStats::totalNs)
                 .containsExactlyElementsOf(expected.bricks().stream()
                         .map(brick -> tuple(brick.name(), brick.count(), brick.totalNs()))
                         .toList());
@@ -165,7 +167,9 @@ class DemoTest {
     void aGraphWithAnotherNameIsATree() throws IOException {
         run(TINY + " --graph " + folder.resolve("pass.txt"));
 
-        assertThat(Files.readString(folder.resolve("pass.txt"))).contains("Layer 0").doesNotContain("digraph");
+        assertThat(Files.readString(folder.resolve("pass.txt")))
+                .contains("Layer 0")
+                .doesNotContain("digraph");
     }
 
     @Test
@@ -185,7 +189,10 @@ class DemoTest {
     void leavesOutWhatNobodyWants() {
         run(TINY + " --no-percentiles --no-tiles");
 
-        assertThat(out.toString()).doesNotContainPattern(PERCENTILES).doesNotContain("macro").doesNotContain("Elements of a tile");
+        assertThat(out.toString())
+                .doesNotContainPattern(PERCENTILES)
+                .doesNotContain("macro")
+                .doesNotContain("Elements of a tile");
     }
 
     @Test
@@ -202,7 +209,9 @@ class DemoTest {
     void writesNoFileThatNobodyAskedFor() throws IOException {
         assertThat(runWithoutJson(TINY)).isZero();
 
-        assertThat(out.toString()).contains("RmsNorm", "Ended by the number of tokens.").doesNotContain("JSON");
+        assertThat(out.toString())
+                .contains("RmsNorm", "Ended by the number of tokens.")
+                .doesNotContain("JSON");
         assertThat(folder).isEmptyDirectory();
         assertThat(Path.of("brick-profile.json")).doesNotExist();
     }
@@ -221,8 +230,7 @@ class DemoTest {
     void aNumberOfTokensLiftsTheUsualTimeLimitAlone() {
         assertThat(limit()).isEqualTo(new DecodeRun.Limit(1_500, 15_000_000_000L));
         assertThat(limit("--tokens", "9000")).isEqualTo(new DecodeRun.Limit(9_000, DecodeRun.Limit.NO_TIME));
-        assertThat(limit("--tokens", "9000", "--seconds", "2"))
-                .isEqualTo(new DecodeRun.Limit(9_000, 2_000_000_000L));
+        assertThat(limit("--tokens", "9000", "--seconds", "2")).isEqualTo(new DecodeRun.Limit(9_000, 2_000_000_000L));
     }
 
     private static DecodeRun.Limit limit(String... arguments) {

@@ -54,11 +54,8 @@ class DemoTraceIT {
 
     @Test
     void aPropertyWritesTheTimelineOfAProgramThatKnowsNothingOfIt() throws Exception {
-        ProcessResult demo = DemoProcess.run(
-                folder,
-                List.of(),
-                List.of("-Dbrick.profiler.trace=all.pftrace"),
-                DemoProcess.TINY);
+        ProcessResult demo =
+                DemoProcess.run(folder, List.of(), List.of("-Dbrick.profiler.trace=all.pftrace"), DemoProcess.TINY);
 
         assertThat(demo.err()).hasLineCount(1).contains("the timeline is in").contains("all.pftrace");
         assertThat(demo.exitCode()).isZero();
@@ -66,13 +63,15 @@ class DemoTraceIT {
         ProfileSnapshot read = TraceReader.profile(
                         folder.resolve("all.pftrace"), ReadOptions.defaults().withKeepWarmup(true))
                 .snapshot();
-        assertThat(read.brick("Sampling").map(BrickStats::count)).as("warm-up included").contains(9L);
+        assertThat(read.brick("Sampling").map(BrickStats::count))
+                .as("warm-up included")
+                .contains(9L);
     }
 
     @Test
     void aPropertyThatNamesNoTraceIsToldAndChangesNothing() throws Exception {
-        ProcessResult demo = DemoProcess.run(
-                folder, List.of(), List.of("-Dbrick.profiler.trace=trace.txt"), DemoProcess.TINY);
+        ProcessResult demo =
+                DemoProcess.run(folder, List.of(), List.of("-Dbrick.profiler.trace=trace.txt"), DemoProcess.TINY);
 
         assertThat(demo.exitCode()).isZero();
         assertThat(demo.err()).hasLineCount(1).contains("trace.txt");

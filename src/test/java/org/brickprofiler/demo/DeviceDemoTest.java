@@ -19,8 +19,24 @@ class DeviceDemoTest extends SimulatedRun {
 
     /** Of two layers; lengths are no multiples of a block or a warp. */
     private static final List<String> SMALL = List.of(
-            "--layers", "2", "--dim", "40", "--heads", "4", "--kv-heads", "2", "--ffn", "70", "--vocab", "101",
-            "--tokens", "3", "--warmup", "1", "--threads", "1");
+            "--layers",
+            "2",
+            "--dim",
+            "40",
+            "--heads",
+            "4",
+            "--kv-heads",
+            "2",
+            "--ffn",
+            "70",
+            "--vocab",
+            "101",
+            "--tokens",
+            "3",
+            "--warmup",
+            "1",
+            "--threads",
+            "1");
 
     private static final int LAYERS = 2;
     private static final int TOKENS = 3;
@@ -81,7 +97,11 @@ class DeviceDemoTest extends SimulatedRun {
     }
 
     private String firstTokens() {
-        return out.toString().lines().filter(line -> line.startsWith("First tokens: ")).findFirst().orElseThrow();
+        return out.toString()
+                .lines()
+                .filter(line -> line.startsWith("First tokens: "))
+                .findFirst()
+                .orElseThrow();
     }
 
     @ParameterizedTest

@@ -33,10 +33,8 @@ class DeviceKernelsTest {
     private final PtxArena arena = new PtxArena();
 
     private static Stream<Arguments> lengthsAndBlocks() {
-        return Stream.of(Order.values())
-                .flatMap(order -> Stream.of(1, 31, 32, 33, 100, 256, 257, 1408)
-                        .flatMap(length -> Stream.of(32, 64, 256, 1024)
-                                .map(block -> Arguments.of(length, block, order))));
+        return Stream.of(Order.values()).flatMap(order -> Stream.of(1, 31, 32, 33, 100, 256, 257, 1408)
+                .flatMap(length -> Stream.of(32, 64, 256, 1024).map(block -> Arguments.of(length, block, order))));
     }
 
     private static Stream<Arguments> matrices() {
@@ -55,9 +53,8 @@ class DeviceKernelsTest {
             {6, 2, 64, 70, 128},
             {2, 1, 100, 300, 301},
         };
-        return Stream.of(Order.values())
-                .flatMap(order -> Arrays.stream(shapes)
-                        .map(s -> Arguments.of(new ModelConfig(1, s[0] * s[2], s[0], s[1], 1, 1, s[4]), s[3], order)));
+        return Stream.of(Order.values()).flatMap(order -> Arrays.stream(shapes)
+                .map(s -> Arguments.of(new ModelConfig(1, s[0] * s[2], s[0], s[1], 1, 1, s[4]), s[3], order)));
     }
 
     @ParameterizedTest
@@ -332,9 +329,8 @@ class DeviceKernelsTest {
     private static void assertNear(float[] actual, float[] expected) {
         assertThat(actual).hasSameSizeAs(expected);
         for (int i = 0; i < expected.length; i++) {
-            assertThat(actual[i])
-                    .as("value %d of %d", i, expected.length)
-                    .isCloseTo(expected[i], within((float) (ABSOLUTE + RELATIVE * Math.abs(expected[i]))));
+            assertThat(actual[i]).as("value %d of %d", i, expected.length).isCloseTo(expected[i], within((float)
+                    (ABSOLUTE + RELATIVE * Math.abs(expected[i]))));
         }
     }
 }

@@ -18,8 +18,10 @@ class GraphRunnerTest {
     private final BrickProfiler profiler = BrickProfiler.enabled();
 
     private PassRunner.Graphed decode(int tokens, int graphedPass) {
-        PassRunner.Graphed runner = new PassRunner.Graphed(new PassRunner.Profiled(profiler), profiler.graph(), graphedPass);
-        Decoder.Instruments instruments = new Decoder.Instruments(runner, TiledProduct.Probe.NONE, UnaryOperator.identity());
+        PassRunner.Graphed runner =
+                new PassRunner.Graphed(new PassRunner.Profiled(profiler), profiler.graph(), graphedPass);
+        Decoder.Instruments instruments =
+                new Decoder.Instruments(runner, TiledProduct.Probe.NONE, UnaryOperator.identity());
         try (Decoder decoder = new Decoder(Weights.random(CONFIG, 1), new Sampler(0, 1, 1), 1, instruments)) {
             int token = 0;
             for (int i = 0; i < tokens; i++) {
@@ -81,7 +83,9 @@ class GraphRunnerTest {
             closest = Math.min(closest, 1 - (double) pathNs / runner.passNs());
         }
 
-        assertThat(closest).as("share of the pass that is not on the critical path").isLessThanOrEqualTo(0.02);
+        assertThat(closest)
+                .as("share of the pass that is not on the critical path")
+                .isLessThanOrEqualTo(0.02);
     }
 
     @Test

@@ -48,8 +48,7 @@ class PassCostsTest {
         PassCosts costs = measure(5, ways);
 
         assertThat(costs.costs())
-                .containsExactly(
-                        new Cost("base", 5, 1_000, 1_000, 1_000), new Cost("other", 5, 1_200, 1_300, 1_400));
+                .containsExactly(new Cost("base", 5, 1_000, 1_000, 1_000), new Cost("other", 5, 1_200, 1_300, 1_400));
         assertThat(costs.cost("other").overhead(costs.cost("base"))).isEqualTo(0.3);
     }
 
@@ -81,8 +80,8 @@ class PassCostsTest {
         BrickProfiler profiler = new BrickProfiler();
         List<String> seen = new ArrayList<>();
 
-        PassCosts costs = PassCosts.ofWatching(
-                () -> nowNs++, 1, profiler, way -> seen.add(way + " in " + profiler.syncMode()));
+        PassCosts costs =
+                PassCosts.ofWatching(() -> nowNs++, 1, profiler, way -> seen.add(way + " in " + profiler.syncMode()));
 
         assertThat(seen.subList(6, 12))
                 .containsExactly(

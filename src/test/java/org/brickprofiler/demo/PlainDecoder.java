@@ -39,7 +39,9 @@ public final class PlainDecoder implements AutoCloseable {
         product = new TiledProduct(pool, TiledProduct.Probe.NONE);
         attention = new Attention(config, pool);
         rotary = new RotaryEmbedding(config);
-        caches = IntStream.range(0, config.layers()).mapToObj(layer -> new KvCache(config)).toList();
+        caches = IntStream.range(0, config.layers())
+                .mapToObj(layer -> new KvCache(config))
+                .toList();
         residual = new float[config.dim()];
         normed = new float[config.dim()];
         qkv = new float[config.qkvDim()];

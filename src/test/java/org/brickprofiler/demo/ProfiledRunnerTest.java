@@ -64,11 +64,15 @@ class ProfiledRunnerTest {
     void aPassIsAStepThatDecodesAToken() {
         new PassRunner.Profiled(profiler).run(pass, 7);
 
-        StepStats decode = profiler.snapshot().steps().phase(StepInfo.Phase.DECODE).orElseThrow();
+        StepStats decode =
+                profiler.snapshot().steps().phase(StepInfo.Phase.DECODE).orElseThrow();
         assertThat(decode.totalNs()).isEqualTo(113);
         assertThat(decode.kvLength()).isEqualTo(7);
         assertThat(decode.outputTokens()).isEqualTo(1);
-        assertThat(decode.categoryNs().values().stream().mapToLong(Long::longValue).sum()).isEqualTo(113);
+        assertThat(decode.categoryNs().values().stream()
+                        .mapToLong(Long::longValue)
+                        .sum())
+                .isEqualTo(113);
     }
 
     @Test
@@ -78,14 +82,16 @@ class ProfiledRunnerTest {
 
         new PassRunner.Profiled(profiler).run(pass, 0);
 
-        assertThat(profiler.stats("before the first layer ends").map(BrickStats::totalNs)).contains(5L + 10 + 20);
+        assertThat(profiler.stats("before the first layer ends").map(BrickStats::totalNs))
+                .contains(5L + 10 + 20);
 
         profiler.setSyncMode(SyncMode.DEFERRED);
         profiler.recordDeferred("before the pass ends", profiler.elapsedNs(), 1);
 
         new PassRunner.Profiled(profiler).run(pass, 0);
 
-        assertThat(profiler.stats("before the pass ends").map(BrickStats::totalNs)).contains(113L);
+        assertThat(profiler.stats("before the pass ends").map(BrickStats::totalNs))
+                .contains(113L);
     }
 
     private Pass.Step step(BrickId brick, long lastsNs) {

@@ -49,8 +49,8 @@ public final class PtxArena implements PtxMemory {
     private int indexAt(long address) {
         long offset = (address - FIRST) % APART;
         if (offset % Float.BYTES != 0 || offset / Float.BYTES >= arrayAt(address).length) {
-            throw new IllegalStateException("byte " + offset + " of an array of "
-                    + arrayAt(address).length + " floats");
+            throw new IllegalStateException(
+                    "byte " + offset + " of an array of " + arrayAt(address).length + " floats");
         }
         return (int) (offset / Float.BYTES);
     }

@@ -67,8 +67,7 @@ final class PtxArithmetic {
             case "rcp.rn.f32" -> maker.floating(a -> 1f / a);
             case "sqrt.rn.f32" -> maker.floating(Math::sqrt);
             case "ex2.approx.f32" -> maker.floating(a -> Math.pow(2, a));
-            case "fma.rn.f32" ->
-                maker.three("f32", (a, b, c) -> bits(Math.fma(number(a), number(b), number(c))));
+            case "fma.rn.f32" -> maker.three("f32", (a, b, c) -> bits(Math.fma(number(a), number(b), number(c))));
             default -> memory(maker, opcode);
         };
     }
@@ -167,8 +166,7 @@ final class PtxArithmetic {
             requireOperands(2);
             int target = target("f32");
             ToLongFunction<PtxThread> address = operands.address(given[1], "u64");
-            return thread -> thread.registers[target] =
-                    thread.block.memory.load32(address.applyAsLong(thread)) & WORD;
+            return thread -> thread.registers[target] = thread.block.memory.load32(address.applyAsLong(thread)) & WORD;
         }
 
         Effect loadShared() {
@@ -182,8 +180,7 @@ final class PtxArithmetic {
             requireOperands(2);
             ToLongFunction<PtxThread> address = operands.address(given[0], "u64");
             ToLongFunction<PtxThread> value = operand(1, "f32");
-            return thread ->
-                    thread.block.memory.store32(address.applyAsLong(thread), (int) value.applyAsLong(thread));
+            return thread -> thread.block.memory.store32(address.applyAsLong(thread), (int) value.applyAsLong(thread));
         }
 
         Effect storeLongGlobal() {

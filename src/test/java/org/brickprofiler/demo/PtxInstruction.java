@@ -11,8 +11,7 @@ import java.util.function.ToLongFunction;
  * @param waitsAs what the thread is afterwards: it runs on, has ended or waits for others
  * @param shuffle what is exchanged, of an instruction at which a warp meets
  */
-public record PtxInstruction(
-        String text, Condition isOn, Effect effect, PtxThread.State waitsAs, Shuffle shuffle) {
+public record PtxInstruction(String text, Condition isOn, Effect effect, PtxThread.State waitsAs, Shuffle shuffle) {
 
     /** The predicate before an instruction. */
     public interface Condition {

@@ -47,7 +47,8 @@ public final class PtxInterpreter {
         }
         entry.appendTail(rest);
         if (!HEADER.matcher(rest).matches()) {
-            throw new IllegalArgumentException("not understood: " + rest.toString().strip());
+            throw new IllegalArgumentException(
+                    "not understood: " + rest.toString().strip());
         }
         return new PtxModule(kernels);
     }
@@ -115,7 +116,8 @@ public final class PtxInterpreter {
                 isOn = thread -> thread.registers[predicate] != 0;
             }
             String opcode = parts.group(2);
-            String[] given = parts.group(3).isBlank() ? new String[0] : parts.group(3).split("\\s*,\\s*", -1);
+            String[] given =
+                    parts.group(3).isBlank() ? new String[0] : parts.group(3).split("\\s*,\\s*", -1);
             return switch (opcode) {
                 case "ret" -> new PtxInstruction(text, isOn, Effect.NONE, State.ENDED, Shuffle.NONE);
                 case "trap" -> new PtxInstruction(text, isOn, trap(), State.ENDED, Shuffle.NONE);
@@ -146,7 +148,9 @@ public final class PtxInterpreter {
                 throw new IllegalArgumentException(name + ": only whole warps shuffle: " + text);
             }
             return new Shuffle(
-                    operands.registerOf(given[0], "f32"), operands.value(given[1], "f32"), operands.value(given[2], "u32"));
+                    operands.registerOf(given[0], "f32"),
+                    operands.value(given[1], "f32"),
+                    operands.value(given[2], "u32"));
         }
 
         private Effect effect(String text, String opcode, String[] given) {

@@ -61,8 +61,7 @@ public record PtxKernel(
         List<PtxThread.Block> blocks = new ArrayList<>();
         for (int y = 0; y < shape.gridY(); y++) {
             for (int x = 0; x < shape.gridX(); x++) {
-                blocks.add(new PtxThread.Block(
-                        memory, arguments, sharedWords, x, y, shape.blockSize(), globalTimer));
+                blocks.add(new PtxThread.Block(memory, arguments, sharedWords, x, y, shape.blockSize(), globalTimer));
             }
         }
         order.of(blocks).forEach(block -> run(block, order));

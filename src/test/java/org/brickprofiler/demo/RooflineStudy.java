@@ -35,7 +35,9 @@ final class RooflineStudy {
     /** A model, and how many tokens a run decodes, chosen for half a second or less. */
     private record Model(String name, ModelConfig config, int tokens) {}
 
-    /** The default of the demonstration, which no cache but the largest holds, and one that fits a second-level cache. */
+    /**
+     * The default of the demonstration, which no cache but the largest holds, and one that fits a second-level cache.
+     */
     private static final List<Model> MODELS = List.of(
             new Model("default", new ModelConfig(12, 512, 8, 4, 1_408, 16_000, 256), 16),
             new Model("small", new ModelConfig(2, 128, 4, 2, 352, 800, 256), 200));
@@ -202,8 +204,8 @@ final class RooflineStudy {
             List<String> remarks = new ArrayList<>();
             try (DirectoryStream<Path> profiles = Files.newDirectoryStream(folder, model + "-*.json")) {
                 for (Path profile : profiles) {
-                    BrickRoofline roofline = BrickRoofline.of(
-                            JsonReport.read(profile), machine, model.equals(CONTROLS) ? 1 : THREADS);
+                    BrickRoofline roofline =
+                            BrickRoofline.of(JsonReport.read(profile), machine, model.equals(CONTROLS) ? 1 : THREADS);
                     attained.add(roofline.attained());
                     remarks.addAll(roofline.remarks());
                     roofline.bricks().forEach(brick -> bricks.computeIfAbsent(brick.name(), n -> new Outcomes())

@@ -59,8 +59,10 @@ class SamplerTest {
         Sampler two = new Sampler(1, 0.9, 11);
 
         assertThat(IntStream.range(0, 1_000).map(i -> one.sample(LOGITS)))
-                .containsExactlyElementsOf(
-                        IntStream.range(0, 1_000).map(i -> two.sample(LOGITS)).boxed().toList());
+                .containsExactlyElementsOf(IntStream.range(0, 1_000)
+                        .map(i -> two.sample(LOGITS))
+                        .boxed()
+                        .toList());
     }
 
     @Test
@@ -76,7 +78,8 @@ class SamplerTest {
         Sampler sampler = new Sampler(1e-30, 1, 1);
 
         assertThat(sampler.sample(new float[] {-1e30f, 1e30f, 0})).isEqualTo(1);
-        assertThat(sampler.sample(new float[] {Float.NEGATIVE_INFINITY, Float.NEGATIVE_INFINITY, 3})).isEqualTo(2);
+        assertThat(sampler.sample(new float[] {Float.NEGATIVE_INFINITY, Float.NEGATIVE_INFINITY, 3}))
+                .isEqualTo(2);
     }
 
     @ParameterizedTest

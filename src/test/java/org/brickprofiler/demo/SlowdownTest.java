@@ -40,7 +40,8 @@ class SlowdownTest {
             Pass.Step step = layer.get(0);
             assertThat(step.brick()).isEqualTo(BrickId.RMS_NORM);
             long startNs = System.nanoTime();
-            assertThat(step.operation().run()).containsExactly(BrickId.RMS_NORM.name().length());
+            assertThat(step.operation().run())
+                    .containsExactly(BrickId.RMS_NORM.name().length());
             assertThat(System.nanoTime() - startNs).isGreaterThanOrEqualTo(WORK_NS * 5 / 2);
         }
         assertThat(ran).as("once each").containsExactly(BrickId.RMS_NORM, BrickId.RMS_NORM);

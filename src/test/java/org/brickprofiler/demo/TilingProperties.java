@@ -15,7 +15,8 @@ class TilingProperties {
             @ForAll @IntRange(min = 1, max = 64) int threads) {
         TiledProduct.Tiling tiling = TiledProduct.Tiling.of(rows, cols, threads);
 
-        assertThat((long) tiling.blockRows() * tiling.blockCols()).isBetween(1L, (long) TiledProduct.Tiling.BLOCK_FLOATS);
+        assertThat((long) tiling.blockRows() * tiling.blockCols())
+                .isBetween(1L, (long) TiledProduct.Tiling.BLOCK_FLOATS);
         assertThat(tiling.firstRowOf(0)).isZero();
         assertThat(tiling.firstRowOf(tiling.rowBlocks() - 1)).isLessThan(rows);
         assertThat(tiling.firstRowOf(tiling.rowBlocks())).isEqualTo(rows);
@@ -35,7 +36,8 @@ class TilingProperties {
         assertThat(tiling.firstBlockOf(0)).isZero();
         assertThat(tiling.firstBlockOf(tiling.bands())).isEqualTo(tiling.rowBlocks());
         for (int band = 0; band < tiling.bands(); band++) {
-            assertThat(tiling.firstBlockOf(band + 1) - tiling.firstBlockOf(band)).isBetween(perBand, perBand + 1);
+            assertThat(tiling.firstBlockOf(band + 1) - tiling.firstBlockOf(band))
+                    .isBetween(perBand, perBand + 1);
         }
     }
 

@@ -62,8 +62,8 @@ class WatchingTest {
 
         Map<String, Long> totals = new HashMap<>();
         profiler.allBrickStats().forEach(stats -> totals.put(stats.name(), stats.totalNs()));
-        Map<String, Long> expected = Map.of(
-                "Embedding", WORK_NS, "RmsNorm", 2 * WORK_NS, "Activation", 2 * WORK_NS, "LmHead", WORK_NS);
+        Map<String, Long> expected =
+                Map.of("Embedding", WORK_NS, "RmsNorm", 2 * WORK_NS, "Activation", 2 * WORK_NS, "LmHead", WORK_NS);
         assertThat(totals).isEqualTo(way == Watching.ABSENT ? Map.of() : expected);
         assertThat(profiler.pendingCount()).isZero();
     }

@@ -15,7 +15,8 @@ class WeightsTest {
         Weights two = Weights.random(CONFIG, 7);
 
         assertThat(two.embedding().values()).containsExactly(one.embedding().values());
-        assertThat(two.layer(1).down().values()).containsExactly(one.layer(1).down().values());
+        assertThat(two.layer(1).down().values())
+                .containsExactly(one.layer(1).down().values());
         assertThat(two.head().values()).containsExactly(one.head().values());
     }
 
@@ -23,8 +24,10 @@ class WeightsTest {
     void seedAndLayerMakeADifference() {
         Weights weights = Weights.random(CONFIG, 7);
 
-        assertThat(Weights.random(CONFIG, 8).head().values()).isNotEqualTo(weights.head().values());
-        assertThat(weights.layer(0).qkv().values()).isNotEqualTo(weights.layer(1).qkv().values());
+        assertThat(Weights.random(CONFIG, 8).head().values())
+                .isNotEqualTo(weights.head().values());
+        assertThat(weights.layer(0).qkv().values())
+                .isNotEqualTo(weights.layer(1).qkv().values());
     }
 
     @Test

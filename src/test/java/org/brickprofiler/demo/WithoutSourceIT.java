@@ -82,12 +82,14 @@ class WithoutSourceIT {
             Files.copy(Objects.requireNonNull(file), own.resolve("PlainDecoder.class"));
         }
         // Not the class path of the test, on which the agent's own classes are.
-        String classPath = folder.resolve("classes") + File.pathSeparator
+        String classPath = folder.resolve("classes")
+                + File.pathSeparator
                 + Path.of(System.getProperty("cli.jar")).toAbsolutePath();
 
         ProcessResult result = ChildProcess.java(PlainDecoder.class, classPath)
-                .jvmOptions(List.of("-javaagent:" + Path.of(System.getProperty("agent.jar")).toAbsolutePath() + "=rules="
-                        + folder.resolve("bricks.yaml") + ",out=" + folder.resolve("run.json")))
+                .jvmOptions(List.of(
+                        "-javaagent:" + Path.of(System.getProperty("agent.jar")).toAbsolutePath() + "=rules="
+                                + folder.resolve("bricks.yaml") + ",out=" + folder.resolve("run.json")))
                 .arguments(List.of(Integer.toString(TOKENS), Integer.toString(threads)))
                 .run()
                 .assertSucceeded();

@@ -10,8 +10,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class ClockConversionTest {
 
     /** A counter of 24 MHz, as Apple's: 125 ns in 3 ticks. */
-    private static final ClockConversion MHZ_24 =
-            ClockConversion.between(new ClockConversion.Pair(1_000, 300), new ClockConversion.Pair(1_000_001_000, 24_000_300));
+    private static final ClockConversion MHZ_24 = ClockConversion.between(
+            new ClockConversion.Pair(1_000, 300), new ClockConversion.Pair(1_000_001_000, 24_000_300));
 
     @Test
     void aTickIsANanosecondWhereNothingElseIsSaid() {
@@ -44,7 +44,8 @@ final class ClockConversionTest {
 
     @Test
     void halvesAreRoundedUpOnBothSides() {
-        ClockConversion twoTicksANs = ClockConversion.between(new ClockConversion.Pair(0, 10), new ClockConversion.Pair(1, 12));
+        ClockConversion twoTicksANs =
+                ClockConversion.between(new ClockConversion.Pair(0, 10), new ClockConversion.Pair(1, 12));
 
         assertThat(twoTicksANs.toHostNs(11)).isEqualTo(1);
         assertThat(twoTicksANs.toHostNs(9)).isZero();
@@ -55,7 +56,8 @@ final class ClockConversionTest {
     void aDayOfTicksThatHasNoCommonDivisorIsExact() {
         long ns = 86_400_000_000_007L;
         long ticks = 2_073_600_000_011L;
-        ClockConversion day = ClockConversion.between(new ClockConversion.Pair(0, 0), new ClockConversion.Pair(ns, ticks));
+        ClockConversion day =
+                ClockConversion.between(new ClockConversion.Pair(0, 0), new ClockConversion.Pair(ns, ticks));
 
         assertThat(day.toHostNs(ticks)).isEqualTo(ns);
         assertThat(day.toHostNs(ticks - 1)).isEqualTo(ns - 42);
@@ -73,7 +75,8 @@ final class ClockConversionTest {
 
     @Test
     void refusesTimeThatIsNoLong() {
-        ClockConversion fast = ClockConversion.between(new ClockConversion.Pair(5, 0), new ClockConversion.Pair(5_000_005, 1));
+        ClockConversion fast =
+                ClockConversion.between(new ClockConversion.Pair(5, 0), new ClockConversion.Pair(5_000_005, 1));
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> fast.toHostNs(1L << 62))

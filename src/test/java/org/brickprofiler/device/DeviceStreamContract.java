@@ -17,7 +17,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link DeviceStream} keeps to. An implementation's test extends this and says how to work on its device. */
+/**
+ * What every {@link DeviceStream} keeps to. An implementation's test extends this and says how to work on its device.
+ */
 public abstract class DeviceStreamContract {
 
     /** A device with exact times and one stream, which is the one under test. */
@@ -35,7 +37,10 @@ public abstract class DeviceStreamContract {
         /** Whether work is done after it was enqueued; otherwise it is done as it is. */
         boolean worksLater();
 
-        /** Whether nothing but the work takes time; otherwise calls do, too, and work may be over before it is asked for. */
+        /**
+         * Whether nothing but the work takes time; otherwise calls do, too, and work may be over before it is asked
+         * for.
+         */
         default boolean isExact() {
             return true;
         }

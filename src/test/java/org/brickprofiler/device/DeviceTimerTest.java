@@ -113,7 +113,9 @@ final class DeviceTimerTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> DeviceTimer.of("CUDA", metal))
                 .withMessage("no timer for backend 'CUDA': there are streams of [METAL]");
-        assertThatIllegalArgumentException().isThrownBy(() -> DeviceTimer.of(null)).withMessageContaining("backend");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> DeviceTimer.of(null))
+                .withMessageContaining("backend");
     }
 
     @Test
@@ -153,7 +155,8 @@ final class DeviceTimerTest {
         Optional<ProbeTimer> probe = ProbeTimer.startIf(
                 true, timer, (name, category, elapsedNs, tid) -> pushed.add(name + category + elapsedNs + "/" + tid));
         clock.advance(7);
-        assertThat(probe.map(running -> running.finishTraced("norm", "probe", 3))).contains(7L);
+        assertThat(probe.map(running -> running.finishTraced("norm", "probe", 3)))
+                .contains(7L);
         assertThat(pushed).containsExactly("normprobe7/3");
     }
 }

@@ -170,7 +170,9 @@ final class DispatchTimerTest {
         }
         crew.join();
         shared.drain(Backend.CPU, timings::record);
-        long timed = timings.snapshot().stream().mapToLong(KernelTiming::dispatchCount).sum();
+        long timed = timings.snapshot().stream()
+                .mapToLong(KernelTiming::dispatchCount)
+                .sum();
         assertThat(timed + shared.lost()).isEqualTo((long) threads * each);
         assertThat(timed).isPositive();
     }
@@ -178,9 +180,15 @@ final class DispatchTimerTest {
     @Test
     @SuppressWarnings("NullAway") // what is refused
     void badArgumentsAreRefused() {
-        assertThatIllegalArgumentException().isThrownBy(() -> dispatches.begin("")).withMessageContaining("name");
-        assertThatIllegalArgumentException().isThrownBy(() -> dispatches.begin(null)).withMessageContaining("name");
-        assertThatIllegalArgumentException().isThrownBy(() -> new DispatchTimer(stream, 0)).withMessageContaining("0");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> dispatches.begin(""))
+                .withMessageContaining("name");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> dispatches.begin(null))
+                .withMessageContaining("name");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new DispatchTimer(stream, 0))
+                .withMessageContaining("0");
         assertThat(stream.marksHeld()).isZero();
     }
 }

@@ -55,8 +55,7 @@ public record NativeLibrary(
      *     compiled
      * @param options what the compiler is told besides, libraries to link among it: it comes after the sources
      */
-    public NativeLibrary(
-            Fixture fixture, String fileName, String compiler, List<Path> folders, List<String> options) {
+    public NativeLibrary(Fixture fixture, String fileName, String compiler, List<Path> folders, List<String> options) {
         this(fixture, fileName, folders, List.of(compiler), concat(List.of(compiler, "-o", FILE, SOURCES), options));
     }
 

@@ -74,7 +74,8 @@ class NativeLibraryTest {
     }
 
     private NativeLibrary made(String level, String compiler) {
-        return NativeLibrary.ofMake(Fixture.COMPILER, "libone.so", compiler, List.of(folder), List.of("LEVEL=" + level));
+        return NativeLibrary.ofMake(
+                Fixture.COMPILER, "libone.so", compiler, List.of(folder), List.of("LEVEL=" + level));
     }
 
     @Test

@@ -10,9 +10,9 @@ import org.brickprofiler.internal.record.SpanSink;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A simulated device, for tests: work that is enqueued begins when the host's clock says so and the work before is done,
- * and lasts exactly as long as the test gives. Waiting moves the host's clock, or lasts as long where that runs by itself. Can refuse marks, forget times, and be
- * lost. Any thread.
+ * A simulated device, for tests: work that is enqueued begins when the host's clock says so and the work before is
+ * done, and lasts exactly as long as the test gives. Waiting moves the host's clock, or lasts as long where that runs
+ * by itself. Can refuse marks, forget times, and be lost. Any thread.
  */
 public final class SimulatedStream implements DeviceStream {
 
@@ -83,7 +83,10 @@ public final class SimulatedStream implements DeviceStream {
         answersElsewhere = elsewhere;
     }
 
-    /** Work fails at the end of the queue: what lies before and what lies behind it have their times, but none between them. */
+    /**
+     * Work fails at the end of the queue: what lies before and what lies behind it have their times, but none between
+     * them.
+     */
     public synchronized void breakOff() {
         brokenAtNs = Math.max(idleFromNs, clock.now());
     }

@@ -19,7 +19,8 @@ final class StreamTotalsTest {
         StreamTotals one = on(Optional.of("GPU-1"), Optional.of("0000:17:00.0"));
         StreamTotals other = on(Optional.of("GPU-2"), Optional.of("0000:17:00.0"));
         assertThat(one.key()).isNotEqualTo(other.key()).isLessThan(other.key());
-        assertThat(one.key()).isEqualTo(on(Optional.of("GPU-1"), Optional.empty()).key());
+        assertThat(one.key())
+                .isEqualTo(on(Optional.of("GPU-1"), Optional.empty()).key());
         assertThat(on(Optional.empty(), Optional.empty()).key()).isLessThan(one.key());
     }
 

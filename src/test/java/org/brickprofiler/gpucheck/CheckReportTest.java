@@ -17,7 +17,8 @@ class CheckReportTest {
             "spin", true, "is so", "yes", Map.of("rows", List.of(Map.of("ns", 5L, "share", 0.5, "holds", true))));
     private static final Outcome MISSED = new Outcome("cost", Outcome.Status.MISSED, "is small", "no", Map.of());
     private static final Outcome BROKEN = Outcome.of("marks", false, "is there", "no", Map.of());
-    private static final Outcome UNCLEAR = new Outcome("span", Outcome.Status.UNCLEAR, "is exact", "who knows", Map.of());
+    private static final Outcome UNCLEAR =
+            new Outcome("span", Outcome.Status.UNCLEAR, "is exact", "who knows", Map.of());
     private static final Outcome NOT_MADE = Outcome.notMade("torch", "compared", "nobody is there");
     private static final Outcome TOLD = new Outcome("cost", Outcome.Status.SHOWN, "is shown", "7 us", Map.of());
 
@@ -41,7 +42,8 @@ class CheckReportTest {
 
     @Test
     void theTableShowsEveryOutcomeWithItsReason() {
-        assertThat(report(false, HELD, UNCLEAR, MISSED, BROKEN, NOT_MADE, TOLD).toText()).isEqualTo("""
+        assertThat(report(false, HELD, UNCLEAR, MISSED, BROKEN, NOT_MADE, TOLD).toText())
+                .isEqualTo("""
 
                 held      spin     is so
                                    yes

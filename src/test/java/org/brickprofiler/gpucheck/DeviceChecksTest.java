@@ -48,13 +48,22 @@ class DeviceChecksTest {
 
         assertThat(outcome.status()).isEqualTo(Status.HELD);
         assertThat(outcome.found()).startsWith("12 of 12 within");
-        assertThat((List<?>) outcome.figures().get("rows")).hasSize(12).first().isEqualTo(Map.of(
-                "spin_ns", 2_000L,
-                "inside_ns", 2_000.0,
-                "measured_ns", 2_000.0,
-                "error_ns", ZERO.figures(),
-                "shortest_ns", 0.0,
-                "status", "held"));
+        assertThat((List<?>) outcome.figures().get("rows"))
+                .hasSize(12)
+                .first()
+                .isEqualTo(Map.of(
+                        "spin_ns",
+                        2_000L,
+                        "inside_ns",
+                        2_000.0,
+                        "measured_ns",
+                        2_000.0,
+                        "error_ns",
+                        ZERO.figures(),
+                        "shortest_ns",
+                        0.0,
+                        "status",
+                        "held"));
     }
 
     @ParameterizedTest
@@ -70,9 +79,11 @@ class DeviceChecksTest {
         "10000000, 200001, 200002, 200003, 200002, MISSED",
         "10000000, 2000001, 2000001, 2000001, 2000001, BROKEN"
     })
-    void aSpinIsJudgedByItsSpread(double insideNs, double low, double median, double high, double shortest, Status expected) {
+    void aSpinIsJudgedByItsSpread(
+            double insideNs, double low, double median, double high, double shortest, Status expected) {
         Spread inside = new Spread(31, insideNs, insideNs, insideNs);
-        assertThat(new SpinCheck.Row((long) insideNs, inside, inside, new Spread(31, low, median, high), shortest).status())
+        assertThat(new SpinCheck.Row((long) insideNs, inside, inside, new Spread(31, low, median, high), shortest)
+                        .status())
                 .isEqualTo(expected);
     }
 
@@ -230,7 +241,9 @@ class DeviceChecksTest {
     void aHostClockThatIsNotTheDevicesIsNoticed() {
         long[] reads = new long[1];
         // Runs at a third of the device's.
-        Outcome outcome = new ClockCheck(gpu, () -> SimulatedCuda.now() / 3 + reads[0]++).run().get(0);
+        Outcome outcome = new ClockCheck(gpu, () -> SimulatedCuda.now() / 3 + reads[0]++)
+                .run()
+                .get(0);
 
         assertThat(outcome.status()).isNotEqualTo(Status.HELD);
     }

@@ -58,15 +58,18 @@ class GpuCheckIT {
     @Test
     void allChecksAreMade() throws Exception {
         Map<String, String> simulated = Map.of(
-                "LD_LIBRARY_PATH", SimulatedCuda.DRIVER.build().resolveSibling("").toString(),
-                "CUDA_SIMULATION_REAL_CLOCK", "1");
+                "LD_LIBRARY_PATH",
+                SimulatedCuda.DRIVER.build().resolveSibling("").toString(),
+                "CUDA_SIMULATION_REAL_CLOCK",
+                "1");
         ProcessResult run = run(simulated, "--rounds", "5", "--marks", "400000");
 
         assertThat(run.output().lines().findFirst().orElseThrow())
                 .contains("*** SIMULATED DRIVER: no device was used", "Device: Simulated GPU 0");
         assertThat(run.output())
                 .containsPattern("\\d+ held, \\d unclear, \\d missed a bound, \\d broken, \\d could not be made");
-        JsonNode json = new ObjectMapper().readTree(folder.resolve("gpu-check.json").toFile());
+        JsonNode json =
+                new ObjectMapper().readTree(folder.resolve("gpu-check.json").toFile());
         Map<String, String> statuses = new HashMap<>();
         json.get("checks")
                 .forEach(check -> statuses.put(
@@ -100,7 +103,9 @@ class GpuCheckIT {
         ProcessResult run = run(Map.of("LD_LIBRARY_PATH", noLibrary.toString()));
 
         assertThat(run.exitCode()).isEqualTo(1);
-        assertThat(run.output()).startsWith("gpu-check: CUDA is not available: ").hasLineCount(1);
+        assertThat(run.output())
+                .startsWith("gpu-check: CUDA is not available: ")
+                .hasLineCount(1);
         assertThat(folder.resolve("gpu-check.json")).doesNotExist();
     }
 
@@ -109,6 +114,8 @@ class GpuCheckIT {
         Files.delete(folder.resolve("lib").resolve("brick-profiler-cli.jar"));
         ProcessResult unbuilt = run(Map.of());
         assertThat(unbuilt.exitCode()).isEqualTo(2);
-        assertThat(unbuilt.output()).startsWith("gpu-check: nothing is built here").hasLineCount(1);
+        assertThat(unbuilt.output())
+                .startsWith("gpu-check: nothing is built here")
+                .hasLineCount(1);
     }
 }

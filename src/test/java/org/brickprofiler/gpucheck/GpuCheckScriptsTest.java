@@ -60,7 +60,9 @@ class GpuCheckScriptsTest {
         Path jdk = Files.createDirectories(root.resolve("jdk").resolve("bin"));
         program(jdk.resolve("jlink"), "mkdir -p \"${@: -1}/bin\"; echo GLIBC_2.9 GLIBC_2.12 >\"${@: -1}/bin/java\"");
         program(jdk.resolve("jar"), "exec '" + Path.of(System.getProperty("java.home"), "bin", "jar") + "' \"$@\"");
-        program(jdk.resolve("java"), "[[ $1 == -version ]] && echo 'openjdk version \"17.0.1\"' >&2 || echo ran \"$@\"");
+        program(
+                jdk.resolve("java"),
+                "[[ $1 == -version ]] && echo 'openjdk version \"17.0.1\"' >&2 || echo ran \"$@\"");
         Path path = Files.createDirectories(root.resolve("path"));
         writeJar(root.resolve("fresh.jar"), "new");
         program(path.resolve("mvn"), "echo mvn \"$@\"; cp \"" + root.resolve("fresh.jar") + "\" \"" + jar + "\"");
@@ -72,7 +74,8 @@ class GpuCheckScriptsTest {
             out.putNextEntry(new ZipEntry("content"));
             out.write(content.getBytes(US_ASCII));
             out.putNextEntry(new ZipEntry("META-INF/natives/libJCudaDriver-1-linux-x86_64.so"));
-            out.write("\0CXXABI_1.3\0CXXABI_1.3.9\0CXXABI_1.3.8\0GLIBCXX_3.4\0GLIBC_2.2.5\0GLIBC_2.17\0".getBytes(US_ASCII));
+            out.write("\0CXXABI_1.3\0CXXABI_1.3.9\0CXXABI_1.3.8\0GLIBCXX_3.4\0GLIBC_2.2.5\0GLIBC_2.17\0"
+                    .getBytes(US_ASCII));
         }
     }
 
@@ -86,8 +89,10 @@ class GpuCheckScriptsTest {
                 .arguments(List.of(script.toString()))
                 .arguments(List.of(arguments))
                 .environment(Map.of(
-                        "JAVA_HOME", root.resolve("jdk").toString(),
-                        "PATH", root.resolve("path") + ":" + System.getenv("PATH")))
+                        "JAVA_HOME",
+                        root.resolve("jdk").toString(),
+                        "PATH",
+                        root.resolve("path") + ":" + System.getenv("PATH")))
                 .in(root)
                 .limit(Duration.ofSeconds(60))
                 .run();
@@ -95,7 +100,8 @@ class GpuCheckScriptsTest {
 
     /** Unpacks what was packed. */
     private Path packed(String expectedOutput) throws IOException {
-        ProcessResult run = run(scripts.resolve("pack.sh"), root.resolve("packed.tar.gz").toString());
+        ProcessResult run =
+                run(scripts.resolve("pack.sh"), root.resolve("packed.tar.gz").toString());
         assertThat(run.output()).contains(expectedOutput);
         run.assertSucceeded();
         ChildProcess.of("tar")
@@ -123,7 +129,8 @@ class GpuCheckScriptsTest {
                         + "version libstdc++.so.6 GLIBCXX_3.4\n"
                         + "version libstdc++.so.6 CXXABI_1.3.9\n"
                         + "library libcuda.so.1, the NVIDIA driver's, for CUDA 11.0 or later\n");
-        assertThat(contentOf(folder.resolve("lib").resolve("brick-profiler-cli.jar"))).isEqualTo("old");
+        assertThat(contentOf(folder.resolve("lib").resolve("brick-profiler-cli.jar")))
+                .isEqualTo("old");
         assertThat(folder.resolve("runtime").resolve("bin").resolve("java")).exists();
         assertThat(folder.resolve("run.sh")).exists();
     }
@@ -138,7 +145,8 @@ class GpuCheckScriptsTest {
                 root.resolve("src").resolve("main").resolve("A.java"), FileTime.from(BUILT.plusSeconds(1)));
 
         Path folder = packed("mvn -q package -DskipTests");
-        assertThat(contentOf(folder.resolve("lib").resolve("brick-profiler-cli.jar"))).isEqualTo("new");
+        assertThat(contentOf(folder.resolve("lib").resolve("brick-profiler-cli.jar")))
+                .isEqualTo("new");
     }
 
     @Test
@@ -158,18 +166,24 @@ class GpuCheckScriptsTest {
 
     @Test
     void aProgramThatIsOlderThanItsSourcesIsNotRun() throws IOException {
-        assertThat(run(scripts.resolve("run.sh")).output()).contains("ran ").contains("org.brickprofiler.gpucheck.GpuCheck");
+        assertThat(run(scripts.resolve("run.sh")).output())
+                .contains("ran ")
+                .contains("org.brickprofiler.gpucheck.GpuCheck");
         Files.setLastModifiedTime(root.resolve("pom.xml"), FileTime.from(BUILT.plusSeconds(1)));
 
         ProcessResult refused = run(scripts.resolve("run.sh"));
         assertThat(refused.exitCode()).isEqualTo(2);
-        assertThat(refused.output()).startsWith("gpu-check: what is built is older than its sources").hasLineCount(1);
+        assertThat(refused.output())
+                .startsWith("gpu-check: what is built is older than its sources")
+                .hasLineCount(1);
     }
 
     @Test
     void whatAMachineLacksIsNamedAndTheRestIsTried() throws IOException {
         Path folder = packed("It needs:");
-        assertThat(run(folder.resolve("run.sh")).output()).doesNotContain("CXXABI_9").contains("ran ");
+        assertThat(run(folder.resolve("run.sh")).output())
+                .doesNotContain("CXXABI_9")
+                .contains("ran ");
         Files.writeString(folder.resolve("NEEDS"), "version libstdc++.so.6 CXXABI_9.9.9\nversion libnone.so.1 X_1\n");
 
         ProcessResult run = run(folder.resolve("run.sh"));

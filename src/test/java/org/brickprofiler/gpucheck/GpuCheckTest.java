@@ -27,8 +27,22 @@ class GpuCheckTest extends SimulatedRun {
         json().get("checks").forEach(check -> checks.add(check.get("check").asText()));
         assertThat(checks)
                 .containsExactly(
-                        "decoder", "spin", "span", "deferred", "streams", "capture", "errors", "clock", "cost", "cost",
-                        "cost", "cost", "cost", "marks", "torch", "loss");
+                        "decoder",
+                        "spin",
+                        "span",
+                        "deferred",
+                        "streams",
+                        "capture",
+                        "errors",
+                        "clock",
+                        "cost",
+                        "cost",
+                        "cost",
+                        "cost",
+                        "cost",
+                        "marks",
+                        "torch",
+                        "loss");
         assertThat(json().get("simulated").asBoolean()).isTrue();
         // By the machine's clock the work of this device takes no time, which is noticed.
         assertThat(json().get("worst").asText()).isEqualTo("broken");
@@ -38,7 +52,8 @@ class GpuCheckTest extends SimulatedRun {
                 .contains("not made  decoder", "held      spin", "held      span")
                 .contains("held      capture", "held      errors", "BROKEN    cost", "held      marks")
                 .contains("not made  torch", "held      loss");
-        assertThat(out.toString().lines().findFirst().orElseThrow()).contains("Device: Simulated GPU 0, driver for CUDA");
+        assertThat(out.toString().lines().findFirst().orElseThrow())
+                .contains("Device: Simulated GPU 0, driver for CUDA");
         assertThat(SimulatedCuda.liveContexts()).isZero();
     }
 
@@ -67,7 +82,8 @@ class GpuCheckTest extends SimulatedRun {
     void nothingIsBegunAfterTheLimit() {
         assertThat(run("--limit-s", "0")).isEqualTo(1);
 
-        assertThat(out.toString()).contains("not made  spin", "not made  marks", "0 held, 0 unclear, 0 missed a bound, 0 broken");
+        assertThat(out.toString())
+                .contains("not made  spin", "not made  marks", "0 held, 0 unclear, 0 missed a bound, 0 broken");
     }
 
     @Test
@@ -87,9 +103,7 @@ class GpuCheckTest extends SimulatedRun {
     })
     void tellsBadInput(String option, String value, String reason) {
         List<String> arguments = List.of(option, value);
-        int exitCode = GpuCheck.commandLine()
-                .setErr(new PrintWriter(err))
-                .execute(arguments.toArray(String[]::new));
+        int exitCode = GpuCheck.commandLine().setErr(new PrintWriter(err)).execute(arguments.toArray(String[]::new));
 
         assertThat(exitCode).isEqualTo(2);
         assertThat(err.toString()).hasLineCount(1).startsWith("gpu-check: ").contains(reason);

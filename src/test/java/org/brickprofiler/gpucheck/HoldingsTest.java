@@ -13,7 +13,10 @@ class HoldingsTest {
 
     private static MarksCheck.Holdings holdings(long heap, long resident, long handles, long deviceFree) {
         return new MarksCheck.Holdings(
-                OptionalLong.of(heap), OptionalLong.of(resident), OptionalLong.of(handles), OptionalLong.of(deviceFree));
+                OptionalLong.of(heap),
+                OptionalLong.of(resident),
+                OptionalLong.of(handles),
+                OptionalLong.of(deviceFree));
     }
 
     @ParameterizedTest
@@ -27,7 +30,8 @@ class HoldingsTest {
         "0, 0, 0, 80000000000, true"
     })
     void eachMayGrowUpToItsBound(long heap, long resident, long handles, long deviceFree, boolean expected) {
-        assertThat(holdings(heap, resident, handles, deviceFree).hasNotGrownFrom(EARLY)).isEqualTo(expected);
+        assertThat(holdings(heap, resident, handles, deviceFree).hasNotGrownFrom(EARLY))
+                .isEqualTo(expected);
     }
 
     @Test
@@ -38,8 +42,8 @@ class HoldingsTest {
 
     @Test
     void whatIsNotKnownIsNoGrowth() {
-        MarksCheck.Holdings silent =
-                new MarksCheck.Holdings(OptionalLong.of(1), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty());
+        MarksCheck.Holdings silent = new MarksCheck.Holdings(
+                OptionalLong.of(1), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty());
 
         assertThat(silent.hasNotGrownFrom(EARLY)).isTrue();
         assertThat(silent.growthFrom(EARLY)).contains("resident unknown", "handles unknown", "device memory unknown");

@@ -14,9 +14,12 @@ class SpreadTest {
 
     /** From tables of the binomial distribution: the place of the interval's lower end, from 0. */
     @ParameterizedTest
-    @CsvSource({"1, 0", "2, 0", "5, 0", "6, 0", "8, 0", "9, 1", "15, 3", "20, 5", "25, 7", "50, 17", "100, 39", "150, 62"})
+    @CsvSource({
+        "1, 0", "2, 0", "5, 0", "6, 0", "8, 0", "9, 1", "15, 3", "20, 5", "25, 7", "50, 17", "100, 39", "150, 62"
+    })
     void theIntervalLeavesOutTheOutermostValues(int count, int low) {
-        Spread spread = Spread.of(LongStream.range(0, count).map(i -> (i * 7_919) % count).toArray());
+        Spread spread = Spread.of(
+                LongStream.range(0, count).map(i -> (i * 7_919) % count).toArray());
 
         assertThat(spread).isEqualTo(new Spread(count, low, (count - 1) / 2.0, count - 1 - low));
     }
@@ -29,23 +32,26 @@ class SpreadTest {
         int held = 0;
         for (int round = 0; round < rounds; round++) {
             // Skewed, as times are.
-            Spread spread = Spread.of(random.doubles(count).map(u -> -Math.log(u)).toArray());
+            Spread spread =
+                    Spread.of(random.doubles(count).map(u -> -Math.log(u)).toArray());
             held += spread.low() <= Math.log(2) && Math.log(2) <= spread.high() ? 1 : 0;
         }
         assertThat((double) held / rounds).isBetween(0.94, 1.0);
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "1, 2, 2, HELD", "1, 2, 1.9, UNCLEAR", "1, 2, 1, UNCLEAR", "1, 2, 0.9, MISSED", "-3, -2, 0.1, HELD"
-    })
+    @CsvSource({"1, 2, 2, HELD", "1, 2, 1.9, UNCLEAR", "1, 2, 1, UNCLEAR", "1, 2, 0.9, MISSED", "-3, -2, 0.1, HELD"})
     void aBoundIsKeptWhereTheWholeIntervalKeepsIt(double low, double high, double bound, Status expected) {
         assertThat(new Spread(9, low, (low + high) / 2, high).atMost(bound)).isEqualTo(expected);
     }
 
     @ParameterizedTest
     @CsvSource({
-        "-1, 2, 2, HELD", "-2, 1, 2, HELD", "-2, 1, 1.5, UNCLEAR", "1, 2, 1.5, UNCLEAR", "1, 2, 0.5, MISSED",
+        "-1, 2, 2, HELD",
+        "-2, 1, 2, HELD",
+        "-2, 1, 1.5, UNCLEAR",
+        "1, 2, 1.5, UNCLEAR",
+        "1, 2, 0.5, MISSED",
         "-2, -1, 0.5, MISSED"
     })
     void aBoundOnBothSidesIsKeptWhereTheWholeIntervalKeepsIt(double low, double high, double bound, Status expected) {

@@ -17,7 +17,9 @@ class TorchCostTest {
     Path folder;
 
     private Outcome outcome(String text) throws IOException {
-        return new TorchCost(Files.writeString(folder.resolve("torch"), text)).run().get(0);
+        return new TorchCost(Files.writeString(folder.resolve("torch"), text))
+                .run()
+                .get(0);
     }
 
     @Test
@@ -25,7 +27,9 @@ class TorchCostTest {
         Outcome outcome = outcome("torch=2.5\noperations=384\nabsent_us=4000\nprofiled_us=5920\n");
 
         assertThat(outcome.status()).isEqualTo(Status.SHOWN);
-        assertThat(outcome.found()).startsWith("5.00 us: a pass of 384 operations").contains("+48.0 %");
+        assertThat(outcome.found())
+                .startsWith("5.00 us: a pass of 384 operations")
+                .contains("+48.0 %");
         assertThat(outcome.figures()).containsEntry("cost_us", 5.0).containsEntry("torch", "2.5");
     }
 
@@ -46,6 +50,7 @@ class TorchCostTest {
     @Test
     void nothingIsMeasuredWithoutAFile() {
         assertThat(new TorchCost(null).run().get(0).status()).isEqualTo(Status.NOT_MADE);
-        assertThat(new TorchCost(folder.resolve("missing")).run().get(0).found()).startsWith("cannot read ");
+        assertThat(new TorchCost(folder.resolve("missing")).run().get(0).found())
+                .startsWith("cannot read ");
     }
 }

@@ -21,9 +21,7 @@ final class CriticalPathProperties {
     @Spec("9.7")
     @Property
     void everyFigureIsThatOfTryingAllChains(
-            @ForAll @IntRange(min = 1, max = 9) int nodes,
-            @ForAll @IntRange(max = 12) int orders,
-            @ForAll long seed) {
+            @ForAll @IntRange(min = 1, max = 9) int nodes, @ForAll @IntRange(max = 12) int orders, @ForAll long seed) {
         GraphShape shape = GraphShapes.acyclic(nodes, orders, new Random(seed));
         ChainOracle oracle = new ChainOracle(shape);
         CriticalPath path = CriticalPath.of(shape.graph());
@@ -39,9 +37,7 @@ final class CriticalPathProperties {
     @Spec("9.8")
     @Property
     void slackIsZeroExactlyWhereALongestPathGoes(
-            @ForAll @IntRange(min = 1, max = 9) int nodes,
-            @ForAll @IntRange(max = 12) int orders,
-            @ForAll long seed) {
+            @ForAll @IntRange(min = 1, max = 9) int nodes, @ForAll @IntRange(max = 12) int orders, @ForAll long seed) {
         GraphShape shape = GraphShapes.acyclic(nodes, orders, new Random(seed));
         ChainOracle oracle = new ChainOracle(shape);
         CriticalPath path = CriticalPath.of(shape.graph());
@@ -75,9 +71,7 @@ final class CriticalPathProperties {
 
     @Property
     void thePathIsAChainOfActivitiesThatMakesUpTheTotal(
-            @ForAll @IntRange(min = 1, max = 9) int nodes,
-            @ForAll @IntRange(max = 12) int orders,
-            @ForAll long seed) {
+            @ForAll @IntRange(min = 1, max = 9) int nodes, @ForAll @IntRange(max = 12) int orders, @ForAll long seed) {
         GraphShape shape = GraphShapes.acyclic(nodes, orders, new Random(seed));
         CriticalPath path = CriticalPath.of(shape.graph());
 
@@ -100,9 +94,7 @@ final class CriticalPathProperties {
     @Spec("9.7")
     @Property
     void theTotalLiesBetweenTheLongestNodeAndTheSumOfTheRoots(
-            @ForAll @IntRange(min = 1, max = 30) int nodes,
-            @ForAll @IntRange(max = 60) int orders,
-            @ForAll long seed) {
+            @ForAll @IntRange(min = 1, max = 30) int nodes, @ForAll @IntRange(max = 60) int orders, @ForAll long seed) {
         GraphShape shape = GraphShapes.acyclic(nodes, orders, new Random(seed));
         long totalNs = CriticalPath.of(shape.graph()).totalNs();
 
@@ -117,9 +109,7 @@ final class CriticalPathProperties {
 
     @Property
     void aParentAndItsChildrenAreNeverAddedTogether(
-            @ForAll @IntRange(min = 1, max = 30) int nodes,
-            @ForAll @IntRange(max = 60) int orders,
-            @ForAll long seed) {
+            @ForAll @IntRange(min = 1, max = 30) int nodes, @ForAll @IntRange(max = 60) int orders, @ForAll long seed) {
         GraphShape shape = GraphShapes.acyclic(nodes, orders, new Random(seed));
         List<Integer> path = CriticalPath.of(shape.graph()).nodes();
 
@@ -130,9 +120,7 @@ final class CriticalPathProperties {
 
     @Property
     void theNumberingOfNodesChangesNoFigure(
-            @ForAll @IntRange(min = 1, max = 20) int nodes,
-            @ForAll @IntRange(max = 40) int orders,
-            @ForAll long seed) {
+            @ForAll @IntRange(min = 1, max = 20) int nodes, @ForAll @IntRange(max = 40) int orders, @ForAll long seed) {
         Random random = new Random(seed);
         GraphShape shape = GraphShapes.acyclic(nodes, orders, random);
         List<Integer> ids = GraphShapes.permutation(nodes, random);
@@ -148,9 +136,7 @@ final class CriticalPathProperties {
 
     @Property
     void theOrderOfEdgesDoesNotChangeThePath(
-            @ForAll @IntRange(min = 1, max = 20) int nodes,
-            @ForAll @IntRange(max = 40) int orders,
-            @ForAll long seed) {
+            @ForAll @IntRange(min = 1, max = 20) int nodes, @ForAll @IntRange(max = 40) int orders, @ForAll long seed) {
         GraphShape shape = GraphShapes.acyclic(nodes, orders, new Random(seed));
         List<Order> backwards = new ArrayList<>(shape.orders());
         Collections.reverse(backwards);
@@ -162,9 +148,7 @@ final class CriticalPathProperties {
 
     @Property
     void oneMoreOrderNeverShortens(
-            @ForAll @IntRange(min = 2, max = 20) int nodes,
-            @ForAll @IntRange(max = 40) int orders,
-            @ForAll long seed) {
+            @ForAll @IntRange(min = 2, max = 20) int nodes, @ForAll @IntRange(max = 40) int orders, @ForAll long seed) {
         Random random = new Random(seed);
         GraphShape shape = GraphShapes.acyclic(nodes, orders, random);
         Order more = new Order(random.nextInt(nodes), random.nextInt(nodes));
@@ -178,9 +162,7 @@ final class CriticalPathProperties {
     @Spec("9.8")
     @Property
     void aCycleIsRefusedAndNothingElseIs(
-            @ForAll @IntRange(min = 2, max = 8) int nodes,
-            @ForAll @IntRange(max = 5) int orders,
-            @ForAll long seed) {
+            @ForAll @IntRange(min = 2, max = 8) int nodes, @ForAll @IntRange(max = 5) int orders, @ForAll long seed) {
         GraphShape shape = GraphShapes.anyOrders(nodes, orders, new Random(seed));
         boolean cyclic = new EventOracle(shape).isCyclic();
 

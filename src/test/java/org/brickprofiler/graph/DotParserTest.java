@@ -37,9 +37,9 @@ class DotParserTest extends DotContract {
                     labels.put(attribute.getFirst(), value.getValue());
                 }
             });
-            importer.addEdgeAttributeConsumer((attribute, value) -> edges.computeIfAbsent(
-                            attribute.getFirst(), edge -> new HashMap<>())
-                    .put(attribute.getSecond(), value.getValue()));
+            importer.addEdgeAttributeConsumer(
+                    (attribute, value) -> edges.computeIfAbsent(attribute.getFirst(), edge -> new HashMap<>())
+                            .put(attribute.getSecond(), value.getValue()));
             importer.importGraph(graph, new StringReader(dot));
             return new Picture(graph, labels, edges);
         }
@@ -49,7 +49,9 @@ class DotParserTest extends DotContract {
     Map<String, List<String>> read(String dot) {
         Map<String, List<String>> nodes = new HashMap<>();
         Picture picture = Picture.of(dot);
-        picture.graph().vertexSet().forEach(node -> nodes.put(node, shown(picture.labels().get(node))));
+        picture.graph()
+                .vertexSet()
+                .forEach(node -> nodes.put(node, shown(picture.labels().get(node))));
         return nodes;
     }
 
@@ -87,8 +89,7 @@ class DotParserTest extends DotContract {
         for (int id = 0; id < graph.nodeCount(); id++) {
             graph.outgoing(id).stream()
                     .filter(edge -> edge.type() != EdgeType.CONTAINS)
-                    .map(edge -> "n" + edge.from() + " -> n" + edge.to()
-                            + label(edge))
+                    .map(edge -> "n" + edge.from() + " -> n" + edge.to() + label(edge))
                     .forEach(expected::add);
         }
         assertThat(drawn).containsExactlyInAnyOrderElementsOf(expected);

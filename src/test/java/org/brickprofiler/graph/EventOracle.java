@@ -55,8 +55,7 @@ final class EventOracle {
     }
 
     long[] earliestStartNs() {
-        SingleSourcePaths<Integer, DefaultWeightedEdge> before =
-                new BellmanFordShortestPath<>(events).getPaths(begin);
+        SingleSourcePaths<Integer, DefaultWeightedEdge> before = new BellmanFordShortestPath<>(events).getPaths(begin);
         return IntStream.range(0, shape.size())
                 .mapToLong(v -> ns(before, 2 * v))
                 .toArray();

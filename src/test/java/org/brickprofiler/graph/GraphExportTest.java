@@ -15,7 +15,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class GraphExportTest {
 
-
     @Test
     void dotOfEveryKind() throws Exception {
         Golden.assertSame(GraphExport.toDot(SampleGraphs.everyKind()), getClass(), "every-kind.dot");
@@ -75,7 +74,9 @@ class GraphExportTest {
             graph.pushScope(new Function("f" + i));
         }
 
-        assertThat(GraphExport.toTree(graph)).endsWith("f18, f19, and 1,001 more\n").contains("closed: f0, f1, ");
+        assertThat(GraphExport.toTree(graph))
+                .endsWith("f18, f19, and 1,001 more\n")
+                .contains("closed: f0, f1, ");
     }
 
     @Test
@@ -86,8 +87,7 @@ class GraphExportTest {
         graph.popScope();
 
         assertThat(GraphExport.toTree(graph).lines())
-                .containsExactly(
-                        "outer    2.000 us             1 element", "  half   1.000 us     50.0 %  2 elements");
+                .containsExactly("outer    2.000 us             1 element", "  half   1.000 us     50.0 %  2 elements");
     }
 
     @ParameterizedTest

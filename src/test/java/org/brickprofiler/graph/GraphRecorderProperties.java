@@ -35,8 +35,8 @@ class GraphRecorderProperties {
     }
 
     @Property(tries = 400)
-    void theTreeIsThatOfAnExplicitStack(
-            @ForAll @Size(max = 120) List<@IntRange(max = 8 * THREADS - 1) Integer> steps) throws Exception {
+    void theTreeIsThatOfAnExplicitStack(@ForAll @Size(max = 120) List<@IntRange(max = 8 * THREADS - 1) Integer> steps)
+            throws Exception {
         FakeClock clock = new FakeClock(-500);
         GraphRecorder recorder = new GraphRecorder(clock);
         recorder.enable();

@@ -53,8 +53,7 @@ class GraphRecorderThreadsTest {
             } else if (node instanceof Brick) {
                 assertThat(children).hasSize(2);
                 assertThat(children).allMatch(child -> graph.node(child) instanceof Kernel);
-                assertThat(children)
-                        .allMatch(child -> graph.node(child).name().equals(node.name()));
+                assertThat(children).allMatch(child -> graph.node(child).name().equals(node.name()));
                 assertThat(graph.parent(id)).isPresent();
             } else if (node instanceof Kernel) {
                 assertThat(graph.parent(id)).isPresent();

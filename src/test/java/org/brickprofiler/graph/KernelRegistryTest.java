@@ -129,7 +129,9 @@ class KernelRegistryTest {
 
         assertThat(registry.size()).isEqualTo(500);
         for (int i = 0; i < 500; i++) {
-            String name = registry.byHash(KernelRegistry.hashOf("text " + i)).orElseThrow().name();
+            String name = registry.byHash(KernelRegistry.hashOf("text " + i))
+                    .orElseThrow()
+                    .name();
             assertThat(registry.byName(name)).isPresent();
         }
     }

@@ -35,8 +35,7 @@ final class RooflineTest {
 
         assertThat(Roofline.distances(graph, PEAK_TFLOPS, BANDWIDTH_GBPS))
                 .as("4 FLOP/byte at 1,000 GB/s are 4 TFLOP/s, of which 1 is reached")
-                .containsExactly(
-                        new Distance(node, "norm_kernel", 4, 1, 4, 0.75, Bound.MEMORY, false));
+                .containsExactly(new Distance(node, "norm_kernel", 4, 1, 4, 0.75, Bound.MEMORY, false));
     }
 
     @Test

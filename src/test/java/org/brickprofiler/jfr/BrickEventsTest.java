@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -39,7 +39,8 @@ final class BrickEventsTest {
     @TempDir
     private Path folder;
 
-    private final BrickProfiler profiler = BrickProfiler.builder().percentiles(true).build();
+    private final BrickProfiler profiler =
+            BrickProfiler.builder().percentiles(true).build();
 
     BrickEventsTest() {
         profiler.enable();
@@ -48,7 +49,8 @@ final class BrickEventsTest {
     private void work(int tokens) {
         int mine = profiler.brickKey("mine", BrickCategory.FFN);
         for (int i = 0; i < tokens; i++) {
-            profiler.beginStep(i == 0 ? StepInfo.prefill(9) : StepInfo.decode(9 + i).withDraftedTokens(3));
+            profiler.beginStep(
+                    i == 0 ? StepInfo.prefill(9) : StepInfo.decode(9 + i).withDraftedTokens(3));
             long timer = profiler.startBrick(BrickId.RMS_NORM);
             timer = profiler.lap(timer, 1, mine);
             profiler.stopBrick(timer, 2);
@@ -68,7 +70,9 @@ final class BrickEventsTest {
     }
 
     private static List<RecordedEvent> named(List<RecordedEvent> events, String name) {
-        return events.stream().filter(event -> event.getEventType().getName().equals(name)).toList();
+        return events.stream()
+                .filter(event -> event.getEventType().getName().equals(name))
+                .toList();
     }
 
     @Spec("21.2")
@@ -88,7 +92,8 @@ final class BrickEventsTest {
             for (int i = 0; i < 3; i++) {
                 RecordedEvent event = stepEvents.get(i);
                 Step step = steps.get(i);
-                assertThat(event.getString("phase")).isEqualTo(step.info().phase().name());
+                assertThat(event.getString("phase"))
+                        .isEqualTo(step.info().phase().name());
                 assertThat(event.getInt("batch")).isEqualTo(1);
                 assertThat(event.getLong("prefillTokens")).isEqualTo(step.info().prefillTokens());
                 assertThat(event.getLong("kvLength")).isEqualTo(step.info().kvLength());
@@ -96,7 +101,8 @@ final class BrickEventsTest {
                 assertThat(event.getLong("draftedTokens")).isEqualTo(step.info().draftedTokens());
                 assertThat(event.getLong("acceptedTokens")).isEqualTo(step.acceptedTokens());
                 assertThat(event.getDuration().toNanos()).isGreaterThanOrEqualTo(step.durationNs());
-                assertThat(event.getThread().getJavaThreadId()).isEqualTo(Thread.currentThread().getId());
+                assertThat(event.getThread().getJavaThreadId())
+                        .isEqualTo(Thread.currentThread().getId());
                 for (BrickCategory category : BrickCategory.values()) {
                     assertThat(event.getLong(StepEvent.field(category)))
                             .as("%s", category)
@@ -151,7 +157,8 @@ final class BrickEventsTest {
             profiler.record(profiler.ownBrickKey("head", BrickCategory.ATTENTION), 2_000, 1);
             profiler.record(BrickId.LM_HEAD, 3_000, 1);
             ProfileSnapshot recorded = profiler.snapshot();
-            while (profile.snapshot().samples() < recorded.samples() || profile.snapshot().steps().count() < 40) {
+            while (profile.snapshot().samples() < recorded.samples()
+                    || profile.snapshot().steps().count() < 40) {
                 Thread.sleep(20); // the test's limit of time ends this
             }
             ProfileSnapshot streamed = profile.snapshot();
@@ -162,9 +169,17 @@ final class BrickEventsTest {
                 BrickStats actual = streamed.bricks().get(i);
                 assertThat(List.of(actual.name(), actual.category(), actual.latency()))
                         .isEqualTo(List.of(expected.name(), expected.category(), expected.latency()));
-                assertThat(List.of(actual.count(), actual.totalNs(), actual.minNs(), actual.maxNs(), actual.totalElements()))
+                assertThat(List.of(
+                                actual.count(),
+                                actual.totalNs(),
+                                actual.minNs(),
+                                actual.maxNs(),
+                                actual.totalElements()))
                         .isEqualTo(List.of(
-                                expected.count(), expected.totalNs(), expected.minNs(), expected.maxNs(),
+                                expected.count(),
+                                expected.totalNs(),
+                                expected.minNs(),
+                                expected.maxNs(),
                                 expected.totalElements()));
             }
             for (StepInfo.Phase phase : List.of(StepInfo.Phase.PREFILL, StepInfo.Phase.DECODE)) {
@@ -173,7 +188,9 @@ final class BrickEventsTest {
                 assertThat(actual.categoryNs()).isEqualTo(expected.categoryNs());
                 assertThat(List.of(actual.count(), actual.outputTokens(), actual.acceptedTokens(), actual.kvLength()))
                         .isEqualTo(List.of(
-                                expected.count(), expected.outputTokens(), expected.acceptedTokens(),
+                                expected.count(),
+                                expected.outputTokens(),
+                                expected.acceptedTokens(),
                                 expected.kvLength()));
                 assertThat(actual.totalNs()).isGreaterThanOrEqualTo(expected.totalNs());
             }
@@ -197,7 +214,8 @@ final class BrickEventsTest {
             assertThat(anchors).isNotEmpty().allSatisfy(anchor -> {
                 long beforeNs = anchor.getLong("beforeNs");
                 long afterNs = anchor.getLong("afterNs");
-                assertThat(afterNs - beforeNs).isBetween(0L, Duration.ofSeconds(1).toNanos());
+                assertThat(afterNs - beforeNs)
+                        .isBetween(0L, Duration.ofSeconds(1).toNanos());
             });
         }
     }
@@ -223,14 +241,13 @@ final class BrickEventsTest {
     @Spec("21.2")
     @Test
     void everyFieldIsOfATypeThatARecordingKeeps() {
-        for (Class<? extends jdk.jfr.Event> event :
-                List.of(ExecutionEvent.class, StepEvent.class, AnchorEvent.class)) {
+        for (Class<? extends jdk.jfr.Event> event : List.of(ExecutionEvent.class, StepEvent.class, AnchorEvent.class)) {
             Set<String> kept = EventType.getEventType(event).getFields().stream()
                     .map(ValueDescriptor::getName)
                     .collect(Collectors.toSet());
             assertThat(Arrays.stream(event.getDeclaredFields())
-                            .filter(field -> !field.isSynthetic()
-                                    && !java.lang.reflect.Modifier.isStatic(field.getModifiers())))
+                            .filter(field ->
+                                    !field.isSynthetic() && !java.lang.reflect.Modifier.isStatic(field.getModifiers())))
                     .as(event.getSimpleName())
                     .allSatisfy(field -> assertThat(kept).contains(field.getName()));
         }

@@ -53,9 +53,7 @@ final class CommandBuffersTest {
                                 6,
                                 6,
                                 6,
-                                List.of(
-                                        new Dispatch("z", "rope", 0, 5, 9),
-                                        new Dispatch("z", "gemm", 1, 9, 10))),
+                                List.of(new Dispatch("z", "rope", 0, 5, 9), new Dispatch("z", "gemm", 1, 9, 10))),
                         new CommandBufferTiming(
                                 "a", Backend.METAL, 1, 2, 2, 2, List.of(new Dispatch("a", "add", 7, 10, 11))),
                         new CommandBufferTiming(
@@ -70,8 +68,7 @@ final class CommandBuffersTest {
         assertThat(timings.commandBuffers())
                 .extracting(CommandBufferTiming::backend)
                 .containsExactly(Backend.METAL, Backend.CUDA);
-        assertThat(timings.commandBuffers().get(1).dispatches())
-                .containsExactly(new Dispatch("pass", "op", 0, 3, 5));
+        assertThat(timings.commandBuffers().get(1).dispatches()).containsExactly(new Dispatch("pass", "op", 0, 3, 5));
     }
 
     @Test
@@ -177,7 +174,8 @@ final class CommandBuffersTest {
 
         List<CommandBufferTiming> read = timings.commandBuffers();
         assertThat(read).hasSize(4_096);
-        assertThat(read.stream().mapToInt(label -> label.dispatches().size()).sum()).isEqualTo(262_144);
+        assertThat(read.stream().mapToInt(label -> label.dispatches().size()).sum())
+                .isEqualTo(262_144);
         assertThat(timings.droppedDispatches()).isEqualTo(1);
     }
 
@@ -197,7 +195,8 @@ final class CommandBuffersTest {
 
     @Test
     void refusesAnIntervalOfMoreThanALong() {
-        ClockConversion slow = ClockConversion.between(new ClockConversion.Pair(Long.MIN_VALUE, 0), new ClockConversion.Pair(-2, 1));
+        ClockConversion slow =
+                ClockConversion.between(new ClockConversion.Pair(Long.MIN_VALUE, 0), new ClockConversion.Pair(-2, 1));
 
         assertThat(slow.toHostNs(2)).isEqualTo(Long.MAX_VALUE - 3);
         assertThatIllegalArgumentException()

@@ -17,8 +17,8 @@ final class KernelAllocationTest {
     private static final int STRETCHES = 10;
     private static final int KERNELS = 23;
 
-    private static final ClockConversion CLOCK =
-            ClockConversion.between(new ClockConversion.Pair(5, 7), new ClockConversion.Pair(3_600_000_000_001L, 86_400_000_077L));
+    private static final ClockConversion CLOCK = ClockConversion.between(
+            new ClockConversion.Pair(5, 7), new ClockConversion.Pair(3_600_000_000_001L, 86_400_000_077L));
 
     private final KernelTimings timings = new KernelTimings();
     private final String[] names = new String[KERNELS];

@@ -42,7 +42,8 @@ final class KernelSpeedupTest {
     @ParameterizedTest
     @CsvSource({"0, 0, 1", "0, 5, 0", "5, 0, Infinity", "6, 3, 2", "3, 6, 0.5", "7, 7, 1"})
     void theRatioIsDefinedWhereAMeanIsZero(long beforeNs, long afterNs, double ratio) {
-        assertThat(new Change(cpu("a", 1, beforeNs), cpu("a", 1, afterNs)).ratio()).isEqualTo(ratio);
+        assertThat(new Change(cpu("a", 1, beforeNs), cpu("a", 1, afterNs)).ratio())
+                .isEqualTo(ratio);
     }
 
     @Test
@@ -81,8 +82,8 @@ final class KernelSpeedupTest {
         KernelTiming goneLarger = cpu("gone too", 1, 6);
         KernelTiming moved = timing("moved", Backend.CUDA, 1, 9);
         KernelTiming created = cpu("created", 1, 4);
-        KernelSpeedup speedup = KernelTimings.speedup(
-                List.of(gone, goneLarger, cpu("moved", 1, 9)), List.of(created, moved));
+        KernelSpeedup speedup =
+                KernelTimings.speedup(List.of(gone, goneLarger, cpu("moved", 1, 9)), List.of(created, moved));
 
         assertThat(speedup.changes()).isEmpty();
         assertThat(speedup.onlyBefore()).containsExactly(cpu("moved", 1, 9), goneLarger, gone);
@@ -94,8 +95,7 @@ final class KernelSpeedupTest {
 
     @Test
     void aKernelWithoutDispatchesIsNotThere() {
-        KernelSpeedup speedup =
-                KernelTimings.speedup(List.of(cpu("a", 0, 0), cpu("b", 0, 0)), List.of(cpu("a", 1, 3)));
+        KernelSpeedup speedup = KernelTimings.speedup(List.of(cpu("a", 0, 0), cpu("b", 0, 0)), List.of(cpu("a", 1, 3)));
 
         assertThat(speedup.changes()).isEmpty();
         assertThat(speedup.onlyBefore()).isEmpty();

@@ -58,8 +58,7 @@ final class KernelSwitchIT {
 
     @Test
     void thePropertyComesBeforeTheVariable() throws Exception {
-        assertOn(KernelProcess.run(
-                List.of("-Dbrick.profiler.kernels=true"), Map.of("BRICK_PROFILER_KERNELS", "off")));
+        assertOn(KernelProcess.run(List.of("-Dbrick.profiler.kernels=true"), Map.of("BRICK_PROFILER_KERNELS", "off")));
     }
 
     @Test

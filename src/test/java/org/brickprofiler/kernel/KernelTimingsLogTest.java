@@ -46,7 +46,8 @@ final class KernelTimingsLogTest {
         Locale before = Locale.getDefault();
         Locale.setDefault(Locale.GERMANY);
         try {
-            assertThat(KernelTimings.lines(List.of(new KernelTiming("a", Backend.CPU, 1, 1, 1, 1, 1))).get(1))
+            assertThat(KernelTimings.lines(List.of(new KernelTiming("a", Backend.CPU, 1, 1, 1, 1, 1)))
+                            .get(1))
                     .contains("0.000001ms");
         } finally {
             Locale.setDefault(before);
@@ -57,7 +58,8 @@ final class KernelTimingsLogTest {
     void aNameCannotBeginALineOfItsOwn() {
         String name = "a\r\nb\u2028c\u2029d\u0085e\tf";
 
-        assertThat(KernelTimings.lines(List.of(new KernelTiming(name, Backend.CPU, 1, 1, 1, 1, 1))).get(1))
+        assertThat(KernelTimings.lines(List.of(new KernelTiming(name, Backend.CPU, 1, 1, 1, 1, 1)))
+                        .get(1))
                 .startsWith("a\\r\\nb\\u2028c\\u2029d\\u0085e\\tf CPU");
     }
 

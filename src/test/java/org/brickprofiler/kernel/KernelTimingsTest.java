@@ -161,7 +161,9 @@ final class KernelTimingsTest {
         List<KernelTiming> before = timings.snapshot();
         record("a", Backend.CPU, 2);
 
-        assertThat(before).containsExactly(new KernelTiming("a", Backend.CPU, 1, 1, 1, 1, 1)).isUnmodifiable();
+        assertThat(before)
+                .containsExactly(new KernelTiming("a", Backend.CPU, 1, 1, 1, 1, 1))
+                .isUnmodifiable();
     }
 
     @Spec("11.1")

@@ -108,8 +108,7 @@ final class KernelTimingsThreadsTest {
             assertThat(buffer.count()).isEqualTo(perWriter);
             assertThat(buffer.dispatches()).hasSize(perWriter);
             for (int n = 0; n < perWriter; n++) {
-                assertThat(buffer.dispatches().get(n))
-                        .isEqualTo(new Dispatch(buffer.label(), "op", n, n, n + EACH_NS));
+                assertThat(buffer.dispatches().get(n)).isEqualTo(new Dispatch(buffer.label(), "op", n, n, n + EACH_NS));
             }
         });
     }

@@ -22,7 +22,9 @@ final class BrickSeriesTest {
     private static Map<BrickCategory, Long> nsByCategory(Map<Labels, CategoryStats> sums) {
         return sums.entrySet().stream()
                 .collect(java.util.stream.Collectors.toMap(
-                        each -> each.getKey().category(), each -> each.getValue().totalNs(), Long::sum));
+                        each -> each.getKey().category(),
+                        each -> each.getValue().totalNs(),
+                        Long::sum));
     }
 
     @Spec("20.2")
@@ -34,19 +36,21 @@ final class BrickSeriesTest {
         profiler.record(BrickId.RMS_NORM, 30, 1);
         profiler.record(BrickId.ROPE_EMBEDDING, 20, 1);
 
-        assertThat(series.sums(profiler.snapshot())).containsOnly(
-                Map.entry(new Labels("RmsNorm", BrickCategory.NORM), new CategoryStats(30, 1, 1)),
-                Map.entry(new Labels("RopeEmbedding", BrickCategory.ATTENTION), new CategoryStats(20, 1, 1)),
-                Map.entry(new Labels("(other names)", BrickCategory.FFN), new CategoryStats(10, 1, 1)));
+        assertThat(series.sums(profiler.snapshot()))
+                .containsOnly(
+                        Map.entry(new Labels("RmsNorm", BrickCategory.NORM), new CategoryStats(30, 1, 1)),
+                        Map.entry(new Labels("RopeEmbedding", BrickCategory.ATTENTION), new CategoryStats(20, 1, 1)),
+                        Map.entry(new Labels("(other names)", BrickCategory.FFN), new CategoryStats(10, 1, 1)));
 
         profiler.record("mine", 1_000, 2);
         profiler.record(BrickId.ATTENTION_SCORE, 5_000, 3);
         Map<Labels, CategoryStats> later = series.sums(profiler.snapshot());
 
         assertThat(later.get(new Labels("(other names)", BrickCategory.FFN)))
-                .as("what has a series keeps it, however small").isEqualTo(new CategoryStats(1_010, 3, 2));
-        assertThat(nsByCategory(later)).isEqualTo(
-                Map.of(BrickCategory.NORM, 30L, BrickCategory.ATTENTION, 5_020L, BrickCategory.FFN, 1_010L));
+                .as("what has a series keeps it, however small")
+                .isEqualTo(new CategoryStats(1_010, 3, 2));
+        assertThat(nsByCategory(later))
+                .isEqualTo(Map.of(BrickCategory.NORM, 30L, BrickCategory.ATTENTION, 5_020L, BrickCategory.FFN, 1_010L));
         assertThatThrownBy(() -> new BrickSeries(-1)).hasMessageContaining("-1");
     }
 

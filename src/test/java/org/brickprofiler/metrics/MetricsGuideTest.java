@@ -30,9 +30,14 @@ public class MetricsGuideTest {
     private static final Pattern EXAMPLE = Pattern.compile("```java\\R(.*?)```", Pattern.DOTALL);
 
     private static final List<String> IMPORTS = List.of(
-            "io.opentelemetry.api.common.*", "io.opentelemetry.sdk.metrics.*", "io.opentelemetry.sdk.metrics.export.*",
-            "jdk.jfr.consumer.*", "org.brickprofiler.jfr.*", "org.brickprofiler.metrics.jmx.*",
-            "org.brickprofiler.metrics.micrometer.*", "org.brickprofiler.metrics.otel.*");
+            "io.opentelemetry.api.common.*",
+            "io.opentelemetry.sdk.metrics.*",
+            "io.opentelemetry.sdk.metrics.export.*",
+            "jdk.jfr.consumer.*",
+            "org.brickprofiler.jfr.*",
+            "org.brickprofiler.metrics.jmx.*",
+            "org.brickprofiler.metrics.micrometer.*",
+            "org.brickprofiler.metrics.otel.*");
 
     @TempDir
     Path folder;
@@ -74,15 +79,17 @@ public class MetricsGuideTest {
                 .call();
         assertThat(compiled).as(messages.toString()).isTrue();
         ObjectName name = new ObjectName("org.brickprofiler:type=BrickProfile,name=engine");
-        try (URLClassLoader loader = new URLClassLoader(
-                new URL[] {folder.toUri().toURL()}, MetricsGuideTest.class.getClassLoader())) {
+        try (URLClassLoader loader =
+                new URLClassLoader(new URL[] {folder.toUri().toURL()}, MetricsGuideTest.class.getClassLoader())) {
             Surroundings run = (Surroundings)
                     loader.loadClass("Example").getDeclaredConstructor().newInstance();
             run.profiler.record(BrickId.RMS_NORM, 5, 7);
             run.run();
 
-            assertThat(run.registry.get("brick.elements").functionCounter().count()).isEqualTo(7);
-            assertThat(ManagementFactory.getPlatformMBeanServer().getAttribute(name, "Samples")).isEqualTo(1L);
+            assertThat(run.registry.get("brick.elements").functionCounter().count())
+                    .isEqualTo(7);
+            assertThat(ManagementFactory.getPlatformMBeanServer().getAttribute(name, "Samples"))
+                    .isEqualTo(1L);
         } finally {
             ManagementFactory.getPlatformMBeanServer().unregisterMBean(name);
         }

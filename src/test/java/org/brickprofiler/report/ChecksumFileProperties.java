@@ -26,8 +26,8 @@ final class ChecksumFileProperties {
                         Arbitraries.of(ChecksumOptions.Scope.class),
                         entries(samples).list().ofMaxSize(20),
                         Arbitraries.longs().greaterOrEqual(0))
-                .as((scope, entries, dropped) -> ChecksumLog.of(
-                        ChecksumOptions.DEFAULT.withScope(scope).withSamples(samples), entries, dropped))
+                .as((scope, entries, dropped) ->
+                        ChecksumLog.of(ChecksumOptions.DEFAULT.withScope(scope).withSamples(samples), entries, dropped))
                 .withoutEdgeCases());
     }
 

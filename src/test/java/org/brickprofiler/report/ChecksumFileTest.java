@@ -65,17 +65,8 @@ final class ChecksumFileTest {
                         OptionalLong.empty(),
                         List.of(Float.NaN, Float.NEGATIVE_INFINITY, Float.POSITIVE_INFINITY)),
                 new ChecksumEntry(
-                        "RmsNorm",
-                        0,
-                        1,
-                        Long.MIN_VALUE,
-                        1,
-                        0,
-                        0,
-                        OptionalLong.of(0),
-                        List.of(-Float.MAX_VALUE)),
-                new ChecksumEntry(
-                        "Expert", 0, 0, 0, 0, 0, 0, OptionalLong.empty(), List.of()));
+                        "RmsNorm", 0, 1, Long.MIN_VALUE, 1, 0, 0, OptionalLong.of(0), List.of(-Float.MAX_VALUE)),
+                new ChecksumEntry("Expert", 0, 0, 0, 0, 0, 0, OptionalLong.empty(), List.of()));
         return ChecksumLog.of(options, entries, 42);
     }
 
@@ -133,25 +124,27 @@ final class ChecksumFileTest {
 
         assertThat(log.options()).isEqualTo(ChecksumOptions.DEFAULT);
         assertThat(log.list())
-                .containsExactly(new ChecksumEntry(
-                        "a", -1, 0, 0xab, 0, 0, 0, OptionalLong.empty(), List.of()));
+                .containsExactly(new ChecksumEntry("a", -1, 0, 0xab, 0, 0, 0, OptionalLong.empty(), List.of()));
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-        "`` | line 1, column 0: the first line does not have kind",
-        "{} | line 1, column 2: the first line does not have kind",
-        "[] | the first line [ is not an object",
-        "{\"bricks\":[]} | this is no file of checksums",
-        "{\"kind\":\"other\"} | line 1, column 9: kind \"other\" is not \"brick-checksums\"",
-        "{\"kind\":\"brick-checksums\",\"schema_version\":\"2.0\"} | schema_version \"2.0\" is too new",
-        "{\"kind\":\"brick-checksums\",\"schema_version\":\"x\"} | schema_version \"x\" is not a version such as 1.0",
-        "{\"kind\":\"brick-checksums\",\"scope\":\"half\"} | scope \"half\" is none of first_64, whole",
-        "{\"kind\":\"brick-checksums\",\"samples\":1025} | samples 1025 is not within 0 to 1024",
-        "{\"kind\":\"brick-checksums\",\"capacity\":0} | capacity 0 is not within 1 to 2147483647",
-        "{\"kind\":\"brick-checksums\",\"dropped\":-1} | dropped -1 is negative",
-        "{\"kind\":\"brick-checksums\",\"entries\":2} | there are 0 entries, and by the first line 2"
-    })
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "`` | line 1, column 0: the first line does not have kind",
+                "{} | line 1, column 2: the first line does not have kind",
+                "[] | the first line [ is not an object",
+                "{\"bricks\":[]} | this is no file of checksums",
+                "{\"kind\":\"other\"} | line 1, column 9: kind \"other\" is not \"brick-checksums\"",
+                "{\"kind\":\"brick-checksums\",\"schema_version\":\"2.0\"} | schema_version \"2.0\" is too new",
+                "{\"kind\":\"brick-checksums\",\"schema_version\":\"x\"} | schema_version \"x\" is not a version such as 1.0",
+                "{\"kind\":\"brick-checksums\",\"scope\":\"half\"} | scope \"half\" is none of first_64, whole",
+                "{\"kind\":\"brick-checksums\",\"samples\":1025} | samples 1025 is not within 0 to 1024",
+                "{\"kind\":\"brick-checksums\",\"capacity\":0} | capacity 0 is not within 1 to 2147483647",
+                "{\"kind\":\"brick-checksums\",\"dropped\":-1} | dropped -1 is negative",
+                "{\"kind\":\"brick-checksums\",\"entries\":2} | there are 0 entries, and by the first line 2"
+            })
     void saysWhatIsWrongWithTheFirstLine(String text, String message) {
         assertThatIOException()
                 .isThrownBy(() -> read(text))
@@ -160,32 +153,35 @@ final class ChecksumFileTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-        "{\"hash\":\"0x1\"} | line 3, column 14: an entry has no name",
-        "{\"name\":\"a\"} | line 3, column 12: an entry has no hash",
-        "{\"name\":\"\",\"hash\":\"0x1\"} | an entry is wrong: name must not be empty",
-        "{\"name\":7} | line 3, column 9: name 7 is not a string",
-        "{\"hash\":\"12\"} | hash \"12\" is not a checksum such as 0x",
-        "{\"hash\":\"0x12345678901234567\"} | hash \"0x12345678901234567\" is not a checksum",
-        "{\"hash\":12} | hash 12 is not a string",
-        "{\"layer\":-2} | layer -2 is not within -1 to",
-        "{\"position\":-1} | position -1 is negative",
-        "{\"position\":3000000000} | position 3000000000 is not within",
-        "{\"elements\":1.5} | elements 1.5 is not a whole number",
-        "{\"elapsed_ns\":-7} | elapsed_ns -7 is negative",
-        "{\"name\":\"a\",\"hash\":\"0x1\",\"nans\":3} | line 3, column 34: an entry is wrong: 3 nans and 0 infinities",
-        "{\"name\":\"a\",\"hash\":\"0x1\",\"elements\":1,\"samples\":[1]}"
-                + " | there are 1 samples of 1 elements, and by the first line 0",
-        "{\"samples\":[1e39]} | sample 1e39 is too large for a float",
-        "{\"samples\":[\"inf\"]} | sample \"inf\" is neither a number nor NaN, Infinity or -Infinity",
-        "{\"samples\":[true]} | sample true is not a string",
-        "{\"samples\":7} | samples 7 is not an array",
-        "{\"name\":\"a\",\"name\":\"b\"} | the key 'name' stands twice",
-        "3 | line 3, column 1: an entry 3 is not an object",
-        "{\"name\":\"a\",\"has | line 3, column 17: the text ends too early",
-        "{\"samples\":[1, | line 3, column 15: the text ends too early",
-        "{ | line 3, column 2: the text ends too early"
-    })
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "{\"hash\":\"0x1\"} | line 3, column 14: an entry has no name",
+                "{\"name\":\"a\"} | line 3, column 12: an entry has no hash",
+                "{\"name\":\"\",\"hash\":\"0x1\"} | an entry is wrong: name must not be empty",
+                "{\"name\":7} | line 3, column 9: name 7 is not a string",
+                "{\"hash\":\"12\"} | hash \"12\" is not a checksum such as 0x",
+                "{\"hash\":\"0x12345678901234567\"} | hash \"0x12345678901234567\" is not a checksum",
+                "{\"hash\":12} | hash 12 is not a string",
+                "{\"layer\":-2} | layer -2 is not within -1 to",
+                "{\"position\":-1} | position -1 is negative",
+                "{\"position\":3000000000} | position 3000000000 is not within",
+                "{\"elements\":1.5} | elements 1.5 is not a whole number",
+                "{\"elapsed_ns\":-7} | elapsed_ns -7 is negative",
+                "{\"name\":\"a\",\"hash\":\"0x1\",\"nans\":3} | line 3, column 34: an entry is wrong: 3 nans and 0 infinities",
+                "{\"name\":\"a\",\"hash\":\"0x1\",\"elements\":1,\"samples\":[1]}"
+                        + " | there are 1 samples of 1 elements, and by the first line 0",
+                "{\"samples\":[1e39]} | sample 1e39 is too large for a float",
+                "{\"samples\":[\"inf\"]} | sample \"inf\" is neither a number nor NaN, Infinity or -Infinity",
+                "{\"samples\":[true]} | sample true is not a string",
+                "{\"samples\":7} | samples 7 is not an array",
+                "{\"name\":\"a\",\"name\":\"b\"} | the key 'name' stands twice",
+                "3 | line 3, column 1: an entry 3 is not an object",
+                "{\"name\":\"a\",\"has | line 3, column 17: the text ends too early",
+                "{\"samples\":[1, | line 3, column 15: the text ends too early",
+                "{ | line 3, column 2: the text ends too early"
+            })
     void saysWhatIsWrongWithAnEntryAndInWhichLine(String line, String message) {
         assertThatIOException()
                 .isThrownBy(() -> read(HEADER + ENTRY + line))

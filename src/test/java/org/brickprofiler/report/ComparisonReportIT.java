@@ -40,17 +40,24 @@ class ComparisonReportIT extends PageInBrowser {
         for (int i = 0; i < bricks; i++) {
             double pct = 12 * random.nextGaussian();
             double halfPct = 1 + 3 * random.nextDouble();
-            Verdict verdict = Math.abs(pct) < halfPct + 2 ? Verdict.NO_DIFFERENCE
-                    : pct < 0 ? Verdict.FASTER : Verdict.SLOWER;
+            Verdict verdict =
+                    Math.abs(pct) < halfPct + 2 ? Verdict.NO_DIFFERENCE : pct < 0 ? Verdict.FASTER : Verdict.SLOWER;
             Change change = new Change(pct, pct - halfPct, pct + halfPct);
             lines.add(new Line(
-                    Kind.BRICK, "model.layers." + i + ".block", Optional.of(new Side(20_000, 1, 10)),
-                    Optional.of(new Side(20_000 * (1 + pct / 100), 1, 10)), Optional.of(change), Optional.of(change),
-                    verdict, "", OptionalDouble.of(halfPct + 2), OptionalDouble.of(0.01), 100.0 / bricks));
+                    Kind.BRICK,
+                    "model.layers." + i + ".block",
+                    Optional.of(new Side(20_000, 1, 10)),
+                    Optional.of(new Side(20_000 * (1 + pct / 100), 1, 10)),
+                    Optional.of(change),
+                    Optional.of(change),
+                    verdict,
+                    "",
+                    OptionalDouble.of(halfPct + 2),
+                    OptionalDouble.of(0.01),
+                    100.0 / bricks));
         }
         Run run = Run.of("a.json", Samples.plain());
-        return new Comparison(
-                List.of(run), List.of(run), Options.defaults(), Optional.of("LmHead"), List.of(), lines);
+        return new Comparison(List.of(run), List.of(run), Options.defaults(), Optional.of("LmHead"), List.of(), lines);
     }
 
     /** A step with time in each category, as an engine with devices has it, and bricks with long names. */
@@ -59,9 +66,17 @@ class ComparisonReportIT extends PageInBrowser {
         List<Line> lines = new ArrayList<>(many.lines());
         for (BrickCategory category : BrickCategory.values()) {
             lines.add(new Line(
-                    Kind.CATEGORY, category.displayName(), Optional.of(new Side(9_000_000, 1, 10)),
-                    Optional.of(new Side(9_900_000, 1, 10)), Optional.of(new Change(10, 8, 12)), Optional.empty(),
-                    Verdict.SLOWER, "", OptionalDouble.of(2), OptionalDouble.of(0.01), 9));
+                    Kind.CATEGORY,
+                    category.displayName(),
+                    Optional.of(new Side(9_000_000, 1, 10)),
+                    Optional.of(new Side(9_900_000, 1, 10)),
+                    Optional.of(new Change(10, 8, 12)),
+                    Optional.empty(),
+                    Verdict.SLOWER,
+                    "",
+                    OptionalDouble.of(2),
+                    OptionalDouble.of(0.01),
+                    9));
         }
         return new Comparison(many.before(), many.after(), many.options(), many.stepBrick(), many.remarks(), lines);
     }
@@ -73,8 +88,9 @@ class ComparisonReportIT extends PageInBrowser {
         try {
             browser.resize(400, 900);
             show(ComparisonReport.toHtml(every()));
-            assertThat(browser.evaluate("Math.max(...[...document.querySelectorAll('#section-bricks tbody tr > :nth-child(2)')]"
-                                    + ".map((cell) => cell.getBoundingClientRect().right))")
+            assertThat(browser.evaluate(
+                                    "Math.max(...[...document.querySelectorAll('#section-bricks tbody tr > :nth-child(2)')]"
+                                            + ".map((cell) => cell.getBoundingClientRect().right))")
                             .asDouble())
                     .isLessThan(400);
             assertThat(browser.texts("#section-bricks thead th").get(1)).isEqualTo("change %");
@@ -90,11 +106,18 @@ class ComparisonReportIT extends PageInBrowser {
         show(ComparisonReport.toHtml(comparison));
 
         assertThat(browser.text("header p"))
-                .isEqualTo("3 runs before, 2 after: of the bricks 1 slower, 1 of too few runs for a verdict, 3 not comparable; "
-                        + "of their percentiles 1 slower");
+                .isEqualTo(
+                        "3 runs before, 2 after: of the bricks 1 slower, 1 of too few runs for a verdict, 3 not comparable; "
+                                + "of their percentiles 1 slower");
         assertThat(browser.texts("main h2"))
                 .containsExactly(
-                        "Before you read on", "The whole", "Bricks", "Percentiles of bricks", "Categories", "Tiles", "Runs",
+                        "Before you read on",
+                        "The whole",
+                        "Bricks",
+                        "Percentiles of bricks",
+                        "Categories",
+                        "Tiles",
+                        "Runs",
                         "How to read it");
         assertThat(browser.texts(".notices li")).isEqualTo(comparison.remarks());
         // What is shown to have changed, then the rest by size, then what cannot be compared.
@@ -110,9 +133,11 @@ class ComparisonReportIT extends PageInBrowser {
         assertThat(column("bricks", "shown from %")).containsExactly("2.3", "2.3", "\u2013", "\u2013", "\u2013");
         assertThat(column("bricks", "verdict"))
                 .containsExactly(
-                        "slower", "too few runs",
+                        "slower",
+                        "too few runs",
                         "not comparable: other number of elements in a sample: 1 before, 2 after",
-                        "not comparable: only before", "not comparable: only after");
+                        "not comparable: only before",
+                        "not comparable: only after");
         assertThat(browser.texts("#section-percentiles-of-bricks tbody bdi"))
                 .containsExactly("DownProjection, p90", "DownProjection, p99");
         assertThat(column("percentiles-of-bricks", "verdict")).containsExactly("slower", "no difference shown");
@@ -128,7 +153,9 @@ class ComparisonReportIT extends PageInBrowser {
     void drawsIntervalsAroundZeroAndTheFloorAsABand() throws Exception {
         show(ComparisonReport.toHtml(ComparisonReportTest.full()));
 
-        assertThat(browser.evaluate("document.querySelector('#section-bricks td svg[role=img]').getAttribute('aria-label')").asText())
+        assertThat(browser.evaluate(
+                                "document.querySelector('#section-bricks td svg[role=img]').getAttribute('aria-label')")
+                        .asText())
                 .isEqualTo("slower, +8.5 %, 95 % interval [+8.0, +9.0] %");
         double zero = 105;
         double bandEnd = number("#section-bricks .floor", "x") + number("#section-bricks .floor", "width");
@@ -139,8 +166,9 @@ class ComparisonReportIT extends PageInBrowser {
         List<Double> ends = ends("#section-bricks .range");
         assertThat(ends.get(0)).isEqualTo(zero + unit * asinh(4), offset(0.3));
         assertThat(ends.get(1)).isEqualTo(zero + unit * asinh(4.5), offset(0.3));
-        assertThat(browser.evaluate("[...document.querySelectorAll('#section-bricks td .verdict path')]"
-                                + ".map((path) => path.getAttribute('d')).filter((d, i, all) => all.indexOf(d) === i).length")
+        assertThat(browser.evaluate(
+                                "[...document.querySelectorAll('#section-bricks td .verdict path')]"
+                                        + ".map((path) => path.getAttribute('d')).filter((d, i, all) => all.indexOf(d) === i).length")
                         .asInt())
                 .as("shapes of three verdicts")
                 .isEqualTo(3);
@@ -157,7 +185,8 @@ class ComparisonReportIT extends PageInBrowser {
 
     private List<Double> ends(String selector) throws Exception {
         List<Double> ends = new ArrayList<>();
-        browser.evaluate("document.querySelector('" + selector + "').getAttribute('d').match(/M([\\d.]+).*H([\\d.]+)/).slice(1)")
+        browser.evaluate("document.querySelector('" + selector
+                        + "').getAttribute('d').match(/M([\\d.]+).*H([\\d.]+)/).slice(1)")
                 .forEach(end -> ends.add(end.asDouble()));
         return ends;
     }
@@ -170,7 +199,9 @@ class ComparisonReportIT extends PageInBrowser {
         assertThat(first.subList(0, first.lastIndexOf("slower"))).doesNotContain("no difference shown");
         tabTo("Filter by name or verdict");
         browser.type("faster");
-        assertThat(browser.texts("#section-bricks tbody tr:not([hidden]) b")).containsOnly("faster").isNotEmpty();
+        assertThat(browser.texts("#section-bricks tbody tr:not([hidden]) b"))
+                .containsOnly("faster")
+                .isNotEmpty();
         tabTo("change %");
         browser.press("Enter");
         List<Double> changes = column("bricks", "change %").stream()
@@ -189,7 +220,9 @@ class ComparisonReportIT extends PageInBrowser {
         show(ComparisonReport.toHtml(comparison));
 
         assertThat(browser.evaluate("document.title").asText()).isEqualTo("Brick comparison");
-        assertThat(browser.evaluate("document.images.length + document.scripts.length").asInt()).isEqualTo(2);
+        assertThat(browser.evaluate("document.images.length + document.scripts.length")
+                        .asInt())
+                .isEqualTo(2);
         assertThat(savedJson()).isEqualTo(ComparisonReport.toJson(comparison));
     }
 

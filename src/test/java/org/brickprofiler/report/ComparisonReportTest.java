@@ -32,30 +32,58 @@ class ComparisonReportTest {
             Pattern.compile("<script type=\"application/json\" id=\"comparison\">(.*?)</script>", Pattern.DOTALL);
 
     private static Line line(
-            Kind kind, String name, double before, double after, Change change, @Nullable Change beside,
+            Kind kind,
+            String name,
+            double before,
+            double after,
+            Change change,
+            @Nullable Change beside,
             Verdict verdict) {
         return new Line(
-                kind, name, Optional.of(new Side(before, 1.25, 3)), Optional.of(new Side(after, 0.75, 2)),
-                Optional.of(change), Optional.ofNullable(beside), verdict, "", OptionalDouble.of(2.25),
-                OptionalDouble.of(0.0125), 40);
+                kind,
+                name,
+                Optional.of(new Side(before, 1.25, 3)),
+                Optional.of(new Side(after, 0.75, 2)),
+                Optional.of(change),
+                Optional.ofNullable(beside),
+                verdict,
+                "",
+                OptionalDouble.of(2.25),
+                OptionalDouble.of(0.0125),
+                40);
     }
 
     private static Line oneSide(String name, boolean before) {
         Optional<Side> side = Optional.of(new Side(71_234, 0, 3));
         return new Line(
-                Kind.BRICK, name, before ? side : Optional.empty(), before ? Optional.empty() : side,
-                Optional.empty(), Optional.empty(), Verdict.NOT_COMPARABLE, before ? "only before" : "only after",
-                OptionalDouble.empty(), OptionalDouble.empty(), 3);
+                Kind.BRICK,
+                name,
+                before ? side : Optional.empty(),
+                before ? Optional.empty() : side,
+                Optional.empty(),
+                Optional.empty(),
+                Verdict.NOT_COMPARABLE,
+                before ? "only before" : "only after",
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                3);
     }
 
     /** Every kind of line and every verdict. */
     static Comparison full() {
         Change common = new Change(-0.5, -1.5, 0.5);
         Line noted = new Line(
-                Kind.BRICK, HOSTILE, Optional.of(new Side(1_500, 4, 3)), Optional.of(new Side(3_000, 5, 2)),
-                Optional.of(new Change(100, 90.04, 110.06)), Optional.empty(), Verdict.NOT_COMPARABLE,
-                "other number of elements in a sample: 1 before, 2 after", OptionalDouble.empty(),
-                OptionalDouble.empty(), 1);
+                Kind.BRICK,
+                HOSTILE,
+                Optional.of(new Side(1_500, 4, 3)),
+                Optional.of(new Side(3_000, 5, 2)),
+                Optional.of(new Change(100, 90.04, 110.06)),
+                Optional.empty(),
+                Verdict.NOT_COMPARABLE,
+                "other number of elements in a sample: 1 before, 2 after",
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                1);
         return new Comparison(
                 List.of(
                         Run.of("before/1.json", Samples.plain()),
@@ -64,37 +92,94 @@ class ComparisonReportTest {
                 List.of(Run.of("after/1.json", Samples.plain()), Run.of("after/2.json", Samples.plain())),
                 Options.defaults().withBaseline(List.of("RmsNorm", "LmHead")),
                 Optional.of("LmHead"),
-                List.of("Brick times and tokens per second disagree: believe the tokens.", "1 of 5 runs were disturbed."),
                 List.of(
-                        line(Kind.TOTAL, "brick time of a step", 15_800_000, 15_010_000, new Change(-5, -6, -4), null,
+                        "Brick times and tokens per second disagree: believe the tokens.",
+                        "1 of 5 runs were disturbed."),
+                List.of(
+                        line(
+                                Kind.TOTAL,
+                                "brick time of a step",
+                                15_800_000,
+                                15_010_000,
+                                new Change(-5, -6, -4),
+                                null,
                                 Verdict.FASTER),
-                        line(Kind.TOKENS_PER_SEC, "tokens/s, profiled", 61.5, 58.2, new Change(-5.4, -6.5, -4.25), null,
+                        line(
+                                Kind.TOKENS_PER_SEC,
+                                "tokens/s, profiled",
+                                61.5,
+                                58.2,
+                                new Change(-5.4, -6.5, -4.25),
+                                null,
                                 Verdict.SLOWER),
                         new Line(
-                                Kind.COMMON, "all bricks alike", Optional.empty(), Optional.empty(),
-                                Optional.of(common), Optional.empty(), Verdict.NO_DIFFERENCE, "",
-                                OptionalDouble.of(3), OptionalDouble.of(0.9), 100),
-                        line(Kind.CATEGORY, "FFN", 9_000_000, 8_900_000, new Change(-1.1, -2, -0.2), common,
+                                Kind.COMMON,
+                                "all bricks alike",
+                                Optional.empty(),
+                                Optional.empty(),
+                                Optional.of(common),
+                                Optional.empty(),
+                                Verdict.NO_DIFFERENCE,
+                                "",
+                                OptionalDouble.of(3),
+                                OptionalDouble.of(0.9),
+                                100),
+                        line(
+                                Kind.CATEGORY,
+                                "FFN",
+                                9_000_000,
+                                8_900_000,
+                                new Change(-1.1, -2, -0.2),
+                                common,
                                 Verdict.NO_DIFFERENCE),
-                        line(Kind.BRICK, "DownProjection", 185_600, 200_448, new Change(8, 7, 9),
-                                new Change(8.5, 8, 9), Verdict.SLOWER),
-                        line(Kind.BRICK, "RmsNorm", 2_000, 2_000, new Change(0, Double.NaN, Double.NaN), null,
+                        line(
+                                Kind.BRICK,
+                                "DownProjection",
+                                185_600,
+                                200_448,
+                                new Change(8, 7, 9),
+                                new Change(8.5, 8, 9),
+                                Verdict.SLOWER),
+                        line(
+                                Kind.BRICK,
+                                "RmsNorm",
+                                2_000,
+                                2_000,
+                                new Change(0, Double.NaN, Double.NaN),
+                                null,
                                 Verdict.TOO_FEW_RUNS),
-                        line(Kind.BRICK_P90, "DownProjection, p90", 190_000, 209_000, new Change(10, 9, 11),
-                                new Change(10.5, 9.5, 11.5), Verdict.SLOWER),
-                        line(Kind.BRICK_P99, "DownProjection, p99", 250_000, 251_000, new Change(0.4, -3, 4),
-                                new Change(0.9, -2.5, 4.5), Verdict.NO_DIFFERENCE),
+                        line(
+                                Kind.BRICK_P90,
+                                "DownProjection, p90",
+                                190_000,
+                                209_000,
+                                new Change(10, 9, 11),
+                                new Change(10.5, 9.5, 11.5),
+                                Verdict.SLOWER),
+                        line(
+                                Kind.BRICK_P99,
+                                "DownProjection, p99",
+                                250_000,
+                                251_000,
+                                new Change(0.4, -3, 4),
+                                new Change(0.9, -2.5, 4.5),
+                                Verdict.NO_DIFFERENCE),
                         oneSide("Sampling", true),
                         oneSide("my fused kernel", false),
                         noted,
-                        line(Kind.TILE, "macro", 1_000_000, 999_000, new Change(-0.1, -1, 1), common,
+                        line(
+                                Kind.TILE,
+                                "macro",
+                                1_000_000,
+                                999_000,
+                                new Change(-0.1, -1, 1),
+                                common,
                                 Verdict.NO_DIFFERENCE)));
     }
 
     static Comparison empty() {
         Run run = Run.of("a.json", Samples.empty());
-        return new Comparison(
-                List.of(run), List.of(run), Options.defaults(), Optional.empty(), List.of(), List.of());
+        return new Comparison(List.of(run), List.of(run), Options.defaults(), Optional.empty(), List.of(), List.of());
     }
 
     @Spec("16.6")
@@ -123,7 +208,8 @@ class ComparisonReportTest {
 
         JsonNode read = new ObjectMapper().readTree(json);
         assertThat(read.path("kind").asText()).isEqualTo("brick-comparison");
-        assertThat(read.path("before").path(2).path("tokens_per_sec").asDouble()).isEqualTo(61.5);
+        assertThat(read.path("before").path(2).path("tokens_per_sec").asDouble())
+                .isEqualTo(61.5);
         JsonNode lines = read.path("lines");
         assertThat(lines).hasSize(12);
         assertThat(lines.path(10).path("name").asText()).isEqualTo(HOSTILE);
@@ -158,20 +244,20 @@ class ComparisonReportTest {
     @Test
     void listsRegressions() {
         Comparison comparison = full();
-        assertThat(comparison.regressions(8)).extracting(Line::name)
+        assertThat(comparison.regressions(8))
+                .extracting(Line::name)
                 .containsExactly("DownProjection", "DownProjection, p90");
-        assertThat(comparison.regressions(5)).extracting(Line::name)
+        assertThat(comparison.regressions(5))
+                .extracting(Line::name)
                 .containsExactly("tokens/s, profiled", "DownProjection", "DownProjection, p90");
         assertThat(comparison.regressions(11)).isEmpty();
-        assertThat(ComparisonReport.regressions(comparison.regressions(5)))
-                .isEqualTo(
-                        """
+        assertThat(ComparisonReport.regressions(comparison.regressions(5))).isEqualTo("""
                         tokens/s, profiled: -5.4 % [-6.5, -4.3]
                         DownProjection: +8.5 % [+8.0, +9.0]
                         DownProjection, p90: +10.5 % [+9.5, +11.5]
                         """);
-        assertThat(ComparisonReport.regressions(List.of(line(
-                        Kind.BRICK, "Sampling", 1, 2, new Change(100, -99.5, 3.8e15), null, Verdict.SLOWER))))
+        assertThat(ComparisonReport.regressions(List.of(
+                        line(Kind.BRICK, "Sampling", 1, 2, new Change(100, -99.5, 3.8e15), null, Verdict.SLOWER))))
                 .isEqualTo("Sampling: +100.0 % [-99.5, > +10,000]\n");
     }
 

@@ -34,14 +34,22 @@ class CsvReportTest {
     @MethodSource("profiles")
     void hasTheKeysAndValuesOfTheJson(ProfileSnapshot profile) throws IOException {
         List<List<String>> table = CsvTable.parse(CsvReport.toCsv(profile));
-        JsonNode bricks = new ObjectMapper().readTree(JsonReport.toJson(profile)).get("bricks");
+        JsonNode bricks =
+                new ObjectMapper().readTree(JsonReport.toJson(profile)).get("bricks");
 
         List<String> keys = new ArrayList<>();
         bricks.get(0).fieldNames().forEachRemaining(keys::add);
         keys.removeAll(List.of("latency", "device", "work"));
         keys.addAll(List.of("p50_us", "p90_us", "p99_us", "p999_us"));
         keys.addAll(List.of(
-                "time_source", "device_samples", "launches", "launch_ns", "unresolved", "without_start", "flops", "bytes",
+                "time_source",
+                "device_samples",
+                "launches",
+                "launch_ns",
+                "unresolved",
+                "without_start",
+                "flops",
+                "bytes",
                 "working_set_bytes"));
         assertThat(table.get(0)).isEqualTo(keys);
 
@@ -123,7 +131,9 @@ class CsvReportTest {
     void writesUtf8AndNamesAPathThatCannotBeWritten() throws IOException {
         Path file = folder.resolve("bricks.csv");
         CsvReport.write(Samples.full(), file);
-        assertThat(Files.readString(file)).isEqualTo(CsvReport.toCsv(Samples.full())).contains("\u00e9");
+        assertThat(Files.readString(file))
+                .isEqualTo(CsvReport.toCsv(Samples.full()))
+                .contains("\u00e9");
 
         Path missing = folder.resolve("missing").resolve("bricks.csv");
         assertThatThrownBy(() -> CsvReport.write(Samples.full(), missing))

@@ -89,8 +89,7 @@ final class DivergenceReportTest {
         List<ChecksumEntry> firstTwo = new ArrayList<>(whole.list().subList(0, 2));
 
         Golden.assertSame(
-                DivergenceReport.render(
-                        ChecksumLog.of(small, firstTwo, 1234).compareWith(whole, Tolerance.FLOAT32)),
+                DivergenceReport.render(ChecksumLog.of(small, firstTwo, 1234).compareWith(whole, Tolerance.FLOAT32)),
                 "divergence-missing.txt");
     }
 
@@ -121,7 +120,8 @@ final class DivergenceReportTest {
         pass(reference, 0, 3, 2);
         Comparison comparison = here.compareWith(reference, Tolerance.EXACT);
 
-        assertThat(DivergenceReport.render(comparison)).startsWith(comparison.first().orElseThrow() + "\n");
+        assertThat(DivergenceReport.render(comparison))
+                .startsWith(comparison.first().orElseThrow() + "\n");
     }
 
     @Test

@@ -16,6 +16,8 @@ import java.util.OptionalLong;
 import java.util.function.ToDoubleFunction;
 import org.brickprofiler.Backend;
 import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
@@ -30,26 +32,26 @@ import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.Dim3;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
+import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.BrickRoofline.Distance;
 import org.brickprofiler.testing.PageInBrowser;
 import org.brickprofiler.testing.Spec;
-import org.brickprofiler.BrickId;
-import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.tile.TileLevel;
-import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.tile.TileStats;
+import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The page in a real browser. Nothing may be printed to the console, and nothing be asked of a network, in any test. */
+/**
+ * The page in a real browser. Nothing may be printed to the console, and nothing be asked of a network, in any test.
+ */
 class HtmlReportIT extends PageInBrowser {
 
     private static final String ROW = "#section-bricks tbody tr:not(.detail)";
@@ -62,23 +64,29 @@ class HtmlReportIT extends PageInBrowser {
     private static final Map<String, ?> RECORDED = Map.of(
             "virtual_machine",
             Map.<String, Object>of(
-                    "clock_anchors", 3,
-                    "clock_error_ns", 250,
+                    "clock_anchors",
+                    3,
+                    "clock_error_ns",
+                    250,
                     "disturbances",
                     List.of(
                             disturbance("<b>AttentionScore", "garbage collection", 2_000_000, 0.031, 0.12),
                             disturbance("step: decode", "while compiling", 3_000_000, 0.02, 0.015))));
 
     private static Map<String, ?> disturbance(String brick, String cause, long ns, double share, double shareOfP99) {
-        return Map.<String, Object>of("brick", brick, "cause", cause, "total_ns", ns, "share", share, "share_of_p99", shareOfP99);
+        return Map.<String, Object>of(
+                "brick", brick, "cause", cause, "total_ns", ns, "share", share, "share_of_p99", shareOfP99);
     }
 
     private static ProfileSnapshot disturbed() {
         RunFacts facts = new RunFacts(
-                OptionalDouble.empty(), OptionalDouble.empty(), Map.of("steal_pct", 7.25, "<i>own", 3.0),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                Map.of("steal_pct", 7.25, "<i>own", 3.0),
                 List.of("steal 7 %"),
                 List.of(new RunFacts.VirtualMachine(9, Instant.EPOCH, 2_000_000_000, 50_000_000, 500_000_000)),
-                List.of(), Map.of());
+                List.of(),
+                Map.of());
         return Samples.plain().withFacts(facts);
     }
 
@@ -97,14 +105,23 @@ class HtmlReportIT extends PageInBrowser {
 
     private static ExecutionNode.Kernel kernel(String name, double intensity, double tflops, long ns) {
         return new ExecutionNode.Kernel(
-                name, 1, Dim3.of(1), Dim3.of(1), 0, OptionalLong.of(ns), OptionalDouble.of(intensity),
+                name,
+                1,
+                Dim3.of(1),
+                Dim3.of(1),
+                0,
+                OptionalLong.of(ns),
+                OptionalDouble.of(intensity),
                 OptionalDouble.of(tflops));
     }
 
     /** Pages with all that can be added to a profile, among others. */
     static List<HtmlReport> pages() {
-        List<HtmlReport> pages = new ArrayList<>(profiles().stream().map(HtmlReport::of).toList());
-        pages.add(HtmlReport.of(Samples.full()).withGraph(Samples.pass(12, 8)).withChecksums(checksums(2))
+        List<HtmlReport> pages =
+                new ArrayList<>(profiles().stream().map(HtmlReport::of).toList());
+        pages.add(HtmlReport.of(Samples.full())
+                .withGraph(Samples.pass(12, 8))
+                .withChecksums(checksums(2))
                 .withTimeline(Samples.timeline(new int[] {10, 30, 20, 500, 40}, 12))
                 .withTiles(places())
                 .withKernels(List.of(new KernelTiming("gemm", Backend.CUDA, 4, 3_000_000, 700_000, 800_000, 750_000))));
@@ -126,8 +143,14 @@ class HtmlReportIT extends PageInBrowser {
 
     static List<ProfileSnapshot> profiles() {
         return List.of(
-                Samples.full(), Samples.device(), Samples.deferred(), Samples.plain(), Samples.empty(),
-                Samples.many(30), Samples.steps(), Samples.decoded(3));
+                Samples.full(),
+                Samples.device(),
+                Samples.deferred(),
+                Samples.plain(),
+                Samples.empty(),
+                Samples.many(30),
+                Samples.steps(),
+                Samples.decoded(3));
     }
 
     private void show(ProfileSnapshot snapshot) throws Exception {
@@ -141,7 +164,8 @@ class HtmlReportIT extends PageInBrowser {
     /** A trace of another program has no elements, no threads that recorded, and no profiler of ours. */
     @Test
     void saysNothingOfWhatATraceDoesNotHave() throws Exception {
-        show(TraceReader.profile(Path.of("src", "test", "resources", "traces", "kineto-simple-add.json.gz")).snapshot());
+        show(TraceReader.profile(Path.of("src", "test", "resources", "traces", "kineto-simple-add.json.gz"))
+                .snapshot());
 
         assertThat(browser.texts(".figures dt")).containsExactly("Brick time", "Wall time");
         assertThat(browser.texts(".figures dd")).contains("from first to last event");
@@ -155,13 +179,15 @@ class HtmlReportIT extends PageInBrowser {
         show(snapshot);
 
         assertThat(browser.texts(".figures dt")).contains("Brick time");
-        assertThat(browser.texts("main h2").contains("Bricks")).isEqualTo(!snapshot.bricks().isEmpty());
+        assertThat(browser.texts("main h2").contains("Bricks"))
+                .isEqualTo(!snapshot.bricks().isEmpty());
         if (snapshot.bricks().isEmpty()) {
             assertThat(browser.text(".notices")).contains("No bricks were recorded");
             return;
         }
         List<BrickStats> bricks = snapshot.bricks();
-        assertThat(column("bricks", "count")).isEqualTo(bricks.stream().map(b -> HumanUnits.count(b.count())).toList());
+        assertThat(column("bricks", "count"))
+                .isEqualTo(bricks.stream().map(b -> HumanUnits.count(b.count())).toList());
         assertThat(column("bricks", "total")).isEqualTo(times(bricks, BrickStats::totalNs));
         assertThat(column("bricks", "avg")).isEqualTo(times(bricks, b -> (double) b.totalNs() / b.count()));
         assertThat(column("bricks", "min")).isEqualTo(times(bricks, BrickStats::minNs));
@@ -175,8 +201,10 @@ class HtmlReportIT extends PageInBrowser {
                         .map(b -> HumanUnits.rateCell(b.throughput()).strip())
                         .toList());
         if (bricks.get(0).latency().isPresent()) {
-            assertThat(column("bricks", "p50").get(0)).isEqualTo(time((double) bricks.get(0).percentileNs(50)));
-            assertThat(column("bricks", "p99").get(0)).isEqualTo(time((double) bricks.get(0).percentileNs(99)));
+            assertThat(column("bricks", "p50").get(0))
+                    .isEqualTo(time((double) bricks.get(0).percentileNs(50)));
+            assertThat(column("bricks", "p99").get(0))
+                    .isEqualTo(time((double) bricks.get(0).percentileNs(99)));
         }
         assertThat(browser.texts("#section-bricks tfoot td").get(2).replace('\u00a0', ' '))
                 .isEqualTo(time((double) snapshot.totalNs()));
@@ -186,11 +214,23 @@ class HtmlReportIT extends PageInBrowser {
     @Test
     void namesTheRunInItsHeadline() throws Exception {
         RunIdentity identity = RunIdentity.builder()
-                .runId("<b>r1").rank(3).worldSize(8).host("h").device("d").model("m").precision("int8").commit("c")
-                .phase("decode").steps(5, 6).window(7).build();
+                .runId("<b>r1")
+                .rank(3)
+                .worldSize(8)
+                .host("h")
+                .device("d")
+                .model("m")
+                .precision("int8")
+                .commit("c")
+                .phase("decode")
+                .steps(5, 6)
+                .window(7)
+                .build();
 
         show(Samples.plain().withIdentity(identity));
-        assertThat(browser.text("header p")).startsWith(identity.describe() + "; ").contains("UTC");
+        assertThat(browser.text("header p"))
+                .startsWith(identity.describe() + "; ")
+                .contains("UTC");
         show(Samples.plain().withIdentity(RunIdentity.builder().rank(0).build()));
         assertThat(browser.text("header p")).startsWith("rank 0; ");
         show(Samples.plain());
@@ -252,8 +292,8 @@ class HtmlReportIT extends PageInBrowser {
         click("max");
         assertThat(column("bricks", "max")).hasSameElementsAs(bySize);
         assertThat(browser.evaluate("JSON.parse(document.getElementById('profile').textContent).bricks"
-                        + ".sort((a, b) => b.max_ns - a.max_ns).map((brick) => brick.name).join()")
-                .asText())
+                                + ".sort((a, b) => b.max_ns - a.max_ns).map((brick) => brick.name).join()")
+                        .asText())
                 .isEqualTo(String.join(",", browser.texts(NAME)));
     }
 
@@ -275,7 +315,8 @@ class HtmlReportIT extends PageInBrowser {
                 .contains("6,120,450,112 ns")
                 .contains("127,205,900,288")
                 .contains("p99.9");
-        assertThat(browser.evaluate("document.activeElement.getAttribute('aria-expanded')").asText())
+        assertThat(browser.evaluate("document.activeElement.getAttribute('aria-expanded')")
+                        .asText())
                 .isEqualTo("true");
         browser.press("Enter");
         assertThat(browser.texts(".detail")).isEmpty();
@@ -283,16 +324,17 @@ class HtmlReportIT extends PageInBrowser {
 
     @Spec("8.5")
     @ParameterizedTest
-    @ValueSource(strings = {
-        "<script>document.title='broken'</script>",
-        "</script><script>document.title='broken'</script>",
-        "<!--<script>",
-        "\"'><img src=x onerror=\"document.title='broken'\">",
-        "\\u003c is no <",
-        "${document.title='broken'} {{7*7}}",
-        "javascript:document.title='broken'",
-        "__proto__"
-    })
+    @ValueSource(
+            strings = {
+                "<script>document.title='broken'</script>",
+                "</script><script>document.title='broken'</script>",
+                "<!--<script>",
+                "\"'><img src=x onerror=\"document.title='broken'\">",
+                "\\u003c is no <",
+                "${document.title='broken'} {{7*7}}",
+                "javascript:document.title='broken'",
+                "__proto__"
+            })
     void showsHostileNamesAsText(String name) throws Exception {
         ProfileSnapshot snapshot = Samples.of(Samples.brick(name, BrickCategory.OTHER, 1, 10, 10, 10, 1));
         show(snapshot);
@@ -300,7 +342,9 @@ class HtmlReportIT extends PageInBrowser {
 
         assertThat(browser.texts(NAME).get(0)).isEqualTo(shortened(name));
         assertThat(browser.evaluate("document.title").asText()).isEqualTo("Brick profile");
-        assertThat(browser.evaluate("document.images.length + document.scripts.length").asInt()).isEqualTo(2);
+        assertThat(browser.evaluate("document.images.length + document.scripts.length")
+                        .asInt())
+                .isEqualTo(2);
         assertThat(savedJson()).isEqualTo(JsonReport.toJson(snapshot));
     }
 
@@ -319,7 +363,8 @@ class HtmlReportIT extends PageInBrowser {
                         "\u05d0\u05d1 projection \ud83d\ude00");
         browser.evaluate("document.querySelectorAll('.open')[1].click()");
         assertThat(browser.text(".full-name")).isEqualTo("x".repeat(1_000) + "y".repeat(1_000));
-        assertThat(browser.evaluate("document.documentElement.scrollWidth <= innerWidth").asBoolean())
+        assertThat(browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+                        .asBoolean())
                 .as("the page is no wider than the window")
                 .isTrue();
     }
@@ -336,18 +381,26 @@ class HtmlReportIT extends PageInBrowser {
         String row = ".tree tbody tr";
         assertThat(browser.texts(row + " bdi")).hasSize(14).startsWith("Embedding", "Layer 0", "Layer 1");
         assertThat(browser.texts(row + ":last-child td").stream().map(text -> text.replace('\u00a0', ' ')))
-                .containsExactly("", "1.500 \u00b5s", "1.500 \u00b5s", time(CriticalPath.of(graph).totalNs() - 1_500.0));
+                .containsExactly(
+                        "",
+                        "1.500 \u00b5s",
+                        "1.500 \u00b5s",
+                        time(CriticalPath.of(graph).totalNs() - 1_500.0));
         assertThat(browser.texts(row + ":nth-child(5) td").stream().map(text -> text.replace('\u00a0', ' ')))
                 .containsExactly("", "45.00 \u00b5s", "0 ns", "on the path");
         browser.evaluate("document.querySelector('.tree .open').click()");
-        assertThat(browser.texts(row + " bdi")).hasSize(22).startsWith("Embedding", "Layer 0", "RmsNorm", "DownProjection");
+        assertThat(browser.texts(row + " bdi"))
+                .hasSize(22)
+                .startsWith("Embedding", "Layer 0", "RmsNorm", "DownProjection");
         browser.evaluate("document.querySelector('.tree .open').click()");
         assertThat(browser.texts(row + " bdi")).hasSize(14);
 
         assertThat(browser.text("#section-layers").replace('\u00a0', ' '))
                 .contains("Furthest above their medians: RmsNorm in layer 3, 10.00 \u00b5s, 10.00 times.");
         // One row has cells of two shades; the others are alike throughout.
-        assertThat(browser.evaluate("document.querySelectorAll('.heat .cell').length").asInt()).isEqualTo(9);
+        assertThat(browser.evaluate("document.querySelectorAll('.heat .cell').length")
+                        .asInt())
+                .isEqualTo(9);
         browser.evaluate("{ const at = document.querySelector('.heat').getBoundingClientRect(); const [, x] = "
                 + "document.querySelector('.heat .cell').getAttribute('d').match(/M(\\d+)/); "
                 + "document.querySelector('.heat').dispatchEvent(new PointerEvent('pointermove', "
@@ -361,8 +414,10 @@ class HtmlReportIT extends PageInBrowser {
     @Test
     void addsNoTilesToTheBrickAroundThem() throws Exception {
         FakeClock clock = new FakeClock();
-        TraceRecorder recorder = TraceRecorder.builder().clock(clock).tiles(true).build();
-        BrickProfiler profiler = BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        TraceRecorder recorder =
+                TraceRecorder.builder().clock(clock).tiles(true).build();
+        BrickProfiler profiler =
+                BrickProfiler.builder().clock(clock).tracing(recorder).build();
         profiler.enable();
         profiler.tiles().enable();
         for (long us : new long[] {10, 10, 50, 10, 10}) {
@@ -377,9 +432,12 @@ class HtmlReportIT extends PageInBrowser {
         }
         show(HtmlReport.of(profiler.snapshot()).withTimeline(recorder.timeline()));
 
-        assertThat(browser.evaluate("document.querySelectorAll('#section-steps .span').length").asInt()).isEqualTo(6);
+        assertThat(browser.evaluate("document.querySelectorAll('#section-steps .span').length")
+                        .asInt())
+                .isEqualTo(6);
         assertThat(browser.text("#section-steps").replace('\u00a0', ' '))
-                .contains("took 80.00 \u00b5s longer than the median. What took longer: DownProjection (80.00 \u00b5s more).");
+                .contains(
+                        "took 80.00 \u00b5s longer than the median. What took longer: DownProjection (80.00 \u00b5s more).");
     }
 
     @Spec("8.6")
@@ -387,8 +445,7 @@ class HtmlReportIT extends PageInBrowser {
     void showsTheMedianAndTheSlowestStep() throws Exception {
         show(HtmlReport.of(Samples.plain()).withTimeline(Samples.timeline(new int[] {10, 30, 20, 500, 40}, 2)));
 
-        assertThat(browser.texts("main h2"))
-                .containsExactly("Bricks", "Categories", "Layers", "Steps", "Environment");
+        assertThat(browser.texts("main h2")).containsExactly("Bricks", "Categories", "Layers", "Steps", "Environment");
         String steps = "#section-steps";
         assertThat(browser.text(steps).replace('\u00a0', ' '))
                 .contains(
@@ -397,14 +454,17 @@ class HtmlReportIT extends PageInBrowser {
                                 + "(940.0 \u00b5s more).",
                         "Median step, 63.00 \u00b5s, 23.00 \u00b5s after the first step",
                         "Slowest step, 1.003 ms");
-        assertThat(browser.evaluate("document.querySelectorAll('#section-steps .span').length").asInt()).isEqualTo(14);
+        assertThat(browser.evaluate("document.querySelectorAll('#section-steps .span').length")
+                        .asInt())
+                .isEqualTo(14);
         // Both are drawn on one scale, on which the longer one takes all.
         assertThat(browser.evaluate("[...document.querySelectorAll('#section-steps .span')]"
                                 + ".map((span) => Number(span.getAttribute('x')) + Number(span.getAttribute('width')))"
                                 + ".reduce((a, b) => Math.max(a, b))")
                         .asDouble())
                 .isEqualTo(1_150);
-        assertThat(browser.evaluate("document.querySelector('#section-steps svg').getAttribute('aria-label')").asText())
+        assertThat(browser.evaluate("document.querySelector('#section-steps svg').getAttribute('aria-label')")
+                        .asText())
                 .startsWith("Timeline of the median step, 63.00\u00a0\u00b5s. Most time: DownProjection 60.00");
         browser.evaluate("document.querySelectorAll('#section-steps .span')[3]"
                 + ".dispatchEvent(new PointerEvent('pointermove', {bubbles: true}))");
@@ -432,14 +492,16 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(column("steps", "avg").subList(0, 2)).containsExactly(time(prefill.avgNs()), time(decode.avgNs()));
         assertThat(column("steps", "p99").subList(0, 2))
                 .containsExactly(time((double) prefill.percentileNs(99)), time((double) decode.percentileNs(99)));
-        assertThat(column("steps", "max").subList(0, 2)).containsExactly(time((double) prefill.maxNs()), time((double) decode.maxNs()));
+        assertThat(column("steps", "max").subList(0, 2))
+                .containsExactly(time((double) prefill.maxNs()), time((double) decode.maxNs()));
         assertThat(column("steps", "KV length").subList(0, 2)).containsExactly("0", "174.5");
         assertThat(browser.texts("#section-steps h3"))
                 .startsWith("Prefill steps over time")
                 .contains("The median and the slowest decode step by category");
         assertThat(browser.text("#section-steps").replace('\u00a0', ' '))
                 .contains("of 450: a uniform sample, and the slowest");
-        assertThat(browser.evaluate("[...document.querySelectorAll('#section-steps svg')].pop().getAttribute('aria-label')")
+        assertThat(browser.evaluate(
+                                "[...document.querySelectorAll('#section-steps svg')].pop().getAttribute('aria-label')")
                         .asText())
                 .contains("Slowest: step 222, 1.205");
         browser.evaluate("[...document.querySelectorAll('#section-steps g')].pop().firstChild"
@@ -457,18 +519,31 @@ class HtmlReportIT extends PageInBrowser {
 
         String section = "distance-to-the-roof";
         List<Distance> bricks = roofline.bricks();
-        assertThat(column(section, "brick")).isEqualTo(bricks.stream().map(Distance::name).toList());
+        assertThat(column(section, "brick"))
+                .isEqualTo(bricks.stream().map(Distance::name).toList());
         assertThat(column(section, "bound by"))
-                .isEqualTo(bricks.stream().map(brick -> brick.bound().name().toLowerCase(Locale.ROOT)).toList());
-        assertThat(column(section, "total")).isEqualTo(bricks.stream().map(brick -> time((double) brick.totalNs())).toList());
+                .isEqualTo(bricks.stream()
+                        .map(brick -> brick.bound().name().toLowerCase(Locale.ROOT))
+                        .toList());
+        assertThat(column(section, "total"))
+                .isEqualTo(bricks.stream()
+                        .map(brick -> time((double) brick.totalNs()))
+                        .toList());
         assertThat(column(section, "% of roof"))
                 .isEqualTo(bricks.stream()
-                        .map(brick -> HumanUnits.percent(100 * (1 - brick.distance())) + (brick.isAboveRoof() ? " !" : ""))
+                        .map(brick ->
+                                HumanUnits.percent(100 * (1 - brick.distance())) + (brick.isAboveRoof() ? " !" : ""))
                         .toList());
         assertThat(browser.text(".notices")).contains("Above the roof, which cannot be: \u00fcbrig");
         assertThat(browser.text("#section-" + section)).contains("Without known work or time: Sampling");
         assertThat(browser.texts("#section-" + section + " svg text"))
-                .contains("QkvProjection", "RmsNorm", "! \u00fcbrig", "memory 40.00 GB/s", "L1 1,900 GB/s", "1,500 GFLOP/s");
+                .contains(
+                        "QkvProjection",
+                        "RmsNorm",
+                        "! \u00fcbrig",
+                        "memory 40.00 GB/s",
+                        "L1 1,900 GB/s",
+                        "1,500 GFLOP/s");
         assertThat(savedJson())
                 .isEqualTo(JsonReport.toJson(
                         RooflineReportTest.PROFILE, Map.of("roofline", RooflineReport.values(roofline))));
@@ -525,7 +600,9 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.text(".notices")).contains("Disturbed: steal 7 %.");
         assertThat(browser.text("#section-meanwhile .facts").replace('\u00a0', ' '))
                 .contains("<i>own", "Steal by other machines", "7.250 %")
-                .contains("50.00 ms, 2.5 % of the 2.000 s since the start", "500.0 ms, 25.0 % of the 2.000 s", "by 3 anchors");
+                .contains(
+                        "50.00 ms, 2.5 % of the 2.000 s since the start",
+                        "500.0 ms, 25.0 % of the 2.000 s", "by 3 anchors");
         assertThat(column("meanwhile", "brick")).containsExactly("step: decode", "<b>AttentionScore");
         assertThat(column("meanwhile", "meanwhile")).containsExactly("while compiling", "garbage collection");
         assertThat(column("meanwhile", "time")).containsExactly(time(3_000_000), time(2_000_000));
@@ -560,7 +637,10 @@ class HtmlReportIT extends PageInBrowser {
             for (int col = 0; col < (row == 2 ? 1 : 2); col++) {
                 long ns = row == 1 && col == 1 ? 80_000 : 10_000;
                 places.add(new TileProfiler.Place(
-                        4 * row, row == 2 ? 8 : 4 * row + 3, col, col,
+                        4 * row,
+                        row == 2 ? 8 : 4 * row + 3,
+                        col,
+                        col,
                         new TileStats(TileLevel.MACRO, 5, 5 * ns, ns, ns, 0, 0, 4 * row, col)));
             }
         }
@@ -570,10 +650,11 @@ class HtmlReportIT extends PageInBrowser {
     @Spec("8.6")
     @Test
     void listsKernels() throws Exception {
-        show(HtmlReport.of(Samples.plain()).withKernels(List.of(
-                new KernelTiming("<i>gemm", Backend.CUDA, 4, 3_000_000, 700_000, 800_000, 750_000),
-                new KernelTiming("softmax", Backend.METAL, 2, 1_000_000, 400_000, 600_000, 600_000),
-                new KernelTiming("never ran", Backend.CPU, 0, 0, 0, 0, 0))));
+        show(HtmlReport.of(Samples.plain())
+                .withKernels(List.of(
+                        new KernelTiming("<i>gemm", Backend.CUDA, 4, 3_000_000, 700_000, 800_000, 750_000),
+                        new KernelTiming("softmax", Backend.METAL, 2, 1_000_000, 400_000, 600_000, 600_000),
+                        new KernelTiming("never ran", Backend.CPU, 0, 0, 0, 0, 0))));
 
         assertThat(column("kernels", "kernel")).containsExactly("<i>gemm", "softmax");
         assertThat(column("kernels", "backend")).containsExactly("CUDA", "METAL");
@@ -588,7 +669,8 @@ class HtmlReportIT extends PageInBrowser {
     @Test
     void showsWhatCameOfChecksums() throws Exception {
         show(HtmlReport.of(Samples.plain()).withChecksums(checksums(2)));
-        assertThat(browser.texts("#section-checksums p")).containsExactly("NO DIVERGENCE: 1 entry with equal checksums");
+        assertThat(browser.texts("#section-checksums p"))
+                .containsExactly("NO DIVERGENCE: 1 entry with equal checksums");
         show(HtmlReport.of(Samples.plain()).withChecksums(checksums(3)));
         assertThat(browser.text("#section-checksums p")).startsWith("DIVERGENCE at '<b>RmsNorm' (layer 1, pos 7)");
     }
@@ -616,7 +698,8 @@ class HtmlReportIT extends PageInBrowser {
         List<String> papers = new ArrayList<>();
         for (String scheme : List.of("light", "dark")) {
             browser.prefer(scheme);
-            papers.add(browser.evaluate("getComputedStyle(document.body).backgroundColor").asText());
+            papers.add(browser.evaluate("getComputedStyle(document.body).backgroundColor")
+                    .asText());
         }
         assertThat(papers).containsExactly("rgb(255, 255, 255)", "rgb(20, 23, 26)");
     }
@@ -641,8 +724,7 @@ class HtmlReportIT extends PageInBrowser {
 
         assertThat(browser.texts(NAME)).hasSize(500);
         assertThat(browser.text("#section-layers .heat")).contains("layer");
-        assertThat(browser.text("#section-critical-path"))
-                .contains("of 10,202; 202 nodes are not listed");
+        assertThat(browser.text("#section-critical-path")).contains("of 10,202; 202 nodes are not listed");
         browser.evaluate("document.querySelector('.filter input').focus()");
         browser.type("layers.499.");
         assertThat(browser.texts(ROW + ":not([hidden]) bdi")).containsExactly("model.layers.499.block");

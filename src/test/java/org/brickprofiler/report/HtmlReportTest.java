@@ -66,10 +66,12 @@ class HtmlReportTest {
 
     @Test
     void holdsTheTextForWhereScriptsAreOff() {
-        String page = HtmlReport.render(Samples.of(Samples.brick(
-                "a </pre></noscript><b>&amp;", BrickCategory.OTHER, 1, 10, 10, 10, 1)));
+        String page = HtmlReport.render(
+                Samples.of(Samples.brick("a </pre></noscript><b>&amp;", BrickCategory.OTHER, 1, 10, 10, 10, 1)));
 
-        assertThat(page).contains("<noscript><pre>Brick profile\n").contains("a &lt;/pre>&lt;/noscript>&lt;b>&amp;amp;");
+        assertThat(page)
+                .contains("<noscript><pre>Brick profile\n")
+                .contains("a &lt;/pre>&lt;/noscript>&lt;b>&amp;amp;");
         assertThat(page.split("</noscript>", -1)).hasSize(2);
     }
 
@@ -84,8 +86,19 @@ class HtmlReportTest {
         // The one address is a name that every browser knows, and asks nobody for.
         String drawn = page.replace("\"http://www.w3.org/2000/svg\"", "");
         assertThat(List.of(
-                        "http:", "https:", "@import", "url(", " src=", "<link", "import(", "fetch(", "innerHTML",
-                        "outerHTML", "document.write", "insertAdjacentHTML", "eval("))
+                        "http:",
+                        "https:",
+                        "@import",
+                        "url(",
+                        " src=",
+                        "<link",
+                        "import(",
+                        "fetch(",
+                        "innerHTML",
+                        "outerHTML",
+                        "document.write",
+                        "insertAdjacentHTML",
+                        "eval("))
                 .filteredOn(drawn::contains)
                 .isEmpty();
     }
@@ -119,7 +132,8 @@ class HtmlReportTest {
         assertThat(json.get("name")).hasSize(graph.nodeCount());
         // The tree's order: a layer, what is in it, the next layer.
         assertThat(texts(json.get("name")).subList(0, 6).stream()
-                        .map(place -> json.get("names").get(Integer.parseInt(place)).asText()))
+                        .map(place ->
+                                json.get("names").get(Integer.parseInt(place)).asText()))
                 .containsExactly("Embedding", "Layer 0", "RmsNorm", "DownProjection", "model.block.2", "Layer 1");
         assertThat(texts(json.get("parent")).subList(0, 6)).containsExactly("-1", "-1", "1", "1", "1", "-1");
         assertThat(texts(json.get("layer")).subList(0, 6)).containsExactly("-1", "0", "-1", "-1", "-1", "1");
@@ -129,7 +143,8 @@ class HtmlReportTest {
         JsonNode large = graphOf(Samples.pass(300, 50));
         assertThat(large.get("name")).hasSize(HtmlReport.MOST_NODES);
         assertThat(large.get("left_out").asInt()).isEqualTo(2 + 300 * 51 - HtmlReport.MOST_NODES);
-        assertThat(large.get("parent")).allSatisfy(parent -> assertThat(parent.asInt()).isLessThan(HtmlReport.MOST_NODES));
+        assertThat(large.get("parent"))
+                .allSatisfy(parent -> assertThat(parent.asInt()).isLessThan(HtmlReport.MOST_NODES));
     }
 
     private static JsonNode graphOf(ExecutionGraph graph) throws IOException {
@@ -150,7 +165,9 @@ class HtmlReportTest {
         HtmlReport more = page.withGraph(Samples.pass(2, 2));
 
         assertThat(page.render()).isEqualTo(before).isEqualTo(HtmlReport.render(Samples.plain()));
-        assertThat(more.withGraph(Samples.pass(2, 2)).render()).isEqualTo(more.render()).isNotEqualTo(before);
+        assertThat(more.withGraph(Samples.pass(2, 2)).render())
+                .isEqualTo(more.render())
+                .isNotEqualTo(before);
     }
 
     @Test
@@ -168,7 +185,8 @@ class HtmlReportTest {
 
     @Test
     void refusesWhatItsJsonCannotHold() {
-        HtmlReport page = HtmlReport.of(Samples.plain()).withFurther(Map.of("one", 1)).withFurther(Map.of("two", 2));
+        HtmlReport page =
+                HtmlReport.of(Samples.plain()).withFurther(Map.of("one", 1)).withFurther(Map.of("two", 2));
 
         assertThat(page.render()).contains("\"one\": 1", "\"two\": 2");
         assertThatThrownBy(() -> page.withFurther(Map.of("bricks", List.of())))

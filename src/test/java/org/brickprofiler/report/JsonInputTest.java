@@ -30,15 +30,17 @@ final class JsonInputTest {
     @Test
     void valuesAreReadByType() throws IOException {
         List<Object> values = new ArrayList<>();
-        read("{\"text\": \"a\", \"whole\": " + LARGEST + ", \"real\": 0.5, \"flag\": true,"
+        read(
+                "{\"text\": \"a\", \"whole\": " + LARGEST + ", \"real\": 0.5, \"flag\": true,"
                         + " \"at\": \"2026-01-02T03:04:05Z\"}",
-                (input, key) -> values.add(switch (key) {
-                    case "text" -> input.text(key);
-                    case "whole" -> input.whole(key, 0, Long.MAX_VALUE);
-                    case "real" -> input.real(key, 1.0);
-                    case "flag" -> input.flag(key);
-                    default -> input.moment(key);
-                }));
+                (input, key) -> values.add(
+                        switch (key) {
+                            case "text" -> input.text(key);
+                            case "whole" -> input.whole(key, 0, Long.MAX_VALUE);
+                            case "real" -> input.real(key, 1.0);
+                            case "flag" -> input.flag(key);
+                            default -> input.moment(key);
+                        }));
 
         assertThat(values).containsExactly("a", Long.MAX_VALUE, 0.5, true, Instant.parse("2026-01-02T03:04:05Z"));
     }
@@ -54,7 +56,8 @@ final class JsonInputTest {
     @Test
     void arraysAreReadItemByItem() throws IOException {
         List<Long> items = new ArrayList<>();
-        read("{\"a\": [1, 2, 3], \"b\": []}",
+        read(
+                "{\"a\": [1, 2, 3], \"b\": []}",
                 (input, key) -> input.array(key, () -> items.add(input.whole(key, 0, 3))));
 
         assertThat(items).containsExactly(1L, 2L, 3L);
@@ -81,8 +84,8 @@ final class JsonInputTest {
 
     @Test
     void limitsBelongToTheRange() throws IOException {
-        read("{\"a\": -1, \"b\": 7}", (input, key) ->
-                assertThat(input.whole(key, -1, 7)).isIn(-1L, 7L));
+        read("{\"a\": -1, \"b\": 7}", (input, key) -> assertThat(input.whole(key, -1, 7))
+                .isIn(-1L, 7L));
 
         assertThatIOException()
                 .isThrownBy(() -> read("{\"a\": 8}", (input, key) -> input.whole(key, -1, 7)))

@@ -45,7 +45,9 @@ final class JsonNumbersTest {
 
     @Test
     void durationsArePreferredInNanoseconds() throws IOException {
-        assertThat(fields("{\"min_ns\": 0, \"min_us\": 3.0}").durationNs("min_ns", "min_us")).isZero();
-        assertThat(fields("{\"min_us\": 0.0625}").durationNs("min_ns", "min_us")).isEqualTo(63);
+        assertThat(fields("{\"min_ns\": 0, \"min_us\": 3.0}").durationNs("min_ns", "min_us"))
+                .isZero();
+        assertThat(fields("{\"min_us\": 0.0625}").durationNs("min_ns", "min_us"))
+                .isEqualTo(63);
     }
 }

@@ -68,7 +68,8 @@ final class JsonReportBricksTest {
 
     @Test
     void percentilesWithoutBucketsAreNoDistribution() throws IOException {
-        assertThat(read("\"name\": \"a\", \"count\": 1, \"latency\": {\"p50_us\": 1.0}").latency())
+        assertThat(read("\"name\": \"a\", \"count\": 1, \"latency\": {\"p50_us\": 1.0}")
+                        .latency())
                 .isEmpty();
     }
 
@@ -78,7 +79,8 @@ final class JsonReportBricksTest {
         counts[3] = 9;
         counts[40] = 2;
 
-        assertThat(read("\"name\": \"a\", \"count\": 11, \"latency\": {\"buckets\": [[40, 2], [3, 9]]}").latency())
+        assertThat(read("\"name\": \"a\", \"count\": 11, \"latency\": {\"buckets\": [[40, 2], [3, 9]]}")
+                        .latency())
                 .hasValue(LatencyDistribution.ofCounts(counts));
     }
 }

@@ -22,7 +22,8 @@ final class JsonReportProperties {
     @Property(tries = 300)
     void whatIsWrittenIsReadBackExactly(@ForAll ProfileSnapshot snapshot) throws IOException {
         assertThat(JsonReport.fromJson(JsonReport.toJson(snapshot))).isEqualTo(snapshot);
-        assertThat(JsonReport.fromJson(JsonReport.toCompactJson(snapshot, Map.of()))).isEqualTo(snapshot);
+        assertThat(JsonReport.fromJson(JsonReport.toCompactJson(snapshot, Map.of())))
+                .isEqualTo(snapshot);
     }
 
     @Property(tries = 100)
@@ -36,7 +37,8 @@ final class JsonReportProperties {
             assertThat(root.get("bricks").get(i).get("name").textValue())
                     .isEqualTo(snapshot.bricks().get(i).name());
         }
-        assertThat(root.findValues("pct")).allSatisfy(pct -> assertThat(pct.isNumber()).isTrue());
+        assertThat(root.findValues("pct"))
+                .allSatisfy(pct -> assertThat(pct.isNumber()).isTrue());
     }
 
     @Property(tries = 100)

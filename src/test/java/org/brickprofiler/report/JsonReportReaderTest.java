@@ -90,7 +90,8 @@ final class JsonReportReaderTest {
     @ParameterizedTest
     @ValueSource(strings = {"1", "1.0", "\"1\"", "\"1.7\"", "\"1.7.3\"", "\"0.9\""})
     void versionsUpToThisMajorOneAreRead(String version) throws IOException {
-        assertThat(JsonReport.fromJson("{\"schema_version\": " + version + ", \"bricks\": []}").bricks())
+        assertThat(JsonReport.fromJson("{\"schema_version\": " + version + ", \"bricks\": []}")
+                        .bricks())
                 .isEmpty();
     }
 
@@ -106,54 +107,57 @@ final class JsonReportReaderTest {
 
     @Spec("8.2")
     @ParameterizedTest
-    @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-        "`` | there is no text",
-        "` ` | there is no text",
-        "hello | 'hello' is no value",
-        "3 | the report 3 is not an object",
-        "[] | the report [ is not an object",
-        "{} | there are no bricks: this is no report of Brick Profiler",
-        "{\"name\": \"other\", \"version\": \"1\"} | this is no report of Brick Profiler",
-        "{\"bricks\": []} {} | there is more text after the end of the report",
-        "{\"bricks\": []}] | ']' closes nothing here",
-        "{\"bricks\": [} | '}' closes nothing here",
-        "{\"bricks\": | the text ends too early",
-        "{\"bricks\": [{\"name\": \"a | the text ends too early",
-        "{\"bricks\": [], \"bricks\": []} | the key 'bricks' stands twice",
-        "{\"bricks\": {}} | bricks { is not an array",
-        "{\"bricks\": [null]} | brick null is not an object",
-        "{\"bricks\": [{}]} | a brick has no name",
-        "{\"bricks\": [{\"name\": 7}]} | name 7 is not a string",
-        "{\"bricks\": [{\"name\": \"a\", \"category\": \"Foo\"}]} | category \"Foo\" is none of Norm, Attention, FFN",
-        "{\"bricks\": [{\"name\": \"a\", \"bottleneck\": \"luck\"}]} | bottleneck \"luck\" is none of UNKNOWN, MEMORY",
-        "{\"bricks\": [{\"count\": -5}]} | count -5 is negative",
-        "{\"bricks\": [{\"count\": \"5\"}]} | count \"5\" is not a number",
-        "{\"bricks\": [{\"count\": 5.5}]} | count 5.5 is not a whole number",
-        "{\"bricks\": [{\"count\": 9223372036854775808}]} | count 9223372036854775808 is not a whole number of at most",
-        "{\"bricks\": [{\"count\": 1e999999999}]} | count 1e999999999 is not a whole number",
-        "{\"bricks\": [{\"count\": NaN}]} | NaN",
-        "{\"bricks\": [{\"min_us\": -0.5}]} | min_us -0.5 is negative",
-        "{\"bricks\": [{\"min_us\": 1e999}]} | min_us 1e999 is above",
-        "{\"bricks\": [{\"min_us\": \"x\"}]} | min_us \"x\" is not a number",
-        "{\"bricks\": [{\"latency\": 1}]} | latency 1 is not an object",
-        "{\"bricks\": [{\"latency\": {\"relative_error\": 0.01}}]} | relative_error 0.01 is that of other buckets",
-        "{\"bricks\": [{\"latency\": {\"buckets\": [[2240, 1]]}}]} | bucket number 2240 is not within 0 to 2239",
-        "{\"bricks\": [{\"latency\": {\"buckets\": [[1, -1]]}}]} | bucket count -1 is negative",
-        "{\"bricks\": [{\"latency\": {\"buckets\": [[1]]}}]} | a bucket has 1 numbers",
-        "{\"bricks\": [{\"latency\": {\"buckets\": [[1, 2, 3]]}}]} | a bucket has 3 numbers",
-        "{\"bricks\": [{\"latency\": {\"buckets\": [3]}}]} | bucket 3 is not an array",
-        "{\"tiles\": [{\"level\": \"nano\"}]} | level \"nano\" is none of macro, midi, micro",
-        "{\"tiles\": [{\"count\": 1}]} | an entry of tiles has no level",
-        "{\"tiles\": [{\"slowest_row\": -2}]} | slowest_row -2 is not within -1 to 2147483647",
-        "{\"wall_ns\": -1} | wall_ns -1 is negative",
-        "{\"threads\": 3000000000} | threads 3000000000 is not within 0 to 2147483647",
-        "{\"zero_copy\": 1} | zero_copy 1 is neither true nor false",
-        "{\"l2_cache_hit_rate\": 1.5} | l2_cache_hit_rate 1.5 is above 1.0",
-        "{\"started_at\": \"yesterday\"} | started_at \"yesterday\" is not a time such as",
-        "{\"schema_version\": \"one\"} | schema_version \"one\" is not a version such as 1.0",
-        "{\"schema_version\": -1} | schema_version -1 is not a version",
-        "{\"environments\": [{\"processors\": -1}]} | processors -1 is negative",
-    })
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "`` | there is no text",
+                "` ` | there is no text",
+                "hello | 'hello' is no value",
+                "3 | the report 3 is not an object",
+                "[] | the report [ is not an object",
+                "{} | there are no bricks: this is no report of Brick Profiler",
+                "{\"name\": \"other\", \"version\": \"1\"} | this is no report of Brick Profiler",
+                "{\"bricks\": []} {} | there is more text after the end of the report",
+                "{\"bricks\": []}] | ']' closes nothing here",
+                "{\"bricks\": [} | '}' closes nothing here",
+                "{\"bricks\": | the text ends too early",
+                "{\"bricks\": [{\"name\": \"a | the text ends too early",
+                "{\"bricks\": [], \"bricks\": []} | the key 'bricks' stands twice",
+                "{\"bricks\": {}} | bricks { is not an array",
+                "{\"bricks\": [null]} | brick null is not an object",
+                "{\"bricks\": [{}]} | a brick has no name",
+                "{\"bricks\": [{\"name\": 7}]} | name 7 is not a string",
+                "{\"bricks\": [{\"name\": \"a\", \"category\": \"Foo\"}]} | category \"Foo\" is none of Norm, Attention, FFN",
+                "{\"bricks\": [{\"name\": \"a\", \"bottleneck\": \"luck\"}]} | bottleneck \"luck\" is none of UNKNOWN, MEMORY",
+                "{\"bricks\": [{\"count\": -5}]} | count -5 is negative",
+                "{\"bricks\": [{\"count\": \"5\"}]} | count \"5\" is not a number",
+                "{\"bricks\": [{\"count\": 5.5}]} | count 5.5 is not a whole number",
+                "{\"bricks\": [{\"count\": 9223372036854775808}]} | count 9223372036854775808 is not a whole number of at most",
+                "{\"bricks\": [{\"count\": 1e999999999}]} | count 1e999999999 is not a whole number",
+                "{\"bricks\": [{\"count\": NaN}]} | NaN",
+                "{\"bricks\": [{\"min_us\": -0.5}]} | min_us -0.5 is negative",
+                "{\"bricks\": [{\"min_us\": 1e999}]} | min_us 1e999 is above",
+                "{\"bricks\": [{\"min_us\": \"x\"}]} | min_us \"x\" is not a number",
+                "{\"bricks\": [{\"latency\": 1}]} | latency 1 is not an object",
+                "{\"bricks\": [{\"latency\": {\"relative_error\": 0.01}}]} | relative_error 0.01 is that of other buckets",
+                "{\"bricks\": [{\"latency\": {\"buckets\": [[2240, 1]]}}]} | bucket number 2240 is not within 0 to 2239",
+                "{\"bricks\": [{\"latency\": {\"buckets\": [[1, -1]]}}]} | bucket count -1 is negative",
+                "{\"bricks\": [{\"latency\": {\"buckets\": [[1]]}}]} | a bucket has 1 numbers",
+                "{\"bricks\": [{\"latency\": {\"buckets\": [[1, 2, 3]]}}]} | a bucket has 3 numbers",
+                "{\"bricks\": [{\"latency\": {\"buckets\": [3]}}]} | bucket 3 is not an array",
+                "{\"tiles\": [{\"level\": \"nano\"}]} | level \"nano\" is none of macro, midi, micro",
+                "{\"tiles\": [{\"count\": 1}]} | an entry of tiles has no level",
+                "{\"tiles\": [{\"slowest_row\": -2}]} | slowest_row -2 is not within -1 to 2147483647",
+                "{\"wall_ns\": -1} | wall_ns -1 is negative",
+                "{\"threads\": 3000000000} | threads 3000000000 is not within 0 to 2147483647",
+                "{\"zero_copy\": 1} | zero_copy 1 is neither true nor false",
+                "{\"l2_cache_hit_rate\": 1.5} | l2_cache_hit_rate 1.5 is above 1.0",
+                "{\"started_at\": \"yesterday\"} | started_at \"yesterday\" is not a time such as",
+                "{\"schema_version\": \"one\"} | schema_version \"one\" is not a version such as 1.0",
+                "{\"schema_version\": -1} | schema_version -1 is not a version",
+                "{\"environments\": [{\"processors\": -1}]} | processors -1 is negative",
+            })
     void faultsAreNamed(String json, String message) {
         assertThatIOException()
                 .isThrownBy(() -> JsonReport.fromJson(json))
@@ -167,7 +171,8 @@ final class JsonReportReaderTest {
 
         assertThatIOException()
                 .isThrownBy(() -> JsonReport.fromJson(json))
-                .satisfies(thrown -> assertThat(thrown.getMessage()).hasSizeLessThan(200).contains("x...x"));
+                .satisfies(thrown ->
+                        assertThat(thrown.getMessage()).hasSizeLessThan(200).contains("x...x"));
     }
 
     @Test
@@ -215,7 +220,9 @@ final class JsonReportReaderTest {
     @Test
     void columnsOfStepsThatAreNotKnownAreLeftOut() throws IOException {
         String json = Files.readString(Golden.path("steps.json"));
-        assertThat(JsonReport.fromJson(json.replace("\"started_at_unix_ns\"", "\"mood\"")).steps().kept())
+        assertThat(JsonReport.fromJson(json.replace("\"started_at_unix_ns\"", "\"mood\""))
+                        .steps()
+                        .kept())
                 .allMatch(step -> step.startedAtUnixNs() == 0 && step.durationNs() > 0);
     }
 }

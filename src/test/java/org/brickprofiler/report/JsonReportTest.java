@@ -56,7 +56,8 @@ final class JsonReportTest {
         assertThat(json).hasLineCount(1).endsWith(",\"more\":1}\n").doesNotContain("_us\"", "\"pct\"");
         assertThat(json.length()).isLessThan(JsonReport.toJson(Samples.full()).length() / 2);
         assertThat(JsonReport.fromJson(json)).isEqualTo(Samples.full());
-        assertThatIllegalArgumentException().isThrownBy(() -> JsonReport.toCompactJson(Samples.full(), Map.of("bricks", 1)));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> JsonReport.toCompactJson(Samples.full(), Map.of("bricks", 1)));
     }
 
     @Test

@@ -26,12 +26,31 @@ final class JsonReportWriterTest {
             List.of("total_tokens", "total_ns", "total_throughput", "bricks", "categories", "tiles");
 
     private static final List<String> BRICK_KEYS = List.of(
-            "name", "category", "count", "total_ns", "avg_us", "min_us", "max_us", "throughput", "pct", "total_bytes",
-            "compression_ratio", "throughput_gbps", "bottleneck");
+            "name",
+            "category",
+            "count",
+            "total_ns",
+            "avg_us",
+            "min_us",
+            "max_us",
+            "throughput",
+            "pct",
+            "total_bytes",
+            "compression_ratio",
+            "throughput_gbps",
+            "bottleneck");
     private static final List<String> CATEGORY_KEYS = List.of("name", "count", "total_ns", "pct");
     private static final List<String> TILE_KEYS = List.of(
-            "level", "count", "total_ns", "avg_us", "min_us", "max_us", "gflops", "arithmetic_intensity",
-            "total_elements", "total_flops");
+            "level",
+            "count",
+            "total_ns",
+            "avg_us",
+            "min_us",
+            "max_us",
+            "gflops",
+            "arithmetic_intensity",
+            "total_elements",
+            "total_flops");
 
     private static JsonNode parsed(ProfileSnapshot snapshot) throws IOException {
         return new ObjectMapper().readTree(JsonReport.toJson(snapshot));
@@ -62,13 +81,13 @@ final class JsonReportWriterTest {
         JsonNode root = parsed(Samples.full());
 
         assertThat(keys(root)).containsAll(TOP_KEYS);
-        assertThat(root.get("bricks"))
-                .isNotEmpty()
-                .allSatisfy(brick -> assertThat(keys(brick)).containsAll(BRICK_KEYS));
+        assertThat(root.get("bricks")).isNotEmpty().allSatisfy(brick -> assertThat(keys(brick))
+                .containsAll(BRICK_KEYS));
         assertThat(root.get("categories"))
                 .hasSize(BrickCategory.values().length)
                 .allSatisfy(category -> assertThat(keys(category)).containsExactlyElementsOf(CATEGORY_KEYS));
-        assertThat(root.get("tiles")).hasSize(3).allSatisfy(tile -> assertThat(keys(tile)).containsAll(TILE_KEYS));
+        assertThat(root.get("tiles")).hasSize(3).allSatisfy(tile -> assertThat(keys(tile))
+                .containsAll(TILE_KEYS));
     }
 
     @Spec("8.2")
@@ -122,8 +141,18 @@ final class JsonReportWriterTest {
     void whatIsNoNumberIsLeftOut() {
         for (double rate : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
             ProfileSnapshot odd = new ProfileSnapshot(
-                    Samples.STARTED, Samples.ENDED, 1, 1, false, 0, 0, OptionalDouble.of(rate), false, List.of(),
-                    List.of(), List.of());
+                    Samples.STARTED,
+                    Samples.ENDED,
+                    1,
+                    1,
+                    false,
+                    0,
+                    0,
+                    OptionalDouble.of(rate),
+                    false,
+                    List.of(),
+                    List.of(),
+                    List.of());
 
             assertThat(JsonReport.toJson(odd)).doesNotContain("NaN", "Infinity", "l2_cache_hit_rate");
         }

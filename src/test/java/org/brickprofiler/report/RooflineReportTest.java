@@ -37,7 +37,11 @@ final class RooflineReportTest {
             rate(1_500));
 
     static final ProfileSnapshot PROFILE = Samples.of(
-            working("QkvProjection", BrickCategory.ATTENTION, 700_000_000, new Work(52_000_000_000L, 26_000_000_000L, 2L << 30)),
+            working(
+                    "QkvProjection",
+                    BrickCategory.ATTENTION,
+                    700_000_000,
+                    new Work(52_000_000_000L, 26_000_000_000L, 2L << 30)),
             working("RmsNorm", BrickCategory.NORM, 9_000_000, new Work(40_000_000, 60_000_000, 12_288)),
             working("AttentionSoftmax", BrickCategory.ATTENTION, 3_000_000, new Work(2_900_000_000L, 0, 0)),
             working("\u00fcbrig", BrickCategory.OTHER, 1_000, new Work(1, 3_000_000, 4_096)),
@@ -67,13 +71,18 @@ final class RooflineReportTest {
 
     @Test
     void saysThatNoWorkIsKnown() {
-        assertThat(RooflineReport.render(BrickRoofline.of(Samples.plain(), MACHINE, 1))).endsWith("states it.\n");
+        assertThat(RooflineReport.render(BrickRoofline.of(Samples.plain(), MACHINE, 1)))
+                .endsWith("states it.\n");
     }
 
     @Test
     void saysWhereMemoryWasNotReached() {
         MachineRoof cachesOnly = new MachineRoof(
-                MACHINE.environment(), MACHINE.measuredAt(), MACHINE.bandwidths().subList(0, 2), rate(1), rate(1));
+                MACHINE.environment(),
+                MACHINE.measuredAt(),
+                MACHINE.bandwidths().subList(0, 2),
+                rate(1),
+                rate(1));
 
         assertThat(cachesOnly.reachesMemory()).isFalse();
         assertThat(RooflineReport.render(cachesOnly)).endsWith("more heap is needed (-Xmx).\n");
@@ -91,7 +100,9 @@ final class RooflineReportTest {
         assertThat(written.get("peak_gflops").asDouble()).isEqualTo(1_500);
         assertThat(written.get("bandwidths").findValuesAsText("gbps")).containsExactly("1900.0", "700.0", "40.0");
         assertThat(written.get("bricks").findValuesAsText("name"))
-                .isEqualTo(roofline.bricks().stream().map(BrickRoofline.Distance::name).toList());
+                .isEqualTo(roofline.bricks().stream()
+                        .map(BrickRoofline.Distance::name)
+                        .toList());
         JsonNode brick = written.get("bricks").get(0);
         assertThat(brick.get("name").asText()).isEqualTo("QkvProjection");
         assertThat(brick.get("bound").asText()).isEqualTo("memory");
@@ -122,7 +133,8 @@ final class RooflineReportTest {
         assertThat(read).isEqualTo(busy);
         assertThat(RooflineReport.render(read)).startsWith("! The machine was busy meanwhile (other processes 93 %): ");
         assertThat(RooflineReport.render(BrickRoofline.of(PROFILE, read, 8)))
-                .contains("\n! the machine was busy while its roof was measured (other processes 93 %): the roof may be too low\n");
+                .contains(
+                        "\n! the machine was busy while its roof was measured (other processes 93 %): the roof may be too low\n");
     }
 
     @Spec("18.5")
@@ -142,7 +154,9 @@ final class RooflineReportTest {
         refuses(good.replaceFirst("\"gflops_all\"", "\"other\""), "gflops_all");
         refuses(good.replaceFirst("32768", "0"), "working_set_bytes");
         refuses(good.substring(0, good.length() / 2), "roof.json");
-        assertThatIOException().isThrownBy(() -> RooflineReport.read(folder.resolve("none"))).withMessageContaining("none");
+        assertThatIOException()
+                .isThrownBy(() -> RooflineReport.read(folder.resolve("none")))
+                .withMessageContaining("none");
     }
 
     private void refuses(String text, String reason) throws IOException {
@@ -161,7 +175,14 @@ final class RooflineReportTest {
         Files.writeString(file, Files.readString(file).replaceAll("\"level\" : \"L1\",|\"level\": \"L1\",", ""));
 
         assertThat(RooflineReport.read(file).bandwidths().get(0).level()).isEmpty();
-        assertThat(RooflineReport.read(file).environment()).isEqualTo(new Environment(
-                "17.0.15", "OpenJDK 64-Bit Server VM 17.0.15+6", "Linux 6.1.0", "amd64", "Example CPU @ 2.40GHz", 8, 21));
+        assertThat(RooflineReport.read(file).environment())
+                .isEqualTo(new Environment(
+                        "17.0.15",
+                        "OpenJDK 64-Bit Server VM 17.0.15+6",
+                        "Linux 6.1.0",
+                        "amd64",
+                        "Example CPU @ 2.40GHz",
+                        8,
+                        21));
     }
 }

@@ -51,7 +51,17 @@ final class Samples {
 
     static ProfileSnapshot empty() {
         return new ProfileSnapshot(
-                STARTED, ENDED, 0, 0, false, 0, 0, OptionalDouble.empty(), false, List.of(ENVIRONMENT), List.of(),
+                STARTED,
+                ENDED,
+                0,
+                0,
+                false,
+                0,
+                0,
+                OptionalDouble.empty(),
+                false,
+                List.of(ENVIRONMENT),
+                List.of(),
                 List.of());
     }
 
@@ -108,11 +118,20 @@ final class Samples {
                         host),
                 List.of(),
                 List.of(
-                        new StreamTotals("decode", "Example GPU", 0, Optional.of("GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadae00"),
-                                Optional.of("0000:17:00.0"), 2_177, 683_120_300, 21_400_900, 32, 4_200,
+                        new StreamTotals(
+                                "decode",
+                                "Example GPU",
+                                0,
+                                Optional.of("GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadae00"),
+                                Optional.of("0000:17:00.0"),
+                                2_177,
+                                683_120_300,
+                                21_400_900,
+                                32,
+                                4_200,
                                 Optional.empty()),
-                        new StreamTotals("copies", "Example GPU", 0, 0, 0, 0, 0, 0,
-                                Optional.of("the device was lost"))),
+                        new StreamTotals(
+                                "copies", "Example GPU", 0, 0, 0, 0, 0, 0, Optional.of("the device was lost"))),
                 Steps.NONE,
                 RunFacts.NONE,
                 RunIdentity.NONE);
@@ -120,16 +139,46 @@ final class Samples {
 
     private static BrickStats onDevice(BrickStats b, DeviceTime device) {
         return new BrickStats(
-                b.name(), b.category(), b.bottleneck(), b.count(), b.totalNs(), b.minNs(), b.maxNs(), b.lastNs(),
-                b.lastAtUnixNs(), b.totalElements(), b.totalBytes(), b.totalCompressedBytes(), b.totalCycles(),
-                b.minCycles(), b.maxCycles(), b.latency(), device, b.work());
+                b.name(),
+                b.category(),
+                b.bottleneck(),
+                b.count(),
+                b.totalNs(),
+                b.minNs(),
+                b.maxNs(),
+                b.lastNs(),
+                b.lastAtUnixNs(),
+                b.totalElements(),
+                b.totalBytes(),
+                b.totalCompressedBytes(),
+                b.totalCycles(),
+                b.minCycles(),
+                b.maxCycles(),
+                b.latency(),
+                device,
+                b.work());
     }
 
     static BrickStats working(BrickStats b, Work work) {
         return new BrickStats(
-                b.name(), b.category(), b.bottleneck(), b.count(), b.totalNs(), b.minNs(), b.maxNs(), b.lastNs(),
-                b.lastAtUnixNs(), b.totalElements(), b.totalBytes(), b.totalCompressedBytes(), b.totalCycles(),
-                b.minCycles(), b.maxCycles(), b.latency(), b.device(), work);
+                b.name(),
+                b.category(),
+                b.bottleneck(),
+                b.count(),
+                b.totalNs(),
+                b.minNs(),
+                b.maxNs(),
+                b.lastNs(),
+                b.lastAtUnixNs(),
+                b.totalElements(),
+                b.totalBytes(),
+                b.totalCompressedBytes(),
+                b.totalCycles(),
+                b.minCycles(),
+                b.maxCycles(),
+                b.latency(),
+                b.device(),
+                work);
     }
 
     /** Everything that a snapshot can hold. */
@@ -147,10 +196,26 @@ final class Samples {
                 List.of(ENVIRONMENT),
                 fullBricks(),
                 List.of(
-                        new TileStats(TileLevel.MACRO, 704, 6_100_000_000L, 7_900_000, 12_300_000, 5_767_168_000L,
-                                11_534_336_000L, 3, 7),
-                        new TileStats(TileLevel.MICRO, 1_441_792, 5_800_000_000L, 812, 91_000, 5_905_580_032L,
-                                11_811_160_064L, 2_047, 15)));
+                        new TileStats(
+                                TileLevel.MACRO,
+                                704,
+                                6_100_000_000L,
+                                7_900_000,
+                                12_300_000,
+                                5_767_168_000L,
+                                11_534_336_000L,
+                                3,
+                                7),
+                        new TileStats(
+                                TileLevel.MICRO,
+                                1_441_792,
+                                5_800_000_000L,
+                                812,
+                                91_000,
+                                5_905_580_032L,
+                                11_811_160_064L,
+                                2_047,
+                                15)));
     }
 
     /** Deferred measurements that shared one resolution, some of which are still pending, and no switch for tiles. */
@@ -183,21 +248,91 @@ final class Samples {
     private static List<BrickStats> fullBricks() {
         return List.of(
                 working(
-                        new BrickStats("DownProjection", BrickCategory.FFN, Bottleneck.MEMORY, 704, 6_120_450_112L,
-                                8_011_000, 12_345_678, 8_700_001, LAST_AT_UNIX_NS, 704, 127_205_900_288L, 0, 0, 0, 0,
+                        new BrickStats(
+                                "DownProjection",
+                                BrickCategory.FFN,
+                                Bottleneck.MEMORY,
+                                704,
+                                6_120_450_112L,
+                                8_011_000,
+                                12_345_678,
+                                8_700_001,
+                                LAST_AT_UNIX_NS,
+                                704,
+                                127_205_900_288L,
+                                0,
+                                0,
+                                0,
+                                0,
                                 Optional.of(latency(704, 8_650_000))),
                         new Work(63_491_014_656L, 127_205_900_288L, 4_000_000_000L)),
-                new BrickStats("GateProjection", BrickCategory.FFN, Bottleneck.MEMORY, 704, 6_013_000_771L, 8_000_001,
-                        11_900_000, 8_500_500, LAST_AT_UNIX_NS, 704, 127_205_900_288L, 0, 0, 0, 0,
+                new BrickStats(
+                        "GateProjection",
+                        BrickCategory.FFN,
+                        Bottleneck.MEMORY,
+                        704,
+                        6_013_000_771L,
+                        8_000_001,
+                        11_900_000,
+                        8_500_500,
+                        LAST_AT_UNIX_NS,
+                        704,
+                        127_205_900_288L,
+                        0,
+                        0,
+                        0,
+                        0,
                         Optional.of(latency(704, 8_490_000))),
-                new BrickStats("AttentionSoftmax", BrickCategory.ATTENTION, Bottleneck.COMPUTE, 22_528,
-                        2_530_000_000L, 90_100, 412_000, 120_000, LAST_AT_UNIX_NS, 1_441_792, 0, 0,
-                        5_060_000_000L, 180_200, 824_000, Optional.of(latency(22_528, 109_000))),
-                new BrickStats("model.layers.31.self_attn.rotary_embedding.cache_update", BrickCategory.OTHER,
-                        Bottleneck.UNKNOWN, 44_000, 120_450_000, 812, 99_960, 2_500, LAST_AT_UNIX_NS, 44_000, 0, 0, 0,
-                        0, 0, Optional.empty()),
-                new BrickStats("quantize\n\tkv \u00e9", BrickCategory.QUANTIZATION, Bottleneck.UNKNOWN, 12, 3_400_000,
-                        250_000, 300_000, 290_000, LAST_AT_UNIX_NS, 12, 4_194_304, 1_048_576, 0, 0, 0,
+                new BrickStats(
+                        "AttentionSoftmax",
+                        BrickCategory.ATTENTION,
+                        Bottleneck.COMPUTE,
+                        22_528,
+                        2_530_000_000L,
+                        90_100,
+                        412_000,
+                        120_000,
+                        LAST_AT_UNIX_NS,
+                        1_441_792,
+                        0,
+                        0,
+                        5_060_000_000L,
+                        180_200,
+                        824_000,
+                        Optional.of(latency(22_528, 109_000))),
+                new BrickStats(
+                        "model.layers.31.self_attn.rotary_embedding.cache_update",
+                        BrickCategory.OTHER,
+                        Bottleneck.UNKNOWN,
+                        44_000,
+                        120_450_000,
+                        812,
+                        99_960,
+                        2_500,
+                        LAST_AT_UNIX_NS,
+                        44_000,
+                        0,
+                        0,
+                        0,
+                        0,
+                        0,
+                        Optional.empty()),
+                new BrickStats(
+                        "quantize\n\tkv \u00e9",
+                        BrickCategory.QUANTIZATION,
+                        Bottleneck.UNKNOWN,
+                        12,
+                        3_400_000,
+                        250_000,
+                        300_000,
+                        290_000,
+                        LAST_AT_UNIX_NS,
+                        12,
+                        4_194_304,
+                        1_048_576,
+                        0,
+                        0,
+                        0,
                         Optional.of(latency(12, 281_000))),
                 brick("Sampling", BrickCategory.OTHER, 1, 999, 999, 999, 1));
     }
@@ -205,19 +340,43 @@ final class Samples {
     static BrickStats brick(
             String name, BrickCategory category, long count, long totalNs, long minNs, long maxNs, long elements) {
         return new BrickStats(
-                name, category, Bottleneck.UNKNOWN, count, totalNs, minNs, maxNs, maxNs, LAST_AT_UNIX_NS, elements, 0,
-                0, 0, 0, 0, Optional.empty());
+                name,
+                category,
+                Bottleneck.UNKNOWN,
+                count,
+                totalNs,
+                minNs,
+                maxNs,
+                maxNs,
+                LAST_AT_UNIX_NS,
+                elements,
+                0,
+                0,
+                0,
+                0,
+                0,
+                Optional.empty());
     }
 
     static ProfileSnapshot of(BrickStats... bricks) {
         return new ProfileSnapshot(
-                STARTED, ENDED, 1_000_000_000, 1, false, 100, 0, OptionalDouble.empty(), false, List.of(ENVIRONMENT),
-                List.of(bricks), List.of());
+                STARTED,
+                ENDED,
+                1_000_000_000,
+                1,
+                false,
+                100,
+                0,
+                OptionalDouble.empty(),
+                false,
+                List.of(ENVIRONMENT),
+                List.of(bricks),
+                List.of());
     }
 
     /**
-     * As many bricks, of all categories, with a distribution each that is wide as in a busy machine, and durations of every
-     * magnitude.
+     * As many bricks, of all categories, with a distribution each that is wide as in a busy machine, and durations of
+     * every magnitude.
      */
     static ProfileSnapshot many(int bricks) {
         Random random = new Random(42);
@@ -238,16 +397,29 @@ final class Samples {
                 maxNs = Math.max(maxNs, ns);
             }
             all[i] = new BrickStats(
-                    "model.layers." + i + ".block", categories[i % categories.length], Bottleneck.UNKNOWN, count,
-                    totalNs, minNs, maxNs, maxNs, LAST_AT_UNIX_NS, 4 * count, 0, 0, 0, 0, 0,
+                    "model.layers." + i + ".block",
+                    categories[i % categories.length],
+                    Bottleneck.UNKNOWN,
+                    count,
+                    totalNs,
+                    minNs,
+                    maxNs,
+                    maxNs,
+                    LAST_AT_UNIX_NS,
+                    4 * count,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
                     Optional.of(LatencyDistribution.ofCounts(counts)));
         }
         return of(all);
     }
 
     /**
-     * A pass on one thread: a brick, then layers of as many bricks one after the other, the first of which takes ten times as
-     * long in layer 3; a copy beside them, which is not waited for.
+     * A pass on one thread: a brick, then layers of as many bricks one after the other, the first of which takes ten
+     * times as long in layer 3; a copy beside them, which is not waited for.
      */
     static ExecutionGraph pass(int layers, int bricks) {
         ExecutionGraph graph = new ExecutionGraph();
@@ -268,19 +440,20 @@ final class Samples {
                 previous = node;
             }
         }
-        graph.addNode(new ExecutionNode.Transfer(
-                "host", "device", 4_096, TransferDirection.H2D, OptionalLong.of(1_500)));
+        graph.addNode(
+                new ExecutionNode.Transfer("host", "device", 4_096, TransferDirection.H2D, OptionalLong.of(1_500)));
         return graph;
     }
 
     /**
-     * A timeline of steps, each of an embedding of 1 us and layers of a norm of 1 us and a product of so many us, without
-     * gaps.
+     * A timeline of steps, each of an embedding of 1 us and layers of a norm of 1 us and a product of so many us,
+     * without gaps.
      */
     static Timeline timeline(int[] productUs, int layers) {
         FakeClock clock = new FakeClock();
         TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
-        BrickProfiler profiler = BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        BrickProfiler profiler =
+                BrickProfiler.builder().clock(clock).tracing(recorder).build();
         profiler.enable();
         for (int us : productUs) {
             pass(profiler, clock, us, layers);
@@ -292,7 +465,8 @@ final class Samples {
     static Timeline timelineOfPhases() {
         FakeClock clock = new FakeClock();
         TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
-        BrickProfiler profiler = BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        BrickProfiler profiler =
+                BrickProfiler.builder().clock(clock).tracing(recorder).build();
         profiler.enable();
         profiler.beginStep(StepInfo.prefill(100));
         pass(profiler, clock, 200, 1);
@@ -314,10 +488,14 @@ final class Samples {
         profiler.endPass();
     }
 
-    /** Prompts of 100 tokens, after each of which 150 tokens are decoded: slower and slower, and one of them very slowly. */
+    /**
+     * Prompts of 100 tokens, after each of which 150 tokens are decoded: slower and slower, and one of them very
+     * slowly.
+     */
     static ProfileSnapshot decoded(int prompts) {
         FakeClock clock = new FakeClock();
-        BrickProfiler profiler = BrickProfiler.builder().clock(clock).percentiles(true).build();
+        BrickProfiler profiler =
+                BrickProfiler.builder().clock(clock).percentiles(true).build();
         profiler.enable();
         for (int prompt = 0; prompt < prompts; prompt++) {
             profiler.beginStep(StepInfo.prefill(100));
@@ -349,7 +527,11 @@ final class Samples {
     /** Steps of two phases, one of which checks drafted tokens. */
     static ProfileSnapshot steps() {
         Step prompt = new Step(
-                0, 1_760_000_000_000_000_000L, 40_000_000, StepInfo.prefill(512), 0,
+                0,
+                1_760_000_000_000_000_000L,
+                40_000_000,
+                StepInfo.prefill(512),
+                0,
                 Map.of(BrickCategory.ATTENTION, 9_000_000L, BrickCategory.FFN, 28_000_000L));
         Step token = new Step(
                 1, 1_760_000_000_041_000_000L, 2_500_000, StepInfo.decode(512).withDraftedTokens(4), 3, Map.of());

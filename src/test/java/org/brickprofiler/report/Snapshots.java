@@ -99,7 +99,8 @@ final class Snapshots extends DomainContextBase {
     }
 
     private static Arbitrary<RunIdentity> identities() {
-        Arbitrary<Optional<String>> names = Arbitraries.strings().all().ofMinLength(1).ofMaxLength(20).optional();
+        Arbitrary<Optional<String>> names =
+                Arbitraries.strings().all().ofMinLength(1).ofMaxLength(20).optional();
         Arbitrary<OptionalInt> ranks = Arbitraries.integers()
                 .between(0, Integer.MAX_VALUE - 1)
                 .optional()
@@ -139,15 +140,33 @@ final class Snapshots extends DomainContextBase {
                         latencies().optional(),
                         devices())
                 .as((name, category, bottleneck, n, latency, device) -> new BrickStats(
-                        name, category, bottleneck, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), n.get(5),
-                        n.get(6), n.get(7), n.get(8), n.get(9), n.get(10), n.get(11), latency, device,
+                        name,
+                        category,
+                        bottleneck,
+                        n.get(0),
+                        n.get(1),
+                        n.get(2),
+                        n.get(3),
+                        n.get(4),
+                        n.get(5),
+                        n.get(6),
+                        n.get(7),
+                        n.get(8),
+                        n.get(9),
+                        n.get(10),
+                        n.get(11),
+                        latency,
+                        device,
                         new Work(n.get(12), n.get(13), n.get(14))));
     }
 
     private static Arbitrary<DeviceTime> devices() {
-        return numbers().list().ofSize(6).map(n -> n.get(0) == 0
-                ? new DeviceTime(0, 0, 0, 0, 0, n.get(4), n.get(4) / 3)
-                : new DeviceTime(n.get(0), n.get(5), n.get(1), n.get(2), n.get(3), n.get(4), n.get(4) / 2));
+        return numbers()
+                .list()
+                .ofSize(6)
+                .map(n -> n.get(0) == 0
+                        ? new DeviceTime(0, 0, 0, 0, 0, n.get(4), n.get(4) / 3)
+                        : new DeviceTime(n.get(0), n.get(5), n.get(1), n.get(2), n.get(3), n.get(4), n.get(4) / 2));
     }
 
     private static Arbitrary<StreamTotals> streams() {
@@ -176,17 +195,21 @@ final class Snapshots extends DomainContextBase {
         return Combinators.combine(
                         rates,
                         rates,
-                        Arbitraries.maps(Arbitraries.strings().ascii().ofMinLength(1), figures).ofMaxSize(3),
+                        Arbitraries.maps(Arbitraries.strings().ascii().ofMinLength(1), figures)
+                                .ofMaxSize(3),
                         names.list().ofMaxSize(3),
                         virtualMachines.list().ofMaxSize(2),
                         calibrations().list().ofMaxSize(2),
                         Arbitraries.maps(
                                         Arbitraries.strings().ascii(),
-                                        numbers().list().ofSize(4).map(n -> new ExecutionGraph.Nesting(
-                                                Math.max(n.get(0), n.get(1)),
-                                                Math.min(n.get(0), n.get(1)),
-                                                Math.max(n.get(2), n.get(3)),
-                                                Math.min(n.get(2), n.get(3)))))
+                                        numbers()
+                                                .list()
+                                                .ofSize(4)
+                                                .map(n -> new ExecutionGraph.Nesting(
+                                                        Math.max(n.get(0), n.get(1)),
+                                                        Math.min(n.get(0), n.get(1)),
+                                                        Math.max(n.get(2), n.get(3)),
+                                                        Math.min(n.get(2), n.get(3)))))
                                 .ofMaxSize(3))
                 .as(RunFacts::new);
     }
@@ -197,14 +220,16 @@ final class Snapshots extends DomainContextBase {
                 .list()
                 .ofSize(3)
                 .map(ns -> new Calibration.Spread(ns.get(0), ns.get(1), ns.get(2)));
-        Arbitrary<Calibration.Cost> costs = spreads.list().ofSize(4).map(
-                each -> new Calibration.Cost(each.get(0), each.get(1), each.get(2), each.get(3)));
+        Arbitrary<Calibration.Cost> costs = spreads.list()
+                .ofSize(4)
+                .map(each -> new Calibration.Cost(each.get(0), each.get(1), each.get(2), each.get(3)));
         return Combinators.combine(
                         environments(),
                         spreads,
                         numbers(),
                         costs,
-                        Arbitraries.maps(Arbitraries.of(Calibration.Mode.class), costs).ofMaxSize(3))
+                        Arbitraries.maps(Arbitraries.of(Calibration.Mode.class), costs)
+                                .ofMaxSize(3))
                 .as((where, clock, back, own, others) -> {
                     Map<Calibration.Mode, Calibration.Cost> all = new EnumMap<>(Calibration.Mode.class);
                     all.putAll(others);
@@ -217,17 +242,18 @@ final class Snapshots extends DomainContextBase {
         return Combinators.combine(
                         Arbitraries.integers().between(0, LatencyBuckets.COUNT - 20),
                         Arbitraries.longs().between(0, LARGEST >> 12).list().ofMaxSize(20))
-                .as((first, counts) -> LatencyDistribution.ofCounts(
-                        LongStream.concat(LongStream.range(0, first).map(i -> 0), counts.stream().mapToLong(n -> n))
-                                .toArray()));
+                .as((first, counts) -> LatencyDistribution.ofCounts(LongStream.concat(
+                                LongStream.range(0, first).map(i -> 0),
+                                counts.stream().mapToLong(n -> n))
+                        .toArray()));
     }
 
     private static Arbitrary<TileStats> tiles() {
         Arbitrary<Integer> places = Arbitraries.integers().greaterOrEqual(TileStats.UNKNOWN);
-        return Combinators.combine(Arbitraries.of(TileLevel.class), numbers().list().ofSize(6), places, places)
+        return Combinators.combine(
+                        Arbitraries.of(TileLevel.class), numbers().list().ofSize(6), places, places)
                 .as((level, n, row, col) -> n.get(0) == 0
                         ? TileStats.empty(level)
-                        : new TileStats(
-                                level, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), n.get(5), row, col));
+                        : new TileStats(level, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), n.get(5), row, col));
     }
 }

@@ -74,7 +74,8 @@ final class TextReportTest {
         assertThat(TextReport.render(Samples.full()))
                 .contains("p50", "p99", "GB/s", "GFLOP/s ", "in/out bytes", "cycles/element", "bottleneck", "Tiles");
         assertThat(TextReport.render(Samples.plain()))
-                .doesNotContain("p50", "p99", "GB/s", "GFLOP/s ", "in/out bytes", "cycles/element", "bottleneck", "Tiles");
+                .doesNotContain(
+                        "p50", "p99", "GB/s", "GFLOP/s ", "in/out bytes", "cycles/element", "bottleneck", "Tiles");
     }
 
     @Spec("8.1")
@@ -117,8 +118,18 @@ final class TextReportTest {
     @Test
     void aFileWithoutTimesSaysSo() {
         ProfileSnapshot old = new ProfileSnapshot(
-                Instant.EPOCH, Instant.EPOCH, 0, 0, false, 0, 0, OptionalDouble.empty(), false, List.of(),
-                List.of(Samples.brick("a", BrickCategory.OTHER, 1, 10, 10, 10, 1)), List.of());
+                Instant.EPOCH,
+                Instant.EPOCH,
+                0,
+                0,
+                false,
+                0,
+                0,
+                OptionalDouble.empty(),
+                false,
+                List.of(),
+                List.of(Samples.brick("a", BrickCategory.OTHER, 1, 10, 10, 10, 1)),
+                List.of());
 
         assertThat(TextReport.render(old))
                 .containsPattern("taken +not known\n")
@@ -131,7 +142,17 @@ final class TextReportTest {
     void tilesAloneAreReported() {
         TileStats tile = new TileStats(TileLevel.MIDI, 1, 10, 10, 10, 4, 32, TileStats.UNKNOWN, TileStats.UNKNOWN);
         ProfileSnapshot tiles = new ProfileSnapshot(
-                Samples.STARTED, Samples.ENDED, 1, 0, false, 0, 0, OptionalDouble.empty(), false, List.of(), List.of(),
+                Samples.STARTED,
+                Samples.ENDED,
+                1,
+                0,
+                false,
+                0,
+                0,
+                OptionalDouble.empty(),
+                false,
+                List.of(),
+                List.of(),
                 List.of(tile));
 
         assertThat(TextReport.render(tiles))
@@ -155,7 +176,9 @@ final class TextReportTest {
                 .isPositive()
                 .isLessThan(report.indexOf("Bricks, largest first"));
         assertThat(report).contains("3 deferred measurements").doesNotContain("several threads at once");
-        assertThat(TextReport.render(Samples.full())).doesNotContain("SEQUENTIAL").contains("several threads at once");
+        assertThat(TextReport.render(Samples.full()))
+                .doesNotContain("SEQUENTIAL")
+                .contains("several threads at once");
     }
 
     @Spec("8.1")
@@ -242,8 +265,18 @@ final class TextReportTest {
                 .mapToObj(i -> new Environment("17", "vm", "os", "arch", "cpu" + i, 1, 1))
                 .toList();
         ProfileSnapshot merged = new ProfileSnapshot(
-                Samples.STARTED, Samples.ENDED, 1, 1, false, 0, 0, OptionalDouble.empty(), false, environments,
-                List.of(), List.of());
+                Samples.STARTED,
+                Samples.ENDED,
+                1,
+                1,
+                false,
+                0,
+                0,
+                OptionalDouble.empty(),
+                false,
+                environments,
+                List.of(),
+                List.of());
 
         assertThat(TextReport.render(merged)).contains("and 96 more").doesNotContain("cpu9,");
     }
@@ -255,7 +288,8 @@ final class TextReportTest {
 
         String broken = TextReport.render(Samples.of(evil));
 
-        assertThat(broken.lines()).hasSameSizeAs(TextReport.render(Samples.of(twin)).lines().toList());
+        assertThat(broken.lines())
+                .hasSameSizeAs(TextReport.render(Samples.of(twin)).lines().toList());
         assertThat(broken).contains("a\\nb\\r\\u001b[31m\\u2028\\ud83d");
     }
 

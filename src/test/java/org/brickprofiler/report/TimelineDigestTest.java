@@ -59,16 +59,19 @@ class TimelineDigestTest {
         assertThat(slowest.get("what").asText()).isEqualTo("slowest");
         assertThat(slowest.get("elapsed_ns").asLong()).isEqualTo(1_000 + 2 * 501_000);
         assertThat(median.get("omitted").asInt()).isZero();
-        assertThat(longs(median.get("start_ns"))).containsExactly(0L, 1_000L, 1_000L, 2_000L, 32_000L, 32_000L, 33_000L);
-        assertThat(longs(median.get("ns")))
-                .containsExactly(1_000L, 31_000L, 1_000L, 30_000L, 31_000L, 1_000L, 30_000L);
+        assertThat(longs(median.get("start_ns")))
+                .containsExactly(0L, 1_000L, 1_000L, 2_000L, 32_000L, 32_000L, 33_000L);
+        assertThat(longs(median.get("ns"))).containsExactly(1_000L, 31_000L, 1_000L, 30_000L, 31_000L, 1_000L, 30_000L);
         List<String> names = new ArrayList<>();
-        median.get("name").forEach(place -> names.add(digest.get("names").get(place.asInt()).get("name").asText()));
+        median.get("name")
+                .forEach(place -> names.add(
+                        digest.get("names").get(place.asInt()).get("name").asText()));
         assertThat(names)
                 .containsExactly(
                         "Embedding", "Layer 0", "RmsNorm", "DownProjection", "Layer 1", "RmsNorm", "DownProjection");
         assertThat(longs(median.get("layer"))).containsExactly(-1L, 0L, 0L, 0L, 1L, 1L, 1L);
-        assertThat(digest.get("tracks").get(0).asText()).isEqualTo(Thread.currentThread().getName());
+        assertThat(digest.get("tracks").get(0).asText())
+                .isEqualTo(Thread.currentThread().getName());
     }
 
     /** Over all steps, a layer's mean. */
@@ -90,8 +93,9 @@ class TimelineDigestTest {
         JsonNode digest = digest(Samples.timelineOfPhases());
 
         assertThat(digest.get("shown"))
-                .extracting(step -> step.get("what").asText() + " " + step.get("phase").asText() + " "
-                        + step.get("elapsed_ns").asLong())
+                .extracting(step ->
+                        step.get("what").asText() + " " + step.get("phase").asText() + " "
+                                + step.get("elapsed_ns").asLong())
                 .containsExactly("median decode 22000", "slowest decode 42000", "only prefill 202000");
     }
 
@@ -107,7 +111,9 @@ class TimelineDigestTest {
         assertThat(longs(only.get("ns"))).allMatch(ns -> ns >= 10_000);
         assertThat(only.get("omitted").asInt()).isEqualTo(1 + 3 * layers - TimelineDigest.MOST_SPANS);
         assertThat(digest.get("layers").asInt()).isEqualTo(TimelineDigest.MOST_LAYERS);
-        assertThat(HtmlReport.of(Samples.plain()).withTimeline(Samples.timeline(new int[] {10}, layers)).render()
+        assertThat(HtmlReport.of(Samples.plain())
+                        .withTimeline(Samples.timeline(new int[] {10}, layers))
+                        .render()
                         .getBytes(StandardCharsets.UTF_8))
                 .hasSizeLessThan(350_000);
     }
@@ -117,8 +123,11 @@ class TimelineDigestTest {
         FakeClock clock = new FakeClock(1_000);
         SimulatedStream stream = new SimulatedStream("decode", clock);
         TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
-        BrickProfiler profiler =
-                BrickProfiler.builder().clock(clock).tracing(recorder).deviceStream(stream).build();
+        BrickProfiler profiler = BrickProfiler.builder()
+                .clock(clock)
+                .tracing(recorder)
+                .deviceStream(stream)
+                .build();
         profiler.enable();
         profiler.startLayer();
         long timer = profiler.startBrick(BrickId.RMS_NORM);
@@ -147,13 +156,17 @@ class TimelineDigestTest {
     @Test
     void knowsTheStepsOfOtherPrograms() throws IOException {
         try (TraceTimeline trace = TraceReader.timeline(
-                Path.of("src", "test", "resources", "traces", "kineto-training-step.json.gz"), ReadOptions.defaults())) {
+                Path.of("src", "test", "resources", "traces", "kineto-training-step.json.gz"),
+                ReadOptions.defaults())) {
             JsonNode digest = digest(trace.timeline());
 
             assertThat(digest.get("steps").asInt()).isEqualTo(6);
-            assertThat(digest.get("shown")).extracting(step -> step.get("what").asText())
+            assertThat(digest.get("shown"))
+                    .extracting(step -> step.get("what").asText())
                     .containsExactly("median", "slowest");
-            assertThat(digest.get("names")).extracting(name -> name.get("name").asText()).anyMatch(name -> name.startsWith("aten::"));
+            assertThat(digest.get("names"))
+                    .extracting(name -> name.get("name").asText())
+                    .anyMatch(name -> name.startsWith("aten::"));
         }
     }
 }

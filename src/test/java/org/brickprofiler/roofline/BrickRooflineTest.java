@@ -25,7 +25,9 @@ final class BrickRooflineTest {
 
     private static final long MIB = 1 << 20;
 
-    /** 200 GB/s in the cache and 10 from memory, 100 GFLOP/s; with both processors twice that, but for memory: 15 GB/s. */
+    /**
+     * 200 GB/s in the cache and 10 from memory, 100 GFLOP/s; with both processors twice that, but for memory: 15 GB/s.
+     */
     private static final MachineRoof MACHINE = new MachineRoof(
             new Environment("17", "VM", "OS", "arch", "cpu", 2, 1),
             Instant.EPOCH,
@@ -68,9 +70,13 @@ final class BrickRooflineTest {
     @Spec("18.2")
     @Test
     void theWorkingSetDecidesOnTheBandwidth() {
-        assertThat(place(1_000, new Work(0, 8_000, 64 * MIB), 1).bandwidthGBps()).isEqualTo(10);
-        assertThat(place(1_000, new Work(0, 8_000, 64 * MIB - 1), 1).bandwidthGBps()).isEqualTo(200);
-        assertThat(place(1_000, Work.of(0, 8_000), 1).bandwidthGBps()).as("smaller than any").isEqualTo(200);
+        assertThat(place(1_000, new Work(0, 8_000, 64 * MIB), 1).bandwidthGBps())
+                .isEqualTo(10);
+        assertThat(place(1_000, new Work(0, 8_000, 64 * MIB - 1), 1).bandwidthGBps())
+                .isEqualTo(200);
+        assertThat(place(1_000, Work.of(0, 8_000), 1).bandwidthGBps())
+                .as("smaller than any")
+                .isEqualTo(200);
     }
 
     @Spec("18.2")
@@ -102,7 +108,9 @@ final class BrickRooflineTest {
         assertThat(triad.distance()).isCloseTo(0.1, within(0.02));
         assertThat(triad.gigabytesPerSecond()).isCloseTo(9, within(0.2));
         assertThat(roofline.attained()).isCloseTo(0.9, within(0.02));
-        assertThat(roofline.remarks()).last().asString()
+        assertThat(roofline.remarks())
+                .last()
+                .asString()
                 .contains("the mean sample is longer than the usual one, which counts here: LmHead (2.98 times)");
     }
 
@@ -160,7 +168,8 @@ final class BrickRooflineTest {
         assertThat(roofline.bricks()).extracting(Distance::name).containsExactly("LmHead");
         assertThat(roofline.unplaced()).containsExactly("beyond count", "no work", "no time");
         assertThat(roofline.attained()).isCloseTo(0.04, within(1e-12));
-        assertThat(new BrickRoofline(MACHINE, 1, List.of(), List.of(), List.of()).attained()).isZero();
+        assertThat(new BrickRoofline(MACHINE, 1, List.of(), List.of(), List.of()).attained())
+                .isZero();
     }
 
     @Test
@@ -179,11 +188,13 @@ final class BrickRooflineTest {
     @Test
     void aMachineThatHasDriftedIsNoticed() {
         assertThat(MACHINE.drift(Map.of())).isEmpty();
-        assertThat(MACHINE.drift(Map.of("roof_gflops", 81.1, "roof_read_gbps", 164.9))).isEmpty();
+        assertThat(MACHINE.drift(Map.of("roof_gflops", 81.1, "roof_read_gbps", 164.9)))
+                .isEmpty();
         assertThat(MACHINE.drift(Map.of("roof_gflops", 80.9)))
                 .containsExactly("the machine has drifted: 80.9 GFLOP/s of one thread beside the run, "
                         + "50.0 to 100.0 when its roof was measured");
-        assertThat(MACHINE.drift(Map.of("roof_gflops", 110.1, "roof_read_gbps", 165.1))).hasSize(2);
+        assertThat(MACHINE.drift(Map.of("roof_gflops", 110.1, "roof_read_gbps", 165.1)))
+                .hasSize(2);
 
         ProfileSnapshot snapshot = profiler.snapshot();
         RunFacts facts = snapshot.facts().withMachine(Map.of("roof_gflops", 40.0, "mhz", 1.0), List.of());

@@ -18,7 +18,8 @@ import org.junit.jupiter.api.Test;
 final class WorkModelTest {
 
     /** Heads of 4, of which 2 share keys and values; a byte for each number. */
-    private static final LlamaConfig TINY = LlamaConfig.dense(3, 16, 4, 2, 24, 50).withBits(8, 8, 8);
+    private static final LlamaConfig TINY =
+            LlamaConfig.dense(3, 16, 4, 2, 24, 50).withBits(8, 8, 8);
 
     /** Weights and cached numbers of a decode step: the embedding's row, 3 layers, the logits. */
     private static long streamed(long keys) {
@@ -82,7 +83,8 @@ final class WorkModelTest {
         assertThat(work(step, BrickId.ATTENTION_SCORE).bytes()).isEqualTo(3 * (2 * 6 * 8 + 12 * 16));
         assertThat(work(step, BrickId.LM_HEAD).flops()).isEqualTo(2 * 2 * 800);
         assertThat(work(step, BrickId.SAMPLING).bytes()).isEqualTo(100);
-        assertThat(WorkModel.llama(TINY).prefill(2, 1)).isEqualTo(WorkModel.llama(TINY).decode(2, 1));
+        assertThat(WorkModel.llama(TINY).prefill(2, 1))
+                .isEqualTo(WorkModel.llama(TINY).decode(2, 1));
     }
 
     @Spec("18.3")
@@ -99,7 +101,8 @@ final class WorkModelTest {
     void fusedAttentionIsAllThree() {
         Map<BrickId, Work> step = WorkModel.llama(TINY.withFusedAttention()).decode(1, 10);
 
-        assertThat(step).doesNotContainKeys(BrickId.ATTENTION_SCORE, BrickId.ATTENTION_SOFTMAX, BrickId.ATTENTION_OUTPUT);
+        assertThat(step)
+                .doesNotContainKeys(BrickId.ATTENTION_SCORE, BrickId.ATTENTION_SOFTMAX, BrickId.ATTENTION_OUTPUT);
         assertThat(work(step, BrickId.FUSED_ATTENTION))
                 .isEqualTo(new Work(3 * (4 * 10 * 16 + 5 * 40), 3 * (160 + 32), streamed(10)));
     }

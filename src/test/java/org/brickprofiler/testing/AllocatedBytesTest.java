@@ -34,8 +34,10 @@ class AllocatedBytesTest {
     void aStretchWithoutAnyIsTheLast() {
         AtomicInteger stretches = new AtomicInteger();
         long[] bytes = {16, 0, 8};
-        assertThat(AllocatedBytes.fewest(3, () -> bytes[stretches.getAndIncrement()])).isZero();
+        assertThat(AllocatedBytes.fewest(3, () -> bytes[stretches.getAndIncrement()]))
+                .isZero();
         assertThat(stretches).hasValue(2);
-        assertThat(AllocatedBytes.fewest(10, () -> AllocatedBytes.of(stretches::incrementAndGet))).isZero();
+        assertThat(AllocatedBytes.fewest(10, () -> AllocatedBytes.of(stretches::incrementAndGet)))
+                .isZero();
     }
 }

@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A real browser without a window, driven over the DevTools protocol of Chromium
- * (chromedevtools.github.io/devtools-protocol). It shows one page at a time and remembers what went wrong in it. One thread.
+ * (chromedevtools.github.io/devtools-protocol). It shows one page at a time and remembers what went wrong in it. One
+ * thread.
  */
 public final class Browser implements AutoCloseable {
 
@@ -49,8 +50,7 @@ public final class Browser implements AutoCloseable {
     private boolean loaded;
     private int calls;
 
-    private Browser(
-            RunningProcess process, Path profile, WebSocket socket, BlockingQueue<JsonNode> received) {
+    private Browser(RunningProcess process, Path profile, WebSocket socket, BlockingQueue<JsonNode> received) {
         this.process = process;
         this.profile = profile;
         this.socket = socket;
@@ -65,9 +65,16 @@ public final class Browser implements AutoCloseable {
     public static Browser start(Path profile) throws IOException, InterruptedException {
         String program = Fixture.BROWSER.needOneOf(PROGRAMS);
         List<String> options = new ArrayList<>(List.of(
-                "--headless=new", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-extensions",
-                "--disable-background-networking", "--disable-dev-shm-usage", "--window-size=1280,1400",
-                "--remote-debugging-port=0", "--user-data-dir=" + profile));
+                "--headless=new",
+                "--disable-gpu",
+                "--hide-scrollbars",
+                "--no-first-run",
+                "--disable-extensions",
+                "--disable-background-networking",
+                "--disable-dev-shm-usage",
+                "--window-size=1280,1400",
+                "--remote-debugging-port=0",
+                "--user-data-dir=" + profile));
         if (System.getProperty("user.name").equals("root")) {
             // As root, Chromium starts without its sandbox only. It opens no page but ours.
             options.add("--no-sandbox");
@@ -199,8 +206,8 @@ public final class Browser implements AutoCloseable {
 
     /** The value of an expression in the page, of a promise what it becomes. */
     public JsonNode evaluate(String expression) throws IOException, InterruptedException {
-        JsonNode answer = call(
-                "Runtime.evaluate", Map.of("expression", expression, "returnByValue", true, "awaitPromise", true));
+        JsonNode answer =
+                call("Runtime.evaluate", Map.of("expression", expression, "returnByValue", true, "awaitPromise", true));
         if (answer.has("exceptionDetails")) {
             throw new AssertionError(expression + ": " + answer.get("exceptionDetails"));
         }
@@ -209,7 +216,8 @@ public final class Browser implements AutoCloseable {
 
     /** The text of the first element that a selector of CSS finds. */
     public String text(String selector) throws IOException, InterruptedException {
-        return evaluate("document.querySelector(" + JSON.writeValueAsString(selector) + ").textContent").asText();
+        return evaluate("document.querySelector(" + JSON.writeValueAsString(selector) + ").textContent")
+                .asText();
     }
 
     /** The texts of all elements that a selector of CSS finds, in order. */
@@ -226,9 +234,7 @@ public final class Browser implements AutoCloseable {
         String text = key.equals("Enter") ? "\r" : "";
         int code = key.equals("Enter") ? 13 : 9;
         String type = text.isEmpty() ? "rawKeyDown" : "keyDown";
-        call(
-                "Input.dispatchKeyEvent",
-                Map.of("type", type, "key", key, "windowsVirtualKeyCode", code, "text", text));
+        call("Input.dispatchKeyEvent", Map.of("type", type, "key", key, "windowsVirtualKeyCode", code, "text", text));
         call("Input.dispatchKeyEvent", Map.of("type", "keyUp", "key", key, "windowsVirtualKeyCode", code));
     }
 
@@ -254,7 +260,9 @@ public final class Browser implements AutoCloseable {
     /** A picture of the window, as PNG. */
     public byte[] picture() throws IOException, InterruptedException {
         return Base64.getDecoder()
-                .decode(call("Page.captureScreenshot", Map.of("format", "png")).get("data").asText());
+                .decode(call("Page.captureScreenshot", Map.of("format", "png"))
+                        .get("data")
+                        .asText());
     }
 
     /** The page as it prints, as PDF. */

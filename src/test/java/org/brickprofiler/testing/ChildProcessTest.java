@@ -113,7 +113,9 @@ class ChildProcessTest {
     }
 
     @Test
-    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "needs a shell")
+    @EnabledOnOs(
+            value = {OS.LINUX, OS.MAC},
+            disabledReason = "needs a shell")
     void thoseThatItStartedAreKilledToo() throws Exception {
         // What comes behind keeps the shell, which otherwise would become the command.
         ChildProcess shell = hanging().through(List.of("sh", "-c", "\"$@\"; exit 5", "sh"));

@@ -11,8 +11,8 @@ import org.opentest4j.TestAbortedException;
 
 /**
  * What some tests use that neither the JDK nor Maven brings. On a machine without it they are skipped, each with the
- * fixture's name as the beginning of the reason; they fail with the environment variable {@code BRICK_NATIVE_REQUIRED=true}
- * or, which comes first, the system property {@code brick.native.required=true}.
+ * fixture's name as the beginning of the reason; they fail with the environment variable
+ * {@code BRICK_NATIVE_REQUIRED=true} or, which comes first, the system property {@code brick.native.required=true}.
  */
 public enum Fixture {
 
@@ -101,7 +101,8 @@ public enum Fixture {
      */
     public String needOneOf(List<String> programs) {
         String path = Objects.requireNonNullElse(System.getenv("PATH"), "");
-        List<Path> folders = Arrays.stream(path.split(File.pathSeparator)).map(Path::of).toList();
+        List<Path> folders =
+                Arrays.stream(path.split(File.pathSeparator)).map(Path::of).toList();
         return programs.stream()
                 .filter(program -> folders.stream().anyMatch(folder -> Files.isExecutable(folder.resolve(program))))
                 .findFirst()
@@ -118,7 +119,11 @@ public enum Fixture {
         try {
             Path source = Files.writeString(folder.resolve("smallest." + language), smallest);
             ProcessResult result = ChildProcess.of(compiler)
-                    .arguments(List.of("-shared", "-fPIC", "-o", folder.resolve("smallest.so").toString()))
+                    .arguments(List.of(
+                            "-shared",
+                            "-fPIC",
+                            "-o",
+                            folder.resolve("smallest.so").toString()))
                     .arguments(List.of(source.toString()))
                     .arguments(options)
                     .run();

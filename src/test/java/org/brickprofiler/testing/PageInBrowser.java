@@ -81,7 +81,8 @@ public abstract class PageInBrowser {
 
     /** Sorts by a column; of several tables that have one, the first. */
     protected void click(String label) throws Exception {
-        browser.evaluate("[...document.querySelectorAll('.sort')].find((b) => b.textContent === '" + label + "').click()");
+        browser.evaluate(
+                "[...document.querySelectorAll('.sort')].find((b) => b.textContent === '" + label + "').click()");
     }
 
     /** Goes on by the tabulator key until the focus is on what has a name. */
@@ -112,8 +113,9 @@ public abstract class PageInBrowser {
             show(page);
             browser.evaluate("document.querySelectorAll('.open').forEach((button, i) => i < 9 && button.click())");
             browser.evaluate(axe() + "; 0");
-            JsonNode found = browser.evaluate("axe.run().then(({passes, violations}) => ({passes: passes.length, violations: "
-                    + "violations.map(({id, nodes}) => id + ': ' + nodes.map((node) => node.html).join(' '))}))");
+            JsonNode found = browser.evaluate(
+                    "axe.run().then(({passes, violations}) => ({passes: passes.length, violations: "
+                            + "violations.map(({id, nodes}) => id + ': ' + nodes.map((node) => node.html).join(' '))}))");
             assertThat(found.get("violations")).as(scheme).isEmpty();
             assertThat(found.get("passes").asInt()).as("rules that applied").isGreaterThan(20);
         }
@@ -130,7 +132,8 @@ public abstract class PageInBrowser {
             for (int width : List.of(360, 400, 800, 1600)) {
                 browser.resize(width, 900);
                 show(page);
-                assertThat(browser.evaluate("document.documentElement.scrollWidth").asInt())
+                assertThat(browser.evaluate("document.documentElement.scrollWidth")
+                                .asInt())
                         .as("at %s pixels", width)
                         .isLessThanOrEqualTo(width);
             }
@@ -145,7 +148,10 @@ public abstract class PageInBrowser {
             for (int width : List.of(1280, 420)) {
                 browser.resize(width, 900);
                 show(page);
-                browser.resize(width, browser.evaluate("document.documentElement.scrollHeight").asInt());
+                browser.resize(
+                        width,
+                        browser.evaluate("document.documentElement.scrollHeight")
+                                .asInt());
                 for (String scheme : List.of("light", "dark")) {
                     browser.prefer(scheme);
                     Files.write(Path.of(name + "-" + width + "-" + scheme + ".png"), browser.picture());

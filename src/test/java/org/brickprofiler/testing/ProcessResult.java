@@ -18,7 +18,9 @@ public record ProcessResult(int exitCode, String out, String err) {
 
     /** It ended with 0; if not, the test fails with what the process wrote. */
     public ProcessResult assertSucceeded() {
-        assertThat(exitCode).as(() -> "exit code of a process that wrote:\n" + output()).isZero();
+        assertThat(exitCode)
+                .as(() -> "exit code of a process that wrote:\n" + output())
+                .isZero();
         return this;
     }
 }

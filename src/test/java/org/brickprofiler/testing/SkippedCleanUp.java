@@ -11,7 +11,9 @@ public final class SkippedCleanUp implements LifecycleMethodExecutionExceptionHa
 
     @Override
     public void handleAfterEachMethodExecutionException(ExtensionContext test, Throwable thrown) throws Throwable {
-        if (test.getExecutionException().filter(Fixture.Missing.class::isInstance).isEmpty()) {
+        if (test.getExecutionException()
+                .filter(Fixture.Missing.class::isInstance)
+                .isEmpty()) {
             throw thrown;
         }
     }

@@ -20,7 +20,8 @@ import javax.xml.stream.XMLStreamReader;
 
 /**
  * The last word of a build: how many tests were skipped because the machine lacks their {@link Fixture}, and what to
- * install. It comes from the reports of Surefire and Failsafe, so that it holds whatever virtual machines ran the tests.
+ * install. It comes from the reports of Surefire and Failsafe, so that it holds whatever virtual machines ran the
+ * tests.
  */
 public final class SkippedTests {
 
@@ -82,7 +83,8 @@ public final class SkippedTests {
         try (InputStream in = Files.newInputStream(report)) {
             XMLStreamReader xml = factory.createXMLStreamReader(in);
             while (xml.hasNext()) {
-                if (xml.next() == XMLStreamReader.START_ELEMENT && xml.getLocalName().equals("skipped")) {
+                if (xml.next() == XMLStreamReader.START_ELEMENT
+                        && xml.getLocalName().equals("skipped")) {
                     // What was thrown, with its stack: the class comes first, and then the message.
                     String thrown = xml.getElementText().strip();
                     for (Fixture fixture : Fixture.values()) {

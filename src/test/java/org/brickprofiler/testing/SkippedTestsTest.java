@@ -69,12 +69,14 @@ class SkippedTestsTest {
 
     @Test
     void aTestWithoutItsFixtureIsSkippedWhateverItsCleanUpThrows() {
-        run(WithoutFixture.class).assertStatistics(tests -> tests.started(1).aborted(1).failed(0));
+        run(WithoutFixture.class)
+                .assertStatistics(tests -> tests.started(1).aborted(1).failed(0));
     }
 
     @Test
     void anyOtherFailureToCleanUpIsOne() {
-        run(BadCleanUp.class).assertStatistics(tests -> tests.started(1).aborted(0).failed(1));
+        run(BadCleanUp.class)
+                .assertStatistics(tests -> tests.started(1).aborted(0).failed(1));
     }
 
     private static String skippedFor(String reason) {

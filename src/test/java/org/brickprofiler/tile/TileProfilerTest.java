@@ -88,10 +88,10 @@ final class TileProfilerTest {
         tile(TileLevel.MIDI, 3, 4, 700);
         tile(TileLevel.MIDI, 5, 6, 100);
 
-        assertThat(tiles.stats(TileLevel.MACRO)).isEqualTo(
-                new TileStats(TileLevel.MACRO, 1, 300, 300, 300, 10, 40, 0, 0));
-        assertThat(tiles.stats(TileLevel.MIDI)).isEqualTo(
-                new TileStats(TileLevel.MIDI, 3, 1_000, 100, 700, 30, 120, 3, 4));
+        assertThat(tiles.stats(TileLevel.MACRO))
+                .isEqualTo(new TileStats(TileLevel.MACRO, 1, 300, 300, 300, 10, 40, 0, 0));
+        assertThat(tiles.stats(TileLevel.MIDI))
+                .isEqualTo(new TileStats(TileLevel.MIDI, 3, 1_000, 100, 700, 30, 120, 3, 4));
         assertThat(tiles.stats(TileLevel.MICRO)).isEqualTo(TileStats.empty(TileLevel.MICRO));
         assertThat(tiles.all())
                 .containsExactly(
@@ -105,7 +105,14 @@ final class TileProfilerTest {
 
         assertThat(tiles.stats(TileLevel.MICRO))
                 .isEqualTo(new TileStats(
-                        TileLevel.MICRO, 1, 60_000_000_000L, 60_000_000_000L, 60_000_000_000L, 5, 7, 100_000,
+                        TileLevel.MICRO,
+                        1,
+                        60_000_000_000L,
+                        60_000_000_000L,
+                        60_000_000_000L,
+                        5,
+                        7,
+                        100_000,
                         Integer.MAX_VALUE));
     }
 
@@ -282,8 +289,16 @@ final class TileProfilerTest {
         midi.fieldNames().forEachRemaining(keys::add);
         assertThat(keys)
                 .contains(
-                        "level", "count", "total_ns", "avg_us", "min_us", "max_us", "gflops", "arithmetic_intensity",
-                        "total_elements", "total_flops");
+                        "level",
+                        "count",
+                        "total_ns",
+                        "avg_us",
+                        "min_us",
+                        "max_us",
+                        "gflops",
+                        "arithmetic_intensity",
+                        "total_elements",
+                        "total_flops");
         assertThat(midi.get("level").asText()).isEqualTo("midi");
         assertThat(midi.get("count").asLong()).isEqualTo(1);
         assertThat(midi.get("total_ns").asLong()).isEqualTo(2_000);
@@ -304,7 +319,10 @@ final class TileProfilerTest {
 
         assertThat(tiles.summary()).isEqualTo(on + "the switch of tiles is off\n");
         assertThat(new TileProfiler(clock).summary()).isEqualTo("no tiles recorded\nthe switch of tiles is off\n");
-        assertThat(new ObjectMapper().readTree(tiles.toJson()).get("tile_profiling_enabled").asBoolean())
+        assertThat(new ObjectMapper()
+                        .readTree(tiles.toJson())
+                        .get("tile_profiling_enabled")
+                        .asBoolean())
                 .isFalse();
     }
 
@@ -357,7 +375,9 @@ final class TileProfilerTest {
             assertThat(place.stats().level()).isEqualTo(TileLevel.MIDI);
             assertThat(place.lastCol()).isEqualTo(39);
             assertThat(place.stats().count())
-                    .isEqualTo(indices.stream().filter(row -> row >= place.firstRow() && row <= place.lastRow()).count());
+                    .isEqualTo(indices.stream()
+                            .filter(row -> row >= place.firstRow() && row <= place.lastRow())
+                            .count());
             if (i > 0) {
                 assertThat(place.firstRow()).isEqualTo(places.get(i - 1).lastRow() + 1);
             }
@@ -366,7 +386,11 @@ final class TileProfilerTest {
 
     @Test
     void refusesAGridWithoutTiles() {
-        assertThatIllegalArgumentException().isThrownBy(() -> tiles.recordPlaces(0, 1)).withMessageContaining("rows 0");
-        assertThatIllegalArgumentException().isThrownBy(() -> tiles.recordPlaces(1, -2)).withMessageContaining("cols -2");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> tiles.recordPlaces(0, 1))
+                .withMessageContaining("rows 0");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> tiles.recordPlaces(1, -2))
+                .withMessageContaining("cols -2");
     }
 }

@@ -16,7 +16,9 @@ final class TileSnapshotTest {
         TileProfiler.Snapshot snapshot = new TileProfiler.Snapshot(levels, 1, false);
         levels.clear();
 
-        assertThat(snapshot.levels()).containsExactly(TileStats.empty(TileLevel.MACRO)).isUnmodifiable();
+        assertThat(snapshot.levels())
+                .containsExactly(TileStats.empty(TileLevel.MACRO))
+                .isUnmodifiable();
     }
 
     @Test

@@ -24,7 +24,9 @@ final class TileStatsTest {
         assertThat(STATS.maxUs()).isEqualTo(5.0);
         assertThat(STATS.throughput()).isEqualTo(1.25e8);
         assertThat(STATS.gflops()).as("32,000 operations in 8,000 ns").isEqualTo(4.0);
-        assertThat(STATS.arithmeticIntensity()).as("32,000 operations on 4,000 bytes").isEqualTo(8.0);
+        assertThat(STATS.arithmeticIntensity())
+                .as("32,000 operations on 4,000 bytes")
+                .isEqualTo(8.0);
         assertThat(STATS.cacheEfficiency(16)).isEqualTo(0.25);
     }
 
@@ -35,8 +37,14 @@ final class TileStatsTest {
 
         assertThat(empty).isEqualTo(new TileStats(TileLevel.MACRO, 0, 0, 0, 0, 0, 0, -1, -1));
         assertThat(List.of(
-                        empty.avgUs(), empty.minUs(), empty.maxUs(), empty.throughput(), empty.gflops(),
-                        empty.arithmeticIntensity(), empty.cacheEfficiency(10), empty.cacheEfficiency(0)))
+                        empty.avgUs(),
+                        empty.minUs(),
+                        empty.maxUs(),
+                        empty.throughput(),
+                        empty.gflops(),
+                        empty.arithmeticIntensity(),
+                        empty.cacheEfficiency(10),
+                        empty.cacheEfficiency(0)))
                 .containsOnly(0.0);
     }
 
@@ -55,7 +63,9 @@ final class TileStatsTest {
     void theSizeOfAnElementIsTheCallersToSay() {
         TileStats stats = new TileStats(TileLevel.MACRO, 1, 10, 10, 10, 100, 900, 0, 0);
 
-        assertThat(stats.arithmeticIntensity()).isEqualTo(stats.arithmeticIntensity(4)).isEqualTo(2.25);
+        assertThat(stats.arithmeticIntensity())
+                .isEqualTo(stats.arithmeticIntensity(4))
+                .isEqualTo(2.25);
         assertThat(stats.arithmeticIntensity(0.5625)).isEqualTo(16);
         assertThat(TileStats.empty(TileLevel.MACRO).arithmeticIntensity(2)).isZero();
         for (double none : new double[] {0, -2, Double.NaN, Double.POSITIVE_INFINITY}) {

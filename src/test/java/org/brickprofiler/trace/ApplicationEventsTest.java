@@ -27,8 +27,7 @@ final class ApplicationEventsTest extends TracedBricks {
         recorder.instant("token chosen");
         recorder.span("request", "Server", 5, 30);
 
-        assertThat(events(thread))
-                .containsExactly("request 5..35", "RmsNorm 10..20 x1", "token chosen at 15");
+        assertThat(events(thread)).containsExactly("request 5..35", "RmsNorm 10..20 x1", "token chosen at 15");
         assertThat(recorder.timeline().names())
                 .contains(new SpanName("request", "Server"), new SpanName("token chosen", "Application"));
     }
@@ -97,7 +96,8 @@ final class ApplicationEventsTest extends TracedBricks {
 
     @Test
     void eventsThatWereLostAreNotCounted() {
-        TraceRecorder small = TraceRecorder.builder().clock(clock).threadCapacity(10).build();
+        TraceRecorder small =
+                TraceRecorder.builder().clock(clock).threadCapacity(10).build();
         for (int i = 0; i < 25; i++) {
             small.instant("token");
         }
@@ -135,7 +135,9 @@ final class ApplicationEventsTest extends TracedBricks {
 
     @Test
     void badInputIsRefusedAndNamed() {
-        assertThatIllegalArgumentException().isThrownBy(() -> recorder.instant("")).withMessageContaining("''");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> recorder.instant(""))
+                .withMessageContaining("''");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> recorder.push("a", "b", -5, 1))
                 .withMessageContaining("-5");
@@ -202,8 +204,7 @@ final class ApplicationEventsTest extends TracedBricks {
         stream.endToEnd(1_000, List.of("norm"), "Norm", 4);
 
         assertThat(events("queue (laid end to end)"))
-                .containsExactly(
-                        "norm -50..20", "qkv 20..320", "softmax 320..325", "norm 325..336", "norm 1000..1004");
+                .containsExactly("norm -50..20", "qkv 20..320", "softmax 320..325", "norm 325..336", "norm 1000..1004");
     }
 
     @Test

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The same work on the timeline, on a clock that stands still and on one that runs: how the device's spans lie to each other
- * is the same, to the nanosecond, and none lies outside the time between its launch and the end of the wait.
+ * The same work on the timeline, on a clock that stands still and on one that runs: how the device's spans lie to each
+ * other is the same, to the nanosecond, and none lies outside the time between its launch and the end of the wait.
  */
 final class DeviceTimelineClocksTest {
 
@@ -96,10 +96,7 @@ final class DeviceTimelineClocksTest {
         bench.profiler.endPass();
         assertThat(bench.work())
                 .containsExactly(
-                        "FusedAttention 0..61047",
-                        "AttentionScore 0..40",
-                        "RmsNorm 47..1047",
-                        "LmHead 1047..61047");
+                        "FusedAttention 0..61047", "AttentionScore 0..40", "RmsNorm 47..1047", "LmHead 1047..61047");
         // Of those that begin at one moment of a clock that stands still, any may be first.
         assertThat(bench.launches())
                 .containsExactlyInAnyOrder(

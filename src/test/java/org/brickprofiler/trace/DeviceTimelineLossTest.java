@@ -45,8 +45,7 @@ final class DeviceTimelineLossTest extends TracedDevice {
         profiler.endPass();
 
         assertThat(profiler.brickStats(BrickId.LM_HEAD).totalNs()).isEqualTo(30);
-        assertThat(events(thread))
-                .containsExactly("step 1000..1030", "LmHead 1000..1005", "RmsNorm 1005..1010");
+        assertThat(events(thread)).containsExactly("step 1000..1030", "LmHead 1000..1005", "RmsNorm 1005..1010");
         assertThat(recorder.timeline().info().droppedSpans()).isEqualTo(1);
         recorder.clear();
         assertThat(recorder.timeline().info().droppedSpans()).isZero();
@@ -98,9 +97,13 @@ final class DeviceTimelineLossTest extends TracedDevice {
 
     @Test
     void theNewestWorkStaysAndTheLossIsCounted() {
-        TraceRecorder small = TraceRecorder.builder().clock(clock).threadCapacity(8).build();
-        BrickProfiler made =
-                BrickProfiler.builder().clock(clock).deviceStream(stream).tracing(small).build();
+        TraceRecorder small =
+                TraceRecorder.builder().clock(clock).threadCapacity(8).build();
+        BrickProfiler made = BrickProfiler.builder()
+                .clock(clock)
+                .deviceStream(stream)
+                .tracing(small)
+                .build();
         made.enable();
         for (int i = 0; i < 10; i++) {
             long timer = made.startBrick(BrickId.RMS_NORM);

@@ -155,7 +155,9 @@ final class DeviceTimelineTest extends TracedDevice {
         profiler.endPass();
 
         assertThat(events("decode")).containsExactlyElementsOf(expected);
-        assertThat(events(thread)).filteredOn(event -> event.contains("device 70")).hasSize(3);
+        assertThat(events(thread))
+                .filteredOn(event -> event.contains("device 70"))
+                .hasSize(3);
     }
 
     @Test
@@ -249,7 +251,8 @@ final class DeviceTimelineTest extends TracedDevice {
         Timeline timeline = recorder.timeline();
         long samples = both.brickStats(BrickId.RMS_NORM).count();
         assertThat(samples).isEqualTo(4L * each);
-        assertThat(Replay.of(timeline, "decode").size() + Replay.of(timeline, "copies").size())
+        assertThat(Replay.of(timeline, "decode").size()
+                        + Replay.of(timeline, "copies").size())
                 .isEqualTo(4 * each);
         assertThat(Replay.of(timeline, "decode")).allMatch(event -> event.contains(" in "));
         assertThat(timeline.info().droppedSpans()).isZero();

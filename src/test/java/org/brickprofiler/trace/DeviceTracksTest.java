@@ -105,8 +105,7 @@ final class DeviceTracksTest extends TracedDevice {
                 .containsExactly("a GPU 0", "1/stream 7 7", "1/default 0", "1/decode 8", "a board 1", "5/decode 7");
         assertThat(recorder.timeline().info().devices())
                 .containsExactly(added, new DeviceInfo(1, "a board", Backend.CPU, OptionalLong.empty()));
-        assertThat(events("stream 7"))
-                .containsExactly("memset 900..905 x0", "LmHead 1000..1000 x1 sample in 1");
+        assertThat(events("stream 7")).containsExactly("memset 900..905 x0", "LmHead 1000..1000 x1 sample in 1");
     }
 
     @Test

@@ -12,7 +12,9 @@ import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** What a profiler made for itself is gone with it, though its stream is still open, unless its timeline can be read. */
+/**
+ * What a profiler made for itself is gone with it, though its stream is still open, unless its timeline can be read.
+ */
 @Spec("12.19")
 final class ForgottenProfilerTest {
 
@@ -22,8 +24,8 @@ final class ForgottenProfilerTest {
     private final SimulatedStream stream = new SimulatedStream("decode", clock);
 
     /**
-     * Makes a profiler that uses the stream, leaves a brick unresolved, and is forgotten. Returns its clock, which it and
-     * all of its parts share.
+     * Makes a profiler that uses the stream, leaves a brick unresolved, and is forgotten. Returns its clock, which it
+     * and all of its parts share.
      */
     private WeakReference<NanoClock> forgotten(BrickProfilerBuilder options) {
         NanoClock own = clock::now;
@@ -59,7 +61,9 @@ final class ForgottenProfilerTest {
     void tellsItsTimelineWhenTheStreamCloses() {
         TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
         WeakReference<NanoClock> traced = forgotten(BrickProfiler.builder().tracing(recorder));
-        assertThat(isCollected(forgotten(BrickProfiler.builder()))).as("one that is not traced").isTrue();
+        assertThat(isCollected(forgotten(BrickProfiler.builder())))
+                .as("one that is not traced")
+                .isTrue();
         assertThat(traced.get()).isNotNull();
 
         clock.advance(100);

@@ -223,8 +223,10 @@ final class LayersProperties {
             Map<String, Integer> layers = new HashMap<>();
             for (int i = 0; i < bricks.size(); i++) {
                 int id = graph.nodesByName("b" + i).get(0);
-                boolean inLayer = graph.parent(id).isPresent() && graph.node(graph.parent(id).getAsInt()) instanceof Layer;
-                layers.put("b" + i, inLayer ? ((Layer) graph.node(graph.parent(id).getAsInt())).index() : -1);
+                boolean inLayer = graph.parent(id).isPresent()
+                        && graph.node(graph.parent(id).getAsInt()) instanceof Layer;
+                layers.put(
+                        "b" + i, inLayer ? ((Layer) graph.node(graph.parent(id).getAsInt())).index() : -1);
             }
             return layers;
         }

@@ -12,8 +12,8 @@ import java.util.concurrent.Future;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.graph.ExecutionGraph;
-import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.graph.ExecutionNode;
+import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.graph.GraphExport;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.LayerToken;
@@ -213,7 +213,9 @@ final class LayersTest extends TracedBricks {
         assertThat(in("FusedAttention")).containsExactly("AttentionScore", "AttentionOutput");
     }
 
-    /** The inner brick was given to the layer after that had ended, and is the outer one's, which goes on to the next. */
+    /**
+     * The inner brick was given to the layer after that had ended, and is the outer one's, which goes on to the next.
+     */
     @Test
     void whatEndedAfterItsLayerGoesAlongWithTheBrickAroundIt() {
         startLayerAt(0);
@@ -377,7 +379,8 @@ final class LayersTest extends TracedBricks {
                         "Layer 3 400..430 layer 3",
                         "Layer 4 500..503 layer 4");
         ExecutionGraph graph = graph();
-        assertThat(roots(graph)).containsExactlyInAnyOrder("Layer 1", "Layer 5", "Layer 5", "Layer 4", "Layer 3", "Layer 4");
+        assertThat(roots(graph))
+                .containsExactlyInAnyOrder("Layer 1", "Layer 5", "Layer 5", "Layer 4", "Layer 3", "Layer 4");
         assertThat(graph.nodesByName("Layer 5"))
                 .allSatisfy(layer -> assertThat(in(graph, layer)).containsExactlyInAnyOrder("RmsNorm", "Activation"));
     }
@@ -485,7 +488,8 @@ final class LayersTest extends TracedBricks {
         assertThat(in("AttentionScore")).containsExactly("AttentionSoftmax");
         ExecutionGraph graph = graph();
         assertThat(roots(graph)).containsExactlyInAnyOrder("Embedding", "Layer 0", "Sampling", "LmHead");
-        assertThat(graph.threadName(graph.nodesByName("AttentionSoftmax").get(0))).hasValue("crew-0");
+        assertThat(graph.threadName(graph.nodesByName("AttentionSoftmax").get(0)))
+                .hasValue("crew-0");
         assertThat(GraphExport.toTree(graph).lines())
                 .anyMatch(line -> line.matches("Layer 0 .*on " + thread))
                 .anyMatch(line -> line.matches("  FusedAttention .*1 element"))
@@ -604,7 +608,10 @@ final class LayersTest extends TracedBricks {
         for (int id = 0; id < graph.nodeCount(); id++) {
             if (graph.node(id) instanceof Layer layer) {
                 List<String> children = in(graph, id);
-                String pass = children.stream().filter(name -> name.length() == 6).findFirst().orElseThrow();
+                String pass = children.stream()
+                        .filter(name -> name.length() == 6)
+                        .findFirst()
+                        .orElseThrow();
                 assertThat(children).hasSize(tasks + 1);
                 assertThat(children)
                         .filteredOn(name -> !name.equals(pass))

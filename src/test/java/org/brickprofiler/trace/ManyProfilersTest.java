@@ -65,7 +65,9 @@ final class ManyProfilersTest {
         while (left > expected && System.nanoTime() < untilNs) {
             System.gc();
             recorder.eventCount();
-            left = references.stream().filter(reference -> reference.get() != null).count();
+            left = references.stream()
+                    .filter(reference -> reference.get() != null)
+                    .count();
         }
         return left;
     }
@@ -110,11 +112,17 @@ final class ManyProfilersTest {
         assertThat(events).hasSize(2 * PROFILERS);
         assertThat(events.subList(0, 4))
                 .containsExactly(
-                        "RmsNorm 1000..1001 x1", "used 0 1001..1002 x1", "RmsNorm 1002..1003 x1", "used 1 1003..1004 x1");
+                        "RmsNorm 1000..1001 x1",
+                        "used 0 1001..1002 x1",
+                        "RmsNorm 1002..1003 x1",
+                        "used 1 1003..1004 x1");
         assertThat(hasUnusedNames()).isFalse();
     }
 
-    /** Whether a name is kept that no event has: asked until the virtual machine has said of all stores that they are gone. */
+    /**
+     * Whether a name is kept that no event has: asked until the virtual machine has said of all stores that they are
+     * gone.
+     */
     private boolean hasUnusedNames() {
         long untilNs = System.nanoTime() + PATIENCE_NS;
         boolean hasUnused = true;
@@ -136,7 +144,9 @@ final class ManyProfilersTest {
 
         assertThat(left(names, 0)).isZero();
         List<String> events = Replay.of(recorder.timeline(), thread);
-        assertThat(events).hasSize(PROFILERS - 1).startsWith("brick 1 of 1 1000..1001 x1", "brick 1 of 2 2000..2001 x1");
+        assertThat(events)
+                .hasSize(PROFILERS - 1)
+                .startsWith("brick 1 of 1 1000..1001 x1", "brick 1 of 2 2000..2001 x1");
         assertThat(events).contains("brick 2 of 5 5001..5002 x1");
 
         recorder.clear();
@@ -144,7 +154,9 @@ final class ManyProfilersTest {
         assertThat(recorder.timeline().tracks()).isEmpty();
     }
 
-    /** A ring that is hardly used gives its room back: otherwise 1,000 profilers would use up what all together have. */
+    /**
+     * A ring that is hardly used gives its room back: otherwise 1,000 profilers would use up what all together have.
+     */
     @Test
     void theRoomOfForgottenProfilersComesBack() throws Exception {
         int smallestRing = 256;
@@ -184,7 +196,8 @@ final class ManyProfilersTest {
 
     @Test
     void whatIsInUseIsNotForgotten() {
-        BrickProfiler used = BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        BrickProfiler used =
+                BrickProfiler.builder().clock(clock).tracing(recorder).build();
         used.enable();
         int key = used.brickKey("mine");
         assertThat(left(List.of(profiler(1), source(2, 0)), 0)).isZero();
@@ -194,7 +207,11 @@ final class ManyProfilersTest {
         clock.advance(5);
         used.stopBrick(timer, 3);
 
-        assertThat(Replay.of(recorder.timeline(), thread)).singleElement().asString().startsWith("mine ").endsWith(" x3");
+        assertThat(Replay.of(recorder.timeline(), thread))
+                .singleElement()
+                .asString()
+                .startsWith("mine ")
+                .endsWith(" x3");
     }
 
     // ---- devices ----
@@ -217,7 +234,9 @@ final class ManyProfilersTest {
         return new WeakReference<>(own);
     }
 
-    /** The stream is the application's, and stays open: a profiler that waits for nothing on it is gone all the same. */
+    /**
+     * The stream is the application's, and stays open: a profiler that waits for nothing on it is gone all the same.
+     */
     @Test
     void profilersOfAnOpenStreamLeaveTheirSpansOnly() {
         SimulatedStream stream = new SimulatedStream("decode", clock);
@@ -227,7 +246,9 @@ final class ManyProfilersTest {
         }
 
         assertThat(left(profilers, 0)).isZero();
-        assertThat(Replay.of(recorder.timeline(), "decode")).hasSize(50).allMatch(event -> event.contains(" sample in "));
+        assertThat(Replay.of(recorder.timeline(), "decode"))
+                .hasSize(50)
+                .allMatch(event -> event.contains(" sample in "));
         assertThat(Replay.of(recorder.timeline(), thread)).hasSize(50 * 2);
 
         recorder.clear();

@@ -22,8 +22,8 @@ final class TraceModelTest {
     @Test
     void anyMomentOfTheClockIsFineAndTheDevicesAreACopy() {
         List<DeviceInfo> devices = new ArrayList<>();
-        TraceInfo info = new TraceInfo(
-                "p", 0, OptionalInt.of(0), 1, Long.MIN_VALUE, 0, 0, OptionalLong.empty(), devices);
+        TraceInfo info =
+                new TraceInfo("p", 0, OptionalInt.of(0), 1, Long.MIN_VALUE, 0, 0, OptionalLong.empty(), devices);
 
         devices.add(new DeviceInfo(0, "d", Backend.CPU, OptionalLong.of(0)));
 
@@ -67,9 +67,12 @@ final class TraceModelTest {
 
     @Test
     void nothingIsEarlierThanTheFirstEventOfAnyTrack() {
-        assertThat(new Moments(List.of(List.of(7L, 9L), List.of(), List.of(-3L, 8L))).earliestNs()).isEqualTo(-3);
+        assertThat(new Moments(List.of(List.of(7L, 9L), List.of(), List.of(-3L, 8L))).earliestNs())
+                .isEqualTo(-3);
         assertThat(new Moments(List.of(List.of(Long.MAX_VALUE))).earliestNs()).isEqualTo(Long.MAX_VALUE);
-        assertThat(new Moments(List.of(List.of())).earliestNs()).as("the clock's own moment").isEqualTo(-5);
+        assertThat(new Moments(List.of(List.of())).earliestNs())
+                .as("the clock's own moment")
+                .isEqualTo(-5);
     }
 
     /** Instants only. */

@@ -127,10 +127,7 @@ final class TraceRecorderTest extends TracedBricks {
 
         assertThat(events(thread))
                 .containsExactly(
-                        "decode 0..30 x1",
-                        "Layer 0 0..30 layer 0",
-                        "RmsNorm 10..30 x1 layer 0",
-                        "decode 50..70 x1");
+                        "decode 0..30 x1", "Layer 0 0..30 layer 0", "RmsNorm 10..30 x1 layer 0", "decode 50..70 x1");
     }
 
     @Spec({"3.8", "13.1"})

@@ -9,12 +9,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What woven code calls, and the only class of the agent that an application's loaders see. It passes each call on to the
- * {@link Sink}, which lies in a loader of its own with everything that it needs.
+ * What woven code calls, and the only class of the agent that an application's loaders see. It passes each call on to
+ * the {@link Sink}, which lies in a loader of its own with everything that it needs.
  *
- * <p>The sink is a constant of the virtual machine from the first call on, so that compilers see through the bridge. Every
- * method may be called from any thread; only {@link #carrier} and {@link #elements} allocate. No method throws: an exception
- * here would leave a method of the application that does not throw it. A failed call is counted and records nothing.
+ * <p>The sink is a constant of the virtual machine from the first call on, so that compilers see through the bridge.
+ * Every method may be called from any thread; only {@link #carrier} and {@link #elements} allocate. No method throws:
+ * an exception here would leave a method of the application that does not throw it. A failed call is counted and
+ * records nothing.
  */
 public final class Bridge {
 
@@ -105,8 +106,8 @@ public final class Bridge {
          * @param caller the woven class
          * @param type from the object to a {@code long}
          * @param place the rule, for messages
-         * @param path the steps from the object to the number: {@code name:descriptor} of a field or of a method without
-         *     parameters, or {@code length} of an array
+         * @param path the steps from the object to the number: {@code name:descriptor} of a field or of a method
+         *     without parameters, or {@code length} of an array
          * @return a handle of that type, which does not throw
          */
         MethodHandle elements(MethodHandles.Lookup caller, MethodType type, String place, String... path);
@@ -293,8 +294,8 @@ public final class Bridge {
             }
         } catch (Throwable failed) {
             failed(failed);
-            return new ConstantCallSite(MethodHandles.dropArguments(
-                    MethodHandles.constant(long.class, 0L), 0, type.parameterType(0)));
+            return new ConstantCallSite(
+                    MethodHandles.dropArguments(MethodHandles.constant(long.class, 0L), 0, type.parameterType(0)));
         }
     }
 

@@ -1,12 +1,13 @@
 package org.brickprofiler.agent.bridge;
 
 /**
- * The bridge for bricks of the JDK's classes, which the profiler itself may use: it passes a call on only if the calling thread
- * is not in the profiler already. So neither does recording call itself without end, nor do the calls that the profiler makes
- * count as the application's. The threads of the agent, and those that they create, are in the profiler for good.
+ * The bridge for bricks of the JDK's classes, which the profiler itself may use: it passes a call on only if the
+ * calling thread is not in the profiler already. So neither does recording call itself without end, nor do the calls
+ * that the profiler makes count as the application's. The threads of the agent, and those that they create, are in the
+ * profiler for good.
  *
- * <p>A separate class, since the guard looks a thread-local variable up, and classes of the application need none. Any thread;
- * allocates once for a thread.
+ * <p>A separate class, since the guard looks a thread-local variable up, and classes of the application need none. Any
+ * thread; allocates once for a thread.
  */
 public final class JdkBridge {
 

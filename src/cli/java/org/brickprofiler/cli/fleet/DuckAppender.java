@@ -8,8 +8,8 @@ import java.sql.Connection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds rows to a table of DuckDB by its own appender, some hundred times as fast as statements are. The driver is loaded
- * apart, so it is reached by method handles. One thread.
+ * Adds rows to a table of DuckDB by its own appender, some hundred times as fast as statements are. The driver is
+ * loaded apart, so it is reached by method handles. One thread.
  */
 final class DuckAppender implements AutoCloseable {
 
@@ -33,8 +33,10 @@ final class DuckAppender implements AutoCloseable {
     DuckAppender(Connection connection, String table) throws IOException {
         try {
             MethodHandles.Lookup all = MethodHandles.publicLookup();
-            Object appender =
-                    connection.getClass().getMethod("createAppender", String.class).invoke(connection, table);
+            Object appender = connection
+                    .getClass()
+                    .getMethod("createAppender", String.class)
+                    .invoke(connection, table);
             beginRow = method(all, appender, "beginRow");
             endRow = method(all, appender, "endRow");
             ofLong = method(all, appender, "append", long.class);

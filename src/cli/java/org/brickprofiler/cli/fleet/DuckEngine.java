@@ -24,8 +24,8 @@ import org.brickprofiler.internal.io.AtomicFile;
 import org.jspecify.annotations.Nullable;
 
 /**
- * DuckDB in this process, through its JDBC driver, which {@link DuckPlugin} finds. It uses no network, and nothing of the
- * user's settings: memory, threads and the folder for what does not fit are set. One thread.
+ * DuckDB in this process, through its JDBC driver, which {@link DuckPlugin} finds. It uses no network, and nothing of
+ * the user's settings: memory, threads and the folder for what does not fit are set. One thread.
  */
 final class DuckEngine implements FleetEngine {
 
@@ -108,7 +108,8 @@ final class DuckEngine implements FleetEngine {
     @Override
     public InputStream read(String file) throws IOException {
         if (file.contains("://")) {
-            throw new IOException("cannot read " + file + ": DuckDB is asked for files of this machine only; Spark reads others");
+            throw new IOException(
+                    "cannot read " + file + ": DuckDB is asked for files of this machine only; Spark reads others");
         }
         return Files.newInputStream(Path.of(file));
     }
@@ -143,12 +144,13 @@ final class DuckEngine implements FleetEngine {
     }
 
     /**
-     * The settings keep it from all other files and from the network. They do not keep it from writing to the files of its
-     * tables, so that only a SELECT is answered from now on.
+     * The settings keep it from all other files and from the network. They do not keep it from writing to the files of
+     * its tables, so that only a SELECT is answered from now on.
      */
     @Override
     public boolean confine() throws IOException {
-        execute("SET allowed_paths = [" + read.stream().map(DuckEngine::literal).collect(Collectors.joining(", ")) + "]");
+        execute("SET allowed_paths = [" + read.stream().map(DuckEngine::literal).collect(Collectors.joining(", "))
+                + "]");
         execute("SET enable_external_access = false");
         execute("SET lock_configuration = true");
         confined = true;
@@ -199,7 +201,9 @@ final class DuckEngine implements FleetEngine {
         boolean leadsOut = confined && (reason.contains(NO_SELECT) || reason.contains(NO_ACCESS));
         return new IOException(
                 "DuckDB: " + reason
-                        + (leadsOut ? "; a pack is asked by one SELECT over its tables, which reads nothing else and writes nothing" : ""),
+                        + (leadsOut
+                                ? "; a pack is asked by one SELECT over its tables, which reads nothing else and writes nothing"
+                                : ""),
                 failed);
     }
 

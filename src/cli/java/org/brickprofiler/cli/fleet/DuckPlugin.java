@@ -31,9 +31,9 @@ import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where DuckDB's JDBC driver comes from: its jar is larger than all the rest, so it is no part of the command line's. It
- * is looked for on the class path, then where {@code -Dbrick.duckdb} or {@code BRICK_DUCKDB} say (the jar, or a folder with
- * it), then beside the command line's own jar; {@link #download} puts it there. Any thread.
+ * Where DuckDB's JDBC driver comes from: its jar is larger than all the rest, so it is no part of the command line's.
+ * It is looked for on the class path, then where {@code -Dbrick.duckdb} or {@code BRICK_DUCKDB} say (the jar, or a
+ * folder with it), then beside the command line's own jar; {@link #download} puts it there. Any thread.
  */
 public final class DuckPlugin {
 
@@ -94,7 +94,10 @@ public final class DuckPlugin {
 
     private static Driver instance(@Nullable ClassLoader loader) throws ClassNotFoundException, IOException {
         try {
-            return Class.forName(DRIVER, true, loader).asSubclass(Driver.class).getConstructor().newInstance();
+            return Class.forName(DRIVER, true, loader)
+                    .asSubclass(Driver.class)
+                    .getConstructor()
+                    .newInstance();
         } catch (ClassNotFoundException none) {
             throw none;
         } catch (ReflectiveOperationException | LinkageError | RuntimeException failed) {
@@ -113,7 +116,8 @@ public final class DuckPlugin {
     static Path find(Optional<Path> named, Optional<Path> folder) throws IOException {
         if (named.isPresent()) {
             Path there = named.get();
-            Optional<Path> jar = Files.isDirectory(there) ? in(there) : Optional.of(there).filter(Files::isRegularFile);
+            Optional<Path> jar =
+                    Files.isDirectory(there) ? in(there) : Optional.of(there).filter(Files::isRegularFile);
             return jar.orElseThrow(() -> missing(VARIABLE + " names " + there + ", where it is not", Optional.empty()));
         }
         Optional<Path> jar = folder.isPresent() ? in(folder.get()) : Optional.empty();
@@ -131,11 +135,12 @@ public final class DuckPlugin {
      * Gets the driver from a Maven repository.
      *
      * @param repository its address, of HTTP or HTTPS; proxies are those of the virtual machine
-     * @param into a folder, which is made; null for where a setting says that the driver is, else beside this program's jar
+     * @param into a folder, which is made; null for where a setting says that the driver is, else beside this program's
+     *     jar
      * @param progress hears of it
      * @return the jar, which is whole; one that is there already is not asked for again
-     * @throws IOException when it cannot be read or written, or is not the jar of {@link #ARTIFACT}; the message says why,
-     *     and what was there is as it was
+     * @throws IOException when it cannot be read or written, or is not the jar of {@link #ARTIFACT}; the message says
+     *     why, and what was there is as it was
      * @throws IllegalArgumentException when the address or the folder cannot be
      */
     public static Path download(URI repository, @Nullable Path into, FleetPacker.Progress progress) throws IOException {
@@ -143,8 +148,11 @@ public final class DuckPlugin {
             throw new IllegalArgumentException("the repository " + repository + " has no address of http or https");
         }
         Path folder = into == null
-                ? setting().filter(Files::isDirectory).or(DuckPlugin::besideOwnJar).orElseThrow(
-                        () -> new IllegalArgumentException("this program is in no jar, beside which the driver could be"))
+                ? setting()
+                        .filter(Files::isDirectory)
+                        .or(DuckPlugin::besideOwnJar)
+                        .orElseThrow(() -> new IllegalArgumentException(
+                                "this program is in no jar, beside which the driver could be"))
                 : into;
         Path jar = folder.resolve(JAR);
         if (Files.isRegularFile(jar) && isArtifact(jar)) {

@@ -57,8 +57,8 @@ public interface FleetEngine extends AutoCloseable {
     Rows query(String select) throws IOException;
 
     /**
-     * Confines the engine to what it has as tables now, for good: a query reads these and nothing else, whoever wrote it, and
-     * writes nothing. Views can still be made.
+     * Confines the engine to what it has as tables now, for good: a query reads these and nothing else, whoever wrote
+     * it, and writes nothing. Views can still be made.
      *
      * @return false if the engine cannot be confined, and answers as before
      * @throws IOException when it fails
@@ -82,7 +82,11 @@ public interface FleetEngine extends AutoCloseable {
      * @param temporary a folder for temporary files; null for one of its own below the system's
      * @param master where a distributed engine runs, in its own terms, such as {@code local[2]}; null where not set
      */
-    record Options(long memoryBytes, int threads, @Nullable Path temporary, @Nullable String master) {
+    record Options(
+            long memoryBytes,
+            int threads,
+            @Nullable Path temporary,
+            @Nullable String master) {
 
         /**
          * Of a machine that others use as well.
@@ -134,6 +138,7 @@ public interface FleetEngine extends AutoCloseable {
             }
             known.add(provider.name());
         }
-        throw new IllegalArgumentException("there is no engine " + name + " here; there is " + String.join(", ", known));
+        throw new IllegalArgumentException(
+                "there is no engine " + name + " here; there is " + String.join(", ", known));
     }
 }

@@ -21,9 +21,9 @@ import org.brickprofiler.cli.fleet.PackProblem.Kind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A folder of tables that {@code brick fleet pack} wrote: Parquet files, one or more of each of {@link #TABLES}, and the
- * manifest that lists them. Every byte of them is checked before anything is asked: engines answer from a file of which
- * some bits are wrong without a word. Immutable; any thread, the files as long as nobody changes them.
+ * A folder of tables that {@code brick fleet pack} wrote: Parquet files, one or more of each of {@link #TABLES}, and
+ * the manifest that lists them. Every byte of them is checked before anything is asked: engines answer from a file of
+ * which some bits are wrong without a word. Immutable; any thread, the files as long as nobody changes them.
  */
 public final class FleetPack {
 
@@ -75,11 +75,12 @@ public final class FleetPack {
      * Opens a pack, and reads all of its files once to check them.
      *
      * @param engine which reads them
-     * @param location where it is: a folder of this machine, or an address that the engine reads, which begins with a scheme
+     * @param location where it is: a folder of this machine, or an address that the engine reads, which begins with a
+     *     scheme
      * @param salvage whether to leave out the windows of damaged files, in all tables, instead of refusing
      * @return the pack
-     * @throws IOException when there is none, it is of another version, or, unless salvaged, a file of it is missing or not
-     *     what was written; the message names the file
+     * @throws IOException when there is none, it is of another version, or, unless salvaged, a file of it is missing or
+     *     not what was written; the message names the file
      */
     public static FleetPack open(FleetEngine engine, String location, boolean salvage) throws IOException {
         String folder = SCHEME.matcher(location).find()
@@ -105,12 +106,13 @@ public final class FleetPack {
     private static FleetPack of(String folder, Manifest manifest, Map<PackFile, String> damaged) throws IOException {
         Set<String> lost = new HashSet<>();
         damaged.keySet().forEach(file -> lost.add(file.part()));
-        List<PackFile> files =
-                manifest.files().stream().filter(file -> !lost.contains(file.part())).toList();
+        List<PackFile> files = manifest.files().stream()
+                .filter(file -> !lost.contains(file.part()))
+                .toList();
         for (String table : TABLES) {
             if (files.stream().noneMatch(file -> file.table().equals(table))) {
-                throw new IOException(folder + " has no file of the table " + table
-                        + (damaged.isEmpty() ? "" : " that is whole"));
+                throw new IOException(
+                        folder + " has no file of the table " + table + (damaged.isEmpty() ? "" : " that is whole"));
             }
         }
         List<PackProblem> damage = new ArrayList<>();
@@ -119,7 +121,8 @@ public final class FleetPack {
             long windows = !counted.add(file.part())
                     ? 0
                     : manifest.files().stream()
-                            .filter(each -> each.table().equals("rank_window") && each.part().equals(file.part()))
+                            .filter(each -> each.table().equals("rank_window")
+                                    && each.part().equals(file.part()))
                             .mapToLong(PackFile::rows)
                             .sum();
             damage.add(new PackProblem(Kind.DAMAGED_PACK, null, null, null, file.path(), fault, windows));
@@ -133,7 +136,9 @@ public final class FleetPack {
             bytes = engine.read(folder + "/" + Manifest.NAME);
         } catch (NoSuchFileException | FileNotFoundException none) {
             throw new IOException(
-                    location + " is no pack of profiles: it has no " + Manifest.NAME + ", which brick fleet pack writes", none);
+                    location + " is no pack of profiles: it has no " + Manifest.NAME
+                            + ", which brick fleet pack writes",
+                    none);
         }
         return Manifest.read(location, bytes);
     }
@@ -141,7 +146,8 @@ public final class FleetPack {
     /** What is wrong with a file; nothing where it is what was written. */
     private static String fault(FleetEngine engine, String folder, PackFile file) throws IOException {
         if (OUTSIDE.matcher(file.path()).find()) {
-            throw new IOException(folder + "/" + Manifest.NAME + " is damaged: " + file.path() + " leads out of its folder");
+            throw new IOException(
+                    folder + "/" + Manifest.NAME + " is damaged: " + file.path() + " leads out of its folder");
         }
         CRC32C sum = new CRC32C();
         long bytes;
@@ -172,8 +178,8 @@ public final class FleetPack {
     }
 
     /**
-     * The checksum of a file's bytes: CRC-32C, which processors compute as fast as they read. It finds every change of up
-     * to 32 neighbouring bits, and misses one in 2<sup>32</sup> of others.
+     * The checksum of a file's bytes: CRC-32C, which processors compute as fast as they read. It finds every change of
+     * up to 32 neighbouring bits, and misses one in 2<sup>32</sup> of others.
      */
     static int checksum(Path file) throws IOException {
         CRC32C sum = new CRC32C();

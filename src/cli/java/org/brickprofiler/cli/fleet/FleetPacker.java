@@ -35,12 +35,12 @@ import org.brickprofiler.internal.io.ExportLoss;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a pack of profiles. Each worker reads some thousand files of a run into a {@link PartWriter}, so that what is in
- * memory does not grow with the number of files, but for some hundred bytes of each file's head.
+ * Makes a pack of profiles. Each worker reads some thousand files of a run into a {@link PartWriter}, so that what is
+ * in memory does not grow with the number of files, but for some hundred bytes of each file's head.
  *
- * <p>The tables go into a new folder within the pack's; the manifest, which takes the place of the former one in one step,
- * names it. Whoever reads, or is interrupted, sees the former pack or the new one. One pack is written by one process at a
- * time.
+ * <p>The tables go into a new folder within the pack's; the manifest, which takes the place of the former one in one
+ * step, names it. Whoever reads, or is interrupted, sees the former pack or the new one. One pack is written by one
+ * process at a time.
  */
 public final class FleetPacker {
 
@@ -85,8 +85,8 @@ public final class FleetPacker {
      *
      * @param folder the pack: it does not exist, is empty, or is a pack, which is replaced
      * @param model the model whose files are taken; null for that of most
-     * @param options how DuckDB runs, but for its temporary files, which are in the pack until it is done; its memory is
-     *     shared by the workers, one a thread
+     * @param options how DuckDB runs, but for its temporary files, which are in the pack until it is done; its memory
+     *     is shared by the workers, one a thread
      * @param progress hears of it
      */
     public FleetPacker(Path folder, @Nullable String model, FleetEngine.Options options, Progress progress) {
@@ -180,23 +180,31 @@ public final class FleetPacker {
     /** The losses that exports have recorded in the folders of the files. */
     private static List<PackProblem> losses(List<Source> sources) {
         List<PackProblem> losses = new ArrayList<>();
-        sources.stream().map(source -> source.file().toAbsolutePath().getParent()).distinct().forEach(windows -> {
-            String file = windows.resolve(ExportLoss.FILE).toString();
-            try {
-                ExportLoss.read(windows).filter(loss -> loss.windows() > 0).ifPresent(loss -> losses.add(new PackProblem(
-                        Kind.UNWRITTEN_WINDOWS,
-                        loss.run().isEmpty() ? null : loss.run(),
-                        loss.rank().isPresent() ? (Integer) loss.rank().getAsInt() : null,
-                        null,
-                        file,
-                        loss.windows() + " windows of the rank, of which " + loss.samples() + " samples of "
-                                + loss.totalNs() + " ns are known, are in no file: " + loss.reason(),
-                        loss.windows())));
-            } catch (IOException damaged) {
-                losses.add(new PackProblem(
-                        Kind.DAMAGED, null, null, null, file, String.valueOf(damaged.getMessage()), 0));
-            }
-        });
+        sources.stream()
+                .map(source -> source.file().toAbsolutePath().getParent())
+                .distinct()
+                .forEach(windows -> {
+                    String file = windows.resolve(ExportLoss.FILE).toString();
+                    try {
+                        ExportLoss.read(windows)
+                                .filter(loss -> loss.windows() > 0)
+                                .ifPresent(loss -> losses.add(new PackProblem(
+                                        Kind.UNWRITTEN_WINDOWS,
+                                        loss.run().isEmpty() ? null : loss.run(),
+                                        loss.rank().isPresent()
+                                                ? (Integer) loss.rank().getAsInt()
+                                                : null,
+                                        null,
+                                        file,
+                                        loss.windows() + " windows of the rank, of which " + loss.samples()
+                                                + " samples of " + loss.totalNs() + " ns are known, are in no file: "
+                                                + loss.reason(),
+                                        loss.windows())));
+                    } catch (IOException damaged) {
+                        losses.add(new PackProblem(
+                                Kind.DAMAGED, null, null, null, file, String.valueOf(damaged.getMessage()), 0));
+                    }
+                });
         return losses;
     }
 
@@ -229,8 +237,7 @@ public final class FleetPacker {
     private static final int HEAD_SHARE = 8;
 
     private static PackProblem unread(Path file, Kind kind, Unreadable unreadable) {
-        return new PackProblem(
-                kind, null, null, null, file.toString(), String.valueOf(unreadable.getMessage()), 1);
+        return new PackProblem(kind, null, null, null, file.toString(), String.valueOf(unreadable.getMessage()), 1);
     }
 
     private void done(long bytes) {
@@ -293,14 +300,16 @@ public final class FleetPacker {
                 ProfileWindow reader = new ProfileWindow();
                 try (DuckEngine engine = engine(tables)) {
                     for (int i = next.getAndIncrement(); i < parts.size(); i = next.getAndIncrement()) {
-                        files.addAll(write(parts.get(i), new PartWriter(engine, folder, tables), reader, taken, problems));
+                        files.addAll(
+                                write(parts.get(i), new PartWriter(engine, folder, tables), reader, taken, problems));
                     }
                 }
                 return null;
             });
             files.addAll(emptyTables(tables, files));
             Map<String, List<Head>> runs = new TreeMap<>();
-            taken.forEach(head -> runs.computeIfAbsent(head.runId(), none -> new ArrayList<>()).add(head));
+            taken.forEach(head -> runs.computeIfAbsent(head.runId(), none -> new ArrayList<>())
+                    .add(head));
             runs.values().forEach(run -> problems.addAll(PackPlan.missing(run)));
             Manifest manifest = new Manifest(profiles, plan.identical(), sorted(files), sortedProblems(problems));
             if (taken.isEmpty()) {

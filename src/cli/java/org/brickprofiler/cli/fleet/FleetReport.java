@@ -2,7 +2,6 @@ package org.brickprofiler.cli.fleet;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.brickprofiler.report.internal.HumanUnits.count;
-import static org.brickprofiler.report.internal.HumanUnits.duration;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
 import static org.brickprofiler.report.internal.HumanUnits.number;
 
@@ -38,14 +37,16 @@ import org.brickprofiler.report.internal.TextTable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A fleet for people, for a pull request, for a browser, and for programs: what is wrong with its data, who keeps the others
- * waiting, and where the time went. Equal fleets give equal text, whatever the engine and the locale. Immutable; any thread.
+ * A fleet for people, for a pull request, for a browser, and for programs: what is wrong with its data, who keeps the
+ * others waiting, and where the time went. Equal fleets give equal text, whatever the engine and the locale. Immutable;
+ * any thread.
  */
 public final class FleetReport {
 
     private static final String SCHEMA_VERSION = "1.0";
     private static final String NONE = "-";
-    private static final String SHOWN = "Shown from: the least slowness of a rank that is found in four of five such fleets";
+    private static final String SHOWN =
+            "Shown from: the least slowness of a rank that is found in four of five such fleets";
 
     /** The most ranks whose shares are kept, those with the smallest share of communication: they wait least. */
     private static final int MOST_RANKS = 4_096;
@@ -58,8 +59,15 @@ public final class FleetReport {
 
     /** What it takes to make the sections; stragglers have questions of their own. */
     private static final List<Question> ASKED = List.of(
-            Question.RUNS, Question.PHASES, Question.BRICKS, Question.PERCENTILES, Question.SPREAD, Question.SHARES,
-            Question.DRIFT, Question.RANK_BRICKS, Question.WINDOWS);
+            Question.RUNS,
+            Question.PHASES,
+            Question.BRICKS,
+            Question.PERCENTILES,
+            Question.SPREAD,
+            Question.SHARES,
+            Question.DRIFT,
+            Question.RANK_BRICKS,
+            Question.WINDOWS);
 
     private final List<PackProblem> problems;
     private final Stragglers stragglers;
@@ -114,7 +122,9 @@ public final class FleetReport {
     }
 
     private static double communicationShare(Row row) {
-        double all = row.number("compute_ns") + row.number("communication_ns") + row.ifNumber("idle_ns").orElse(0);
+        double all = row.number("compute_ns")
+                + row.number("communication_ns")
+                + row.ifNumber("idle_ns").orElse(0);
         return all == 0 ? 0 : row.number("communication_ns") / all;
     }
 
@@ -152,7 +162,9 @@ public final class FleetReport {
                 .map(entry -> new Tally(
                         entry.getKey(),
                         entry.getValue().size(),
-                        entry.getValue().stream().mapToLong(PackProblem::leftOut).sum(),
+                        entry.getValue().stream()
+                                .mapToLong(PackProblem::leftOut)
+                                .sum(),
                         about(entry.getValue().get(0))))
                 .toList();
     }
@@ -209,16 +221,26 @@ public final class FleetReport {
             for (T row : rows) {
                 table.append("\n|");
                 columns.forEach(column -> table.append(' ')
-                        .append(Markdown.escaped(column.cell().apply(row).strip().replaceAll(" +", " ")))
+                        .append(Markdown.escaped(
+                                column.cell().apply(row).strip().replaceAll(" +", " ")))
                         .append(" |"));
             }
-            return table.append('\n').append(leftOut == 0 ? "" : "\n" + count(leftOut) + " more\n").toString();
+            return table.append('\n')
+                    .append(leftOut == 0 ? "" : "\n" + count(leftOut) + " more\n")
+                    .toString();
         }
     }
 
     private List<Sheet<?>> sheets() {
         return Stream.<Sheet<?>>of(
-                        stragglerSheet(), shownSheet(), brickSheet(), spreadSheet(), shareSheet(), driftSheet(), phaseSheet(), runSheet())
+                        stragglerSheet(),
+                        shownSheet(),
+                        brickSheet(),
+                        spreadSheet(),
+                        shareSheet(),
+                        driftSheet(),
+                        phaseSheet(),
+                        runSheet())
                 .filter(sheet -> !sheet.rows().isEmpty())
                 .toList();
     }
@@ -245,9 +267,12 @@ public final class FleetReport {
                 .right("windows", each -> count(each.windows()))
                 .right("throughout %", each -> one(each.throughoutPercent()))
                 .right("in one brick %", each -> one(each.leastBrickPercent()) + " to " + one(each.mostBrickPercent()))
-                .left("in some windows", each -> each.slowWindows().isEmpty()
-                        ? NONE
-                        : one(each.slowWindowsPercent()) + " % in " + each.slowWindows().getAsInt());
+                .left(
+                        "in some windows",
+                        each -> each.slowWindows().isEmpty()
+                                ? NONE
+                                : one(each.slowWindowsPercent()) + " % in "
+                                        + each.slowWindows().getAsInt());
     }
 
     private static String one(double percent) {
@@ -302,18 +327,22 @@ public final class FleetReport {
                 .left("device", row -> row.ifText("device").orElse(NONE))
                 .right("compute %", row -> share(row, each -> each.number("compute_ns")))
                 .right("communication %", row -> share(row, each -> each.number("communication_ns")))
-                .right("idle %", row -> row.ifNumber("idle_ns").isEmpty()
-                        ? NONE
-                        : share(row, each -> each.number("idle_ns")));
+                .right(
+                        "idle %",
+                        row -> row.ifNumber("idle_ns").isEmpty() ? NONE : share(row, each -> each.number("idle_ns")));
     }
 
     private static String share(Row row, ToDoubleFunction<Row> part) {
-        double all = row.number("compute_ns") + row.number("communication_ns") + row.ifNumber("idle_ns").orElse(0);
+        double all = row.number("compute_ns")
+                + row.number("communication_ns")
+                + row.ifNumber("idle_ns").orElse(0);
         return percent(part.applyAsDouble(row), all);
     }
 
     private Sheet<Row> driftSheet() {
-        return Sheet.of("Drift: the mean of a sample, from the first third of the windows to the last", rows(Question.DRIFT))
+        return Sheet.of(
+                        "Drift: the mean of a sample, from the first third of the windows to the last",
+                        rows(Question.DRIFT))
                 .left("brick", row -> row.text("brick"))
                 .right("first", row -> durationCell(row.number("first_ns")))
                 .right("last", row -> durationCell(row.number("last_ns")))
@@ -330,9 +359,11 @@ public final class FleetReport {
                 .right("steps of all ranks", row -> count(row.number("steps")))
                 .right("avg", row -> durationCell((double) row.number("total_ns") / row.number("steps")))
                 .right("max", row -> durationCell(row.number("max_ns")))
-                .right("tokens/s of a rank", row -> row.number("total_ns") == 0 || row.number("tokens") == 0
-                        ? NONE
-                        : number(1e9 * row.number("tokens") / row.number("total_ns")));
+                .right(
+                        "tokens/s of a rank",
+                        row -> row.number("total_ns") == 0 || row.number("tokens") == 0
+                                ? NONE
+                                : number(1e9 * row.number("tokens") / row.number("total_ns")));
     }
 
     private Sheet<Row> runSheet() {
@@ -386,15 +417,18 @@ public final class FleetReport {
      */
     public String toText() {
         StringBuilder text = new StringBuilder(headline()).append('\n');
-        doubts().forEach(doubt -> text.append("! ").append(PlainText.ascii(doubt)).append('\n'));
-        Optional.of(wholeShares()).filter(words -> !words.isEmpty()).ifPresent(words -> text.append(words).append('\n'));
+        doubts().forEach(doubt ->
+                text.append("! ").append(PlainText.ascii(doubt)).append('\n'));
+        Optional.of(wholeShares()).filter(words -> !words.isEmpty()).ifPresent(words -> text.append(words)
+                .append('\n'));
         sheets().forEach(sheet -> text.append('\n').append(sheet.toText()));
         return text.toString();
     }
 
     /** What makes the figures doubtful: problems of the data, and what was not tested. */
     private List<String> doubts() {
-        return Stream.concat(tallies().stream().map(Tally::words), stragglers.remarks().stream()).toList();
+        return Stream.concat(tallies().stream().map(Tally::words), stragglers.remarks().stream())
+                .toList();
     }
 
     /**
@@ -404,19 +438,22 @@ public final class FleetReport {
      */
     public String toMarkdown() {
         StringBuilder text = new StringBuilder("**" + headline() + "**\n\n");
-        doubts().forEach(doubt -> text.append("> :warning: ").append(Markdown.escaped(doubt)).append("\n>\n"));
+        doubts().forEach(doubt ->
+                text.append("> :warning: ").append(Markdown.escaped(doubt)).append("\n>\n"));
         text.append(doubts().isEmpty() ? "" : "\n").append(wholeShares()).append("\n\n");
-        int seen = (stragglers.findings().isEmpty() ? 0 : 1) + (stragglers.shown().isEmpty() ? 0 : 1);
+        int seen =
+                (stragglers.findings().isEmpty() ? 0 : 1) + (stragglers.shown().isEmpty() ? 0 : 1);
         List<Sheet<?>> sheets = sheets();
-        sheets.stream().limit(seen).forEach(sheet -> text.append(sheet.toMarkdown()).append('\n'));
+        sheets.stream().limit(seen).forEach(sheet -> text.append(sheet.toMarkdown())
+                .append('\n'));
         text.append("<details><summary>Bricks, ranks, drift</summary>\n");
         sheets.stream().skip(seen).forEach(sheet -> text.append('\n').append(sheet.toMarkdown()));
         return text.append("\n</details>\n").toString();
     }
 
     /**
-     * The report for programs. The keys of rows are the columns of the questions; times are in ns, changes in millionths
-     * ({@code _ppm}), others in percent ({@code _pct}). What is not known is omitted.
+     * The report for programs. The keys of rows are the columns of the questions; times are in ns, changes in
+     * millionths ({@code _ppm}), others in percent ({@code _pct}). What is not known is omitted.
      *
      * @return JSON, a row in a line, that ends with a line break
      */
@@ -431,14 +468,15 @@ public final class FleetReport {
     }
 
     /**
-     * The report as one page for a browser, which loads nothing, opens from a disk and prints: what is wrong with the data,
-     * stragglers, a map of ranks by bricks, spread, shares, drift. The page holds the text of {@link #toJson}, which can be
-     * saved from it, and for where scripts are off that of {@link #toText}.
+     * The report as one page for a browser, which loads nothing, opens from a disk and prints: what is wrong with the
+     * data, stragglers, a map of ranks by bricks, spread, shares, drift. The page holds the text of {@link #toJson},
+     * which can be saved from it, and for where scripts are off that of {@link #toText}.
      *
      * @return HTML, to be stored as UTF-8
      */
     public String toHtml() {
-        return HtmlPage.render("Brick fleet", FleetReport.class, "fleet.js", toText(), HtmlPage.data("fleet", toJson()));
+        return HtmlPage.render(
+                "Brick fleet", FleetReport.class, "fleet.js", toText(), HtmlPage.data("fleet", toJson()));
     }
 
     /** Writes the report. One thread. */
@@ -625,8 +663,10 @@ public final class FleetReport {
             }
             for (Row row : rows) {
                 byRank.computeIfAbsent(
-                                List.of(row.text("run_id"), row.number("rank")), rank -> new @Nullable Long[places.size()])
-                        [Optional.ofNullable(places.get(key(row))).orElseThrow()] = row.number("mean_ns");
+                                        List.of(row.text("run_id"), row.number("rank")),
+                                        rank -> new @Nullable Long[places.size()])[
+                                Optional.ofNullable(places.get(key(row))).orElseThrow()] =
+                        row.number("mean_ns");
             }
             json.writeObjectFieldStart("rank_bricks");
             json.writeArrayFieldStart("bricks");
@@ -653,11 +693,12 @@ public final class FleetReport {
         /** A line for each brick, with its times in all parts of the windows; null where it did not run. */
         private void windows() throws IOException {
             List<Row> rows = rows(Question.WINDOWS);
-            int parts = (int) rows.stream().mapToLong(row -> row.number("part") + 1).max().orElse(0);
+            int parts = (int)
+                    rows.stream().mapToLong(row -> row.number("part") + 1).max().orElse(0);
             Map<List<String>, @Nullable Long[]> byBrick = new LinkedHashMap<>();
             for (Row row : rows) {
-                byBrick.computeIfAbsent(key(row), brick -> new @Nullable Long[parts])
-                        [(int) row.number("part")] = row.number("median_ns");
+                byBrick.computeIfAbsent(key(row), brick -> new @Nullable Long[parts])[(int) row.number("part")] =
+                        row.number("median_ns");
             }
             json.writeArrayFieldStart("windows");
             for (Map.Entry<List<String>, @Nullable Long[]> brick : byBrick.entrySet()) {

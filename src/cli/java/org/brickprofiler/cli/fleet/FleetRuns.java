@@ -25,8 +25,8 @@ import org.brickprofiler.compare.Run;
 
 /**
  * The runs of a fleet as runs that can be compared: each is one observation, however many ranks and windows it has, and
- * its figures are those of all of them together. So a step of eight ranks counts eight times, and its bricks with it; what
- * is compared is a step of one rank. No state; any thread.
+ * its figures are those of all of them together. So a step of eight ranks counts eight times, and its bricks with it;
+ * what is compared is a step of one rank. No state; any thread.
  */
 public final class FleetRuns {
 
@@ -44,7 +44,8 @@ public final class FleetRuns {
         Objects.requireNonNull(name, "name");
         Map<String, List<BrickStats>> bricks = new HashMap<>();
         for (Question.Row row : Question.RUN_BRICKS.ask(engine)) {
-            bricks.computeIfAbsent(row.text("run_id"), none -> new ArrayList<>()).add(brick(row));
+            bricks.computeIfAbsent(row.text("run_id"), none -> new ArrayList<>())
+                    .add(brick(row));
         }
         Map<String, List<StepStats>> steps = new HashMap<>();
         for (Question.Row row : Question.RUN_STEPS.ask(engine)) {
@@ -97,12 +98,26 @@ public final class FleetRuns {
         long count = row.number("steps");
         long totalNs = row.number("total_ns");
         return new StepStats(
-                phase, count, totalNs, totalNs, 0, row.number("max_ns"), LatencyDistribution.EMPTY, count, 0,
-                row.number("tokens"), 0, 0, 0, 0, Map.of());
+                phase,
+                count,
+                totalNs,
+                totalNs,
+                0,
+                row.number("max_ns"),
+                LatencyDistribution.EMPTY,
+                count,
+                0,
+                row.number("tokens"),
+                0,
+                0,
+                0,
+                0,
+                Map.of());
     }
 
     private static ProfileSnapshot snapshot(Question.Row row, List<BrickStats> bricks, List<StepStats> steps) {
-        RunIdentity.Builder identity = RunIdentity.builder().runId(row.text("run_id")).worldSize((int) row.number("ranks"));
+        RunIdentity.Builder identity =
+                RunIdentity.builder().runId(row.text("run_id")).worldSize((int) row.number("ranks"));
         row.ifText("model").ifPresent(identity::model);
         row.ifText("precision").ifPresent(identity::precision);
         row.ifText("device").ifPresent(identity::device);

@@ -20,9 +20,9 @@ import org.brickprofiler.cli.fleet.ProfileWindow.Unreadable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which windows belong together and which contradict the others, by the heads of their files. What most say holds: of the
- * files that disagree with more than half of the others none is taken, and where no more than half agree, none at all. One
- * thread.
+ * Which windows belong together and which contradict the others, by the heads of their files. What most say holds: of
+ * the files that disagree with more than half of the others none is taken, and where no more than half agree, none at
+ * all. One thread.
  */
 final class PackPlan {
 
@@ -139,7 +139,8 @@ final class PackPlan {
             } else {
                 for (Head each : different) {
                     Head other = different.get(each.equals(different.get(0)) ? 1 : 0);
-                    leaveOut(Kind.DUPLICATE, each, "it holds the same window as " + other.file() + ", and other values");
+                    leaveOut(
+                            Kind.DUPLICATE, each, "it holds the same window as " + other.file() + ", and other values");
                 }
             }
             from = to;
@@ -164,8 +165,9 @@ final class PackPlan {
     }
 
     /**
-     * A file that is cut off has a whole head, so all are read: one that cannot be read takes no window from another. Files that
-     * give the tables the same rows are copies, too, such as one that another version wrote; that which says most is taken.
+     * A file that is cut off has a whole head, so all are read: one that cannot be read takes no window from another.
+     * Files that give the tables the same rows are copies, too, such as one that another version wrote; that which says
+     * most is taken.
      */
     private List<Head> differentValues(List<Head> twins) throws IOException {
         ProfileWindow reader = new ProfileWindow();
@@ -173,7 +175,8 @@ final class PackPlan {
         for (Head twin : twins) {
             try {
                 reader.read(Files.readAllBytes(twin.file()));
-                byValues.computeIfAbsent(reader.values(), none -> new ArrayList<>()).add(twin);
+                byValues.computeIfAbsent(reader.values(), none -> new ArrayList<>())
+                        .add(twin);
             } catch (Unreadable unreadable) {
                 leaveOut(unreadable.kind, twin, String.valueOf(unreadable.getMessage()));
             }
@@ -212,7 +215,9 @@ final class PackPlan {
                         Kind.OTHER_WORLD_SIZE,
                         head,
                         "its world_size is " + head.worldSize()
-                                + (size == null ? ", and no other is that of most files" : ", and the others' " + size));
+                                + (size == null
+                                        ? ", and no other is that of most files"
+                                        : ", and the others' " + size));
             }
         }
         return taken;
@@ -240,27 +245,40 @@ final class PackPlan {
             span.last = Math.max(span.last, head.startMs());
         }
         long from = median(spans.values().stream().map(span -> span.first).toList());
-        long to = Math.max(from, median(spans.values().stream().map(span -> span.last).toList()));
+        long to = Math.max(
+                from, median(spans.values().stream().map(span -> span.last).toList()));
         Map<Long, List<Head>> windows = files.stream().collect(Collectors.groupingBy(Head::window));
         Map<Integer, String> apart = new HashMap<>();
-        boolean most = 2 * spans.values().stream().filter(span -> span.isNear(from, to)).count() > spans.size();
+        boolean most = 2
+                        * spans.values().stream()
+                                .filter(span -> span.isNear(from, to))
+                                .count()
+                > spans.size();
         spans.forEach((rank, span) -> {
             if (!most || !span.isNear(from, to)) {
-                apart.put(rank, most
-                        ? "its clock is " + hours(aheadMs(rank, span, windows.values(), from, to)) + " those of most ranks"
-                        : "the clocks of the ranks are hours apart, and no time is that of most");
+                apart.put(
+                        rank,
+                        most
+                                ? "its clock is " + hours(aheadMs(rank, span, windows.values(), from, to))
+                                        + " those of most ranks"
+                                : "the clocks of the ranks are hours apart, and no time is that of most");
             }
         });
         windows.values().forEach(window -> {
             long start = median(window.stream().map(Head::startMs).toList());
-            boolean agreed = 2 * window.stream().filter(head -> isNear(head, start)).count() > window.size();
+            boolean agreed =
+                    2 * window.stream().filter(head -> isNear(head, start)).count() > window.size();
             for (Head head : window) {
                 if (!agreed) {
-                    apart.putIfAbsent(head.rank(), "the clocks of the ranks are hours apart in window " + head.window()
-                            + ", and no time is that of most");
+                    apart.putIfAbsent(
+                            head.rank(),
+                            "the clocks of the ranks are hours apart in window " + head.window()
+                                    + ", and no time is that of most");
                 } else if (!isNear(head, start)) {
-                    apart.putIfAbsent(head.rank(), "its clock is " + hours(head.startMs() - start)
-                            + " those of most ranks in window " + head.window());
+                    apart.putIfAbsent(
+                            head.rank(),
+                            "its clock is " + hours(head.startMs() - start) + " those of most ranks in window "
+                                    + head.window());
                 }
             }
         });
@@ -281,15 +299,17 @@ final class PackPlan {
     }
 
     /**
-     * How far a rank's clock is ahead, ms: the median over the windows that others have, too, of the distance from theirs. If
-     * the rank shares no window, it is the smaller distance of its first and its last window from those of the others, as the
-     * rank may have begun or ended at another time.
+     * How far a rank's clock is ahead, ms: the median over the windows that others have, too, of the distance from
+     * theirs. If the rank shares no window, it is the smaller distance of its first and its last window from those of
+     * the others, as the rank may have begun or ended at another time.
      */
     private static long aheadMs(int rank, Span span, Collection<List<Head>> windows, long from, long to) {
         List<Long> shared = new ArrayList<>();
         for (List<Head> window : windows) {
-            List<Long> others =
-                    window.stream().filter(head -> head.rank() != rank).map(Head::startMs).toList();
+            List<Long> others = window.stream()
+                    .filter(head -> head.rank() != rank)
+                    .map(Head::startMs)
+                    .toList();
             if (!others.isEmpty()) {
                 window.stream()
                         .filter(head -> head.rank() == rank)
@@ -308,7 +328,13 @@ final class PackPlan {
 
     /** The lower one of two. */
     private static long median(List<Long> values) {
-        return values.isEmpty() ? 0 : values.stream().sorted().skip((values.size() - 1) / 2).findFirst().orElseThrow();
+        return values.isEmpty()
+                ? 0
+                : values.stream()
+                        .sorted()
+                        .skip((values.size() - 1) / 2)
+                        .findFirst()
+                        .orElseThrow();
     }
 
     /**
@@ -325,8 +351,12 @@ final class PackPlan {
         String runId = run.get(0).runId();
         Map<Integer, List<Head>> ranks =
                 run.stream().collect(Collectors.groupingBy(Head::rank, TreeMap::new, Collectors.toList()));
-        @Nullable Integer size =
-                run.stream().map(Head::worldSize).filter(Objects::nonNull).findFirst().orElse(null);
+        @Nullable
+        Integer size = run.stream()
+                .map(Head::worldSize)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
         for (int rank = 0; size != null && rank < size; rank++) {
             if (!ranks.containsKey(rank)) {
                 int last = rank;
@@ -334,16 +364,20 @@ final class PackPlan {
                     last++;
                 }
                 String which = last == rank ? "rank " + rank + " is" : "the ranks " + rank + " to " + last + " are";
-                missing.add(new PackProblem(
-                        Kind.MISSING_RANK, runId, rank, null, null, which + " missing of " + size, 0));
+                missing.add(
+                        new PackProblem(Kind.MISSING_RANK, runId, rank, null, null, which + " missing of " + size, 0));
                 rank = last;
             }
         }
         List<Long> all = run.stream().map(Head::window).distinct().sorted().toList();
         ranks.forEach((rank, own) -> {
             if (own.size() < all.size()) {
-                HashSet<Long> there = new HashSet<>(own.stream().map(Head::window).toList());
-                long first = all.stream().filter(window -> !there.contains(window)).findFirst().orElseThrow();
+                HashSet<Long> there =
+                        new HashSet<>(own.stream().map(Head::window).toList());
+                long first = all.stream()
+                        .filter(window -> !there.contains(window))
+                        .findFirst()
+                        .orElseThrow();
                 missing.add(new PackProblem(
                         Kind.MISSING_WINDOWS,
                         runId,

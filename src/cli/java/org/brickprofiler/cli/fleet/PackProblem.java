@@ -44,7 +44,10 @@ public record PackProblem(
         MISSING_RANK,
         /** A rank that lacks windows which other ranks have. Those that it has count. */
         MISSING_WINDOWS,
-        /** Windows that a rank recorded and could not write, as on a full disk, or that were deleted before they were packed. */
+        /**
+         * Windows that a rank recorded and could not write, as on a full disk, or that were deleted before they were
+         * packed.
+         */
         UNWRITTEN_WINDOWS,
         /** A file of the pack is missing, or is not what was written. */
         DAMAGED_PACK;

@@ -13,9 +13,9 @@ import org.brickprofiler.internal.record.LatencyBuckets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Some windows of a run as one Parquet file of each table: rows are added to tables in DuckDB's memory, which it then writes.
- * Most of its time goes into lists, so a distribution is one list there and not two. One thread, and one at a time of an
- * engine.
+ * Some windows of a run as one Parquet file of each table: rows are added to tables in DuckDB's memory, which it then
+ * writes. Most of its time goes into lists, so a distribution is one list there and not two. One thread, and one at a
+ * time of an engine.
  */
 final class PartWriter implements AutoCloseable {
 
@@ -30,8 +30,7 @@ final class PartWriter implements AutoCloseable {
                     case "brick_window" ->
                         "category VARCHAR, brick VARCHAR, count BIGINT, total_ns BIGINT, min_ns BIGINT, max_ns BIGINT,"
                                 + " elements BIGINT, dist BIGINT[]";
-                    case "step_window" ->
-                        "phase VARCHAR, steps BIGINT, total_ns BIGINT, tokens BIGINT, max_ns BIGINT";
+                    case "step_window" -> "phase VARCHAR, steps BIGINT, total_ns BIGINT, tokens BIGINT, max_ns BIGINT";
                     case "device_window" ->
                         "device VARCHAR, stream VARCHAR, bricks BIGINT, busy_ns BIGINT, idle_ns BIGINT, device_uuid VARCHAR,"
                                 + " pci_address VARCHAR";
@@ -102,8 +101,16 @@ final class PartWriter implements AutoCloseable {
         @Nullable Integer size = head.worldSize();
         ranks.beginRow().add(head.runId()).add(head.rank()).add(head.window());
         ranks.add(size == null ? null : (Long) (long) size);
-        ranks.add(head.host()).add(head.device()).add(head.model()).add(head.precision()).add(head.commit());
-        ranks.add(head.phase()).add(head.startMs()).add(head.wallNs()).add(head.firstStep()).add(head.lastStep());
+        ranks.add(head.host())
+                .add(head.device())
+                .add(head.model())
+                .add(head.precision())
+                .add(head.commit());
+        ranks.add(head.phase())
+                .add(head.startMs())
+                .add(head.wallNs())
+                .add(head.firstStep())
+                .add(head.lastStep());
         ranks.endRow();
     }
 
@@ -120,7 +127,11 @@ final class PartWriter implements AutoCloseable {
 
     private void steps(Head head, ProfileWindow window) throws IOException {
         for (int i = 0; i < window.phases; i++) {
-            steps.beginRow().add(head.runId()).add(head.rank()).add(head.window()).add(window.phase[i]);
+            steps.beginRow()
+                    .add(head.runId())
+                    .add(head.rank())
+                    .add(head.window())
+                    .add(window.phase[i]);
             for (long figure : window.steps[i]) {
                 steps.add(figure);
             }

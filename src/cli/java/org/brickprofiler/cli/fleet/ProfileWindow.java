@@ -26,10 +26,10 @@ import org.brickprofiler.internal.record.LatencyBuckets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the files of {@link org.brickprofiler.report.JsonReport}, of which a fleet has hundreds of thousands: first only
- * their heads, then what the tables of a pack take of them, without an object for each value. Values that the tables do
- * not have are skipped; those that they have are checked, also against the sum that the file gives. One thread; reused for
- * each file.
+ * Reads the files of {@link org.brickprofiler.report.JsonReport}, of which a fleet has hundreds of thousands: first
+ * only their heads, then what the tables of a pack take of them, without an object for each value. Values that the
+ * tables do not have are skipped; those that they have are checked, also against the sum that the file gives. One
+ * thread; reused for each file.
  */
 final class ProfileWindow {
 
@@ -66,8 +66,13 @@ final class ProfileWindow {
 
     String[] stream = new String[8];
     String[] device = new String[8];
-    @Nullable String[] uuid = new String[8];
-    @Nullable String[] pci = new String[8];
+
+    @Nullable
+    String[] uuid = new String[8];
+
+    @Nullable
+    String[] pci = new String[8];
+
     long[][] times = new long[8][3];
 
     private long[] used = new long[256];
@@ -132,8 +137,21 @@ final class ProfileWindow {
 
     /** The members of {@code identity}, and of the report beside it, that are texts or whole numbers. */
     private static final Set<String> WANTED = Set.of(
-            "run_id", "rank", "world_size", "host", "device", "model", "precision", "commit", "phase", "window",
-            "first_step", "last_step", "started_at", "wall_ns", "schema_version");
+            "run_id",
+            "rank",
+            "world_size",
+            "host",
+            "device",
+            "model",
+            "precision",
+            "commit",
+            "phase",
+            "window",
+            "first_step",
+            "last_step",
+            "started_at",
+            "wall_ns",
+            "schema_version");
 
     /**
      * Reads the beginning of a file.
@@ -175,7 +193,8 @@ final class ProfileWindow {
             } else if (!WANTED.contains(key)) {
                 json.skipChildren();
             } else {
-                found.put(key, value == JsonToken.VALUE_NUMBER_INT ? (Object) json.getLongValue() : text(json.getText()));
+                found.put(
+                        key, value == JsonToken.VALUE_NUMBER_INT ? (Object) json.getLongValue() : text(json.getText()));
             }
         }
     }
@@ -184,10 +203,12 @@ final class ProfileWindow {
         String version = String.valueOf(found.get("schema_version"));
         if (!version.startsWith(VERSION)) {
             throw new Unreadable(
-                    PackProblem.Kind.OTHER_VERSION, "it is of schema version " + version + "; known is " + VERSION + "x");
+                    PackProblem.Kind.OTHER_VERSION,
+                    "it is of schema version " + version + "; known is " + VERSION + "x");
         }
         int rank = Math.toIntExact(whole(found, "rank", 0));
-        @Nullable Integer size =
+        @Nullable
+        Integer size =
                 found.containsKey("world_size") ? (Integer) Math.toIntExact(whole(found, "world_size", 0)) : null;
         if (size != null && rank >= size) {
             throw damaged("rank " + rank + " is not below its world_size " + size);
@@ -204,7 +225,8 @@ final class ProfileWindow {
                 (String) found.get("precision"),
                 (String) found.get("commit"),
                 (String) found.get("phase"),
-                Instant.parse((String) found.getOrDefault("started_at", "1970-01-01T00:00:00Z")).toEpochMilli(),
+                Instant.parse((String) found.getOrDefault("started_at", "1970-01-01T00:00:00Z"))
+                        .toEpochMilli(),
                 whole(found, "wall_ns", 0),
                 found.containsKey("first_step") ? (Long) whole(found, "first_step", 0) : null,
                 found.containsKey("last_step") ? (Long) whole(found, "last_step", 0) : null);
@@ -262,7 +284,9 @@ final class ProfileWindow {
         check(totalNs);
     }
 
-    /** All that the tables take of the file that was read last, in an order of its own: equal for files with equal rows. */
+    /**
+     * All that the tables take of the file that was read last, in an order of its own: equal for files with equal rows.
+     */
     List<String> values() {
         List<String> values = new ArrayList<>();
         for (int i = 0; i < bricks; i++) {
@@ -348,8 +372,11 @@ final class ProfileWindow {
                 long bucket = whole(json);
                 json.nextToken();
                 long samples = whole(json);
-                if (bucket >= LatencyBuckets.COUNT || samples > MOST_SAMPLES || json.nextToken() != JsonToken.END_ARRAY) {
-                    throw damaged("there is no bucket " + bucket + " of two numbers, the second of which is " + samples);
+                if (bucket >= LatencyBuckets.COUNT
+                        || samples > MOST_SAMPLES
+                        || json.nextToken() != JsonToken.END_ARRAY) {
+                    throw damaged(
+                            "there is no bucket " + bucket + " of two numbers, the second of which is " + samples);
                 }
                 used[length++] = inBucket((int) bucket, samples);
             }

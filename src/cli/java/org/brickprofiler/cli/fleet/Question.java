@@ -15,9 +15,9 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What can be asked of the tables of a fleet: SQL that every engine runs unchanged, and answers alike. Each constant has a
- * file of its name beside this class, and so has each view that it asks. A view that is asked for twice stands in a WITH
- * clause of its own: DuckDB computes that once, and a view anew each time.
+ * What can be asked of the tables of a fleet: SQL that every engine runs unchanged, and answers alike. Each constant
+ * has a file of its name beside this class, and so has each view that it asks. A view that is asked for twice stands in
+ * a WITH clause of its own: DuckDB computes that once, and a view anew each time.
  */
 enum Question {
     /** The steps of all ranks by phase. */

@@ -25,8 +25,8 @@ public record Rows(List<String> columns, List<List<@Nullable Object>> rows) {
     }
 
     /**
-     * A value of a database in those types: whole numbers are {@code Long} where they fit, whatever their type was, other
-     * numbers {@code Double}, and what is neither number nor truth value is its text.
+     * A value of a database in those types: whole numbers are {@code Long} where they fit, whatever their type was,
+     * other numbers {@code Double}, and what is neither number nor truth value is its text.
      *
      * @param value what a driver gave
      * @return the value; null for null
@@ -42,7 +42,8 @@ public record Rows(List<String> columns, List<List<@Nullable Object>> rows) {
             return whole.bitLength() < Long.SIZE ? (Object) whole.longValue() : (Object) whole.doubleValue();
         }
         if (value instanceof BigDecimal decimal) {
-            boolean isWhole = decimal.signum() == 0 || decimal.stripTrailingZeros().scale() <= 0;
+            boolean isWhole =
+                    decimal.signum() == 0 || decimal.stripTrailingZeros().scale() <= 0;
             return isWhole ? value(decimal.toBigInteger()) : (Object) decimal.doubleValue();
         }
         return value instanceof Number number ? (Object) number.doubleValue() : value.toString();

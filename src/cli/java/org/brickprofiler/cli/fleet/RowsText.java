@@ -41,7 +41,9 @@ public final class RowsText {
     }
 
     private static boolean isNumeric(Rows rows, int column) {
-        return rows.rows().stream().map(row -> row.get(column)).allMatch(cell -> cell == null || cell instanceof Number);
+        return rows.rows().stream()
+                .map(row -> row.get(column))
+                .allMatch(cell -> cell == null || cell instanceof Number);
     }
 
     private static String cell(@Nullable Object value) {
@@ -64,14 +66,15 @@ public final class RowsText {
         }
         table.append(rule).append('\n');
         for (List<@Nullable Object> row : rows.rows()) {
-            table.append(line.apply(row.stream().map(RowsText::cell).toList(), text -> Markdown.escaped(text.toString())));
+            table.append(
+                    line.apply(row.stream().map(RowsText::cell).toList(), text -> Markdown.escaped(text.toString())));
         }
         return table.toString();
     }
 
     /**
-     * A table for a spreadsheet, by RFC 4180. A text that a spreadsheet would run is marked as in {@link
-     * org.brickprofiler.report.CsvReport}.
+     * A table for a spreadsheet, by RFC 4180. A text that a spreadsheet would run is marked as in
+     * {@link org.brickprofiler.report.CsvReport}.
      *
      * @param rows the answer
      * @return its lines

@@ -100,7 +100,8 @@ final class StragglerSearch {
     }
 
     private record RankKey(String run, int number) {
-        static final Comparator<RankKey> ORDER = Comparator.comparing(RankKey::run).thenComparing(RankKey::number);
+        static final Comparator<RankKey> ORDER =
+                Comparator.comparing(RankKey::run).thenComparing(RankKey::number);
 
         static RankKey of(Question.Row row) {
             return new RankKey(row.text("run_id"), (int) row.number("rank"));
@@ -126,7 +127,10 @@ final class StragglerSearch {
         static SlowWindow of(Question.Row row, String column) {
             long beyondPpm = row.number("beyond_ppm");
             return new SlowWindow(
-                    row.number("win"), beyondPpm, row.ifNumber("late_ns"), part((double) row.number(column), beyondPpm));
+                    row.number("win"),
+                    beyondPpm,
+                    row.ifNumber("late_ns"),
+                    part((double) row.number(column), beyondPpm));
         }
 
         /** The same window, of two bricks. */
@@ -153,7 +157,9 @@ final class StragglerSearch {
 
         /** Whether most windows of the fewer ones are the same. */
         boolean overlaps(List<SlowWindow> some) {
-            long both = some.stream().filter(window -> windows.containsKey(window.number())).count();
+            long both = some.stream()
+                    .filter(window -> windows.containsKey(window.number()))
+                    .count();
             return 2 * both > Math.min(some.size(), windows.size());
         }
     }
@@ -170,6 +176,7 @@ final class StragglerSearch {
     private final Map<RankKey, Set<String>> drifting = new HashMap<>();
     /** Of each brick, and of {@link #ALL_BRICKS}, the difference that would have been found, in millionths. */
     private final Map<Peers, Map<String, Double>> shownPpm = new HashMap<>();
+
     private final List<Finding> findings = new ArrayList<>();
     private final List<String> remarks = new ArrayList<>();
     private int testedRanks;
@@ -194,12 +201,13 @@ final class StragglerSearch {
             unexplained();
         }
         List<Finding> costed = withCosts();
-        costed.sort(Comparator.comparingLong((Finding finding) -> finding.costNs().orElse(0))
-                .thenComparingLong(finding -> finding.lateNs().orElse(finding.ownNs()))
-                .reversed()
-                .thenComparing(Finding::run)
-                .thenComparing(Finding::who)
-                .thenComparing(Finding::kind));
+        costed.sort(
+                Comparator.comparingLong((Finding finding) -> finding.costNs().orElse(0))
+                        .thenComparingLong(finding -> finding.lateNs().orElse(finding.ownNs()))
+                        .reversed()
+                        .thenComparing(Finding::run)
+                        .thenComparing(Finding::who)
+                        .thenComparing(Finding::kind));
         return new Stragglers(costed, shown, remarks);
     }
 
@@ -224,10 +232,15 @@ final class StragglerSearch {
                         row.ifNumber("spread_ppm").orElse(0));
                 ranks.put(key, rank);
                 boolean lasts = row.ifNumber("compute_ns").isPresent() && rank.windows() >= FEWEST_WINDOWS;
-                (lasts ? peers : brief).computeIfAbsent(Peers.of(rank), none -> new ArrayList<>()).add(rank);
+                (lasts ? peers : brief)
+                        .computeIfAbsent(Peers.of(rank), none -> new ArrayList<>())
+                        .add(rank);
             }
         }
-        testedRanks = peers.values().stream().filter(StragglerSearch::isTested).mapToInt(List::size).sum();
+        testedRanks = peers.values().stream()
+                .filter(StragglerSearch::isTested)
+                .mapToInt(List::size)
+                .sum();
     }
 
     private boolean isTested(RankKey key) {
@@ -260,10 +273,8 @@ final class StragglerSearch {
             if (computing.size() > 1) {
                 remarks.add(devices(run, computing));
             }
-            groups.forEach(group -> remark(
-                    named(group),
-                    peers.getOrDefault(group, List.of()),
-                    brief.getOrDefault(group, List.of())));
+            groups.forEach(group ->
+                    remark(named(group), peers.getOrDefault(group, List.of()), brief.getOrDefault(group, List.of())));
         });
     }
 
@@ -274,10 +285,13 @@ final class StragglerSearch {
                         "%d ranks of %s, which compute for %.2f ms a step",
                         group.getValue().size(),
                         name(group.getKey().device()),
-                        median(group.getValue().stream().mapToDouble(Rank::computeNs).toArray()) / 1e6))
+                        median(group.getValue().stream()
+                                        .mapToDouble(Rank::computeNs)
+                                        .toArray())
+                                / 1e6))
                 .collect(Collectors.joining(", and "));
-        return "Run " + run + " has several kinds of device: " + each + ". That is no straggler; each rank is compared with "
-                + "those of its kind.";
+        return "Run " + run + " has several kinds of device: " + each
+                + ". That is no straggler; each rank is compared with " + "those of its kind.";
     }
 
     private static String name(String device) {
@@ -288,9 +302,11 @@ final class StragglerSearch {
         List<Rank> group = Stream.concat(lasting.stream(), others.stream()).toList();
         int most = mostWindows(group);
         if (group.size() < FEWEST_PEERS) {
-            remarks.add(which + ": " + count(group.size(), "rank") + " cannot show who is unusual; it takes " + FEWEST_PEERS + ".");
+            remarks.add(which + ": " + count(group.size(), "rank") + " cannot show who is unusual; it takes "
+                    + FEWEST_PEERS + ".");
         } else if (most < FEWEST_WINDOWS) {
-            remarks.add(which + ": " + count(most, "window") + " cannot show what lasts; it takes " + FEWEST_WINDOWS + ".");
+            remarks.add(
+                    which + ": " + count(most, "window") + " cannot show what lasts; it takes " + FEWEST_WINDOWS + ".");
         } else if (!others.isEmpty()) {
             remarks.add(which + ": " + count(others.size(), "rank") + " with fewer than " + FEWEST_WINDOWS
                     + " windows in which it computed cannot be tested: " + windowsOf(others) + "."
@@ -299,13 +315,17 @@ final class StragglerSearch {
                             : " The other " + count(lasting.size(), "rank") + " cannot show who is unusual; it takes "
                                     + FEWEST_PEERS + "."));
         }
-        List<Rank> lacking = group.stream().filter(rank -> rank.windows() < most).toList();
+        List<Rank> lacking =
+                group.stream().filter(rank -> rank.windows() < most).toList();
         if (!lacking.isEmpty()) {
-            Rank least = lacking.stream().min(Comparator.comparingInt(Rank::windows)).orElseThrow();
-            remarks.add(which + ": " + count(lacking.size(), "rank") + (lacking.size() == 1 ? " lacks" : " lack") + " windows, the most of them rank " + least.number()
-                    + " with " + least.windows() + " of " + most + ".");
+            Rank least =
+                    lacking.stream().min(Comparator.comparingInt(Rank::windows)).orElseThrow();
+            remarks.add(which + ": " + count(lacking.size(), "rank") + (lacking.size() == 1 ? " lacks" : " lack")
+                    + " windows, the most of them rank " + least.number() + " with " + least.windows() + " of " + most
+                    + ".");
         }
-        if (!lasting.isEmpty() && lasting.stream().allMatch(rank -> rank.lateNs().isEmpty())) {
+        if (!lasting.isEmpty()
+                && lasting.stream().allMatch(rank -> rank.lateNs().isEmpty())) {
             remarks.add(which + ": no collectives were recorded, so what a straggler costs is not known.");
         }
     }
@@ -331,7 +351,10 @@ final class StragglerSearch {
     }
 
     private static double spread(double[] values, double middle) {
-        return NORMAL_DEVIATION * median(Arrays.stream(values).map(value -> Math.abs(value - middle)).toArray());
+        return NORMAL_DEVIATION
+                * median(Arrays.stream(values)
+                        .map(value -> Math.abs(value - middle))
+                        .toArray());
     }
 
     private static double critical(double degrees, double tests) {
@@ -343,8 +366,9 @@ final class StragglerSearch {
     }
 
     /**
-     * The factor by which the spread of a rank's median exceeds that of its peers if the rank has fewer windows than they
-     * have. It is right where windows differ by chance, and too large, so too careful, where ranks differ for good.
+     * The factor by which the spread of a rank's median exceeds that of its peers if the rank has fewer windows than
+     * they have. It is right where windows differ by chance, and too large, so too careful, where ranks differ for
+     * good.
      */
     private static double fewer(double windows, double usualWindows) {
         return Math.max(1, Math.sqrt(usualWindows / windows));
@@ -360,8 +384,9 @@ final class StragglerSearch {
     }
 
     /**
-     * Leaves out the peers of whom more than about a quarter of the windows are disturbed in half of the bricks: the upper
-     * quartile is then a disturbed window, and far from the middle one, which is no sure figure of a rank any more.
+     * Leaves out the peers of whom more than about a quarter of the windows are disturbed in half of the bricks: the
+     * upper quartile is then a disturbed window, and far from the middle one, which is no sure figure of a rank any
+     * more.
      */
     private void leaveOutDisturbed(List<Question.Row> rows) {
         Map<Peers, Set<String>> disturbed = new TreeMap<>(Peers.ORDER);
@@ -371,18 +396,23 @@ final class StragglerSearch {
                 Peers key = new Peers(row.text("run_id"), row.text("device"));
                 all.computeIfAbsent(key, none -> new HashSet<>()).add(brickOf(row));
                 long above = row.number("above_ppm");
-                if (above >= FLOOR_PPM && above >= MOST_SKEWED * row.ifNumber("below_ppm").orElse(0)) {
+                if (above >= FLOOR_PPM
+                        && above >= MOST_SKEWED * row.ifNumber("below_ppm").orElse(0)) {
                     disturbed.computeIfAbsent(key, none -> new HashSet<>()).add(brickOf(row));
                 }
             }
         }
         disturbed.forEach((key, bricks) -> {
             if (2 * bricks.size() >= all.getOrDefault(key, Set.of()).size() && peers.remove(key) != null) {
-                remarks.add(named(key) + ": a quarter or more of the windows of its ranks are disturbed in " + bricks.size()
-                        + " bricks, so that the test for stragglers does not apply: none was looked for.");
+                remarks.add(
+                        named(key) + ": a quarter or more of the windows of its ranks are disturbed in " + bricks.size()
+                                + " bricks, so that the test for stragglers does not apply: none was looked for.");
             }
         });
-        testedRanks = peers.values().stream().filter(StragglerSearch::isTested).mapToInt(List::size).sum();
+        testedRanks = peers.values().stream()
+                .filter(StragglerSearch::isTested)
+                .mapToInt(List::size)
+                .sum();
     }
 
     private static String named(Peers key) {
@@ -465,7 +495,9 @@ final class StragglerSearch {
             findings.add(finding(Kind.DRIFT, rank, List.of(), all, rank.windows(), Math.round(rank.ownNs())));
         }
         if (!percents.isEmpty()) {
-            double most = percents.values().stream().max(Comparator.comparingDouble(Math::abs)).orElseThrow();
+            double most = percents.values().stream()
+                    .max(Comparator.comparingDouble(Math::abs))
+                    .orElseThrow();
             findings.add(finding(Kind.DRIFT, rank, List.copyOf(percents.keySet()), most, rank.windows(), 0));
         }
     }
@@ -474,10 +506,12 @@ final class StragglerSearch {
     private boolean isDrift(List<Question.Row> blocks) {
         Question.Row any = blocks.get(0);
         double beyond = any.number("beyond_ppm");
-        if (Math.abs(beyond) < leastPpm(any, 2, "spread_ppm") || 2 * any.number("work_ppm") * Math.signum(beyond) >= Math.abs(beyond)) {
+        if (Math.abs(beyond) < leastPpm(any, 2, "spread_ppm")
+                || 2 * any.number("work_ppm") * Math.signum(beyond) >= Math.abs(beyond)) {
             return false;
         }
-        double[] stands = blocks.stream().mapToDouble(row -> row.number("stand_ppm")).toArray();
+        double[] stands =
+                blocks.stream().mapToDouble(row -> row.number("stand_ppm")).toArray();
         return fromLine(stands) <= fromStep(stands);
     }
 
@@ -534,7 +568,8 @@ final class StragglerSearch {
             Map<String, Double> bricks = new TreeMap<>(shownPpm.getOrDefault(key, Map.of()));
             Double all = bricks.remove(ALL_BRICKS);
             if (isTested(group) && all != null && !bricks.isEmpty()) {
-                int windows = (int) median(group.stream().mapToDouble(Rank::windows).toArray());
+                int windows =
+                        (int) median(group.stream().mapToDouble(Rank::windows).toArray());
                 double spread = group.get(0).spreadPpm();
                 shown.add(new Shown(
                         key.run(),
@@ -545,7 +580,8 @@ final class StragglerSearch {
                         bricks.values().stream().min(Double::compare).orElseThrow() / 1e4,
                         bricks.values().stream().max(Double::compare).orElseThrow() / 1e4,
                         leastWindows(group, windows),
-                        (Math.max(FLOOR_PPM, SLOW_DEVIATIONS * spread) + SURE_DEVIATIONS * NORMAL_DEVIATION * spread) / 1e4));
+                        (Math.max(FLOOR_PPM, SLOW_DEVIATIONS * spread) + SURE_DEVIATIONS * NORMAL_DEVIATION * spread)
+                                / 1e4));
             }
         });
         return shown;
@@ -583,9 +619,15 @@ final class StragglerSearch {
                     rank,
                     some.stream().map(row -> row.text("brick")).toList(),
                     some.stream().mapToLong(row -> row.number(column)).max().orElseThrow() / 1e4,
-                    lasts ? rank.windows() : some.stream().mapToInt(row -> heldWindows(rank, row)).max().orElseThrow(),
+                    lasts
+                            ? rank.windows()
+                            : some.stream()
+                                    .mapToInt(row -> heldWindows(rank, row))
+                                    .max()
+                                    .orElseThrow(),
                     Math.round(some.stream()
-                            .mapToDouble(row -> part(rank.computeNs() * row.number("share_ppm") / 1e6, row.number(column)))
+                            .mapToDouble(
+                                    row -> part(rank.computeNs() * row.number("share_ppm") / 1e6, row.number(column)))
                             .sum())));
         });
     }
@@ -618,8 +660,17 @@ final class StragglerSearch {
 
     private static Finding finding(Kind kind, Rank rank, List<String> bricks, double percent, int windows, long ownNs) {
         return new Finding(
-                kind, rank.run(), OptionalInt.of(rank.number()), rank.host(), bricks, percent, List.of(), windows, ownNs,
-                rank.lateNs(), OptionalLong.empty());
+                kind,
+                rank.run(),
+                OptionalInt.of(rank.number()),
+                rank.host(),
+                bricks,
+                percent,
+                List.of(),
+                windows,
+                ownNs,
+                rank.lateNs(),
+                OptionalLong.empty());
     }
 
     private void brickWindows() throws IOException {
@@ -635,17 +686,20 @@ final class StragglerSearch {
                 bricks.forEach((brick, rows) -> brickWindows(rank, brick, rows));
             }
         });
-        slowBricks.forEach((key, some) -> some.stream().filter(bricks -> !isReported(key, bricks)).forEach(bricks -> someWindows(
-                bricks.moreWork ? Kind.MORE_WORK : Kind.SOME_WINDOWS,
-                Objects.requireNonNull(ranks.get(key)),
-                bricks.bricks,
-                List.copyOf(bricks.windows.values()))));
+        slowBricks.forEach((key, some) -> some.stream()
+                .filter(bricks -> !isReported(key, bricks))
+                .forEach(bricks -> someWindows(
+                        bricks.moreWork ? Kind.MORE_WORK : Kind.SOME_WINDOWS,
+                        Objects.requireNonNull(ranks.get(key)),
+                        bricks.bricks,
+                        List.copyOf(bricks.windows.values()))));
     }
 
     /** Whether they are known to drift, or to be slow in half of the windows, already. */
     private boolean isReported(RankKey key, SlowBricks bricks) {
         return findings.stream()
-                .filter(finding -> (finding.kind() == Kind.SOME_WINDOWS || finding.kind() == Kind.DRIFT) && finding.run().equals(key.run())
+                .filter(finding -> (finding.kind() == Kind.SOME_WINDOWS || finding.kind() == Kind.DRIFT)
+                        && finding.run().equals(key.run())
                         && finding.rank().equals(OptionalInt.of(key.number())))
                 .anyMatch(finding -> finding.bricks().containsAll(bricks.bricks));
     }
@@ -653,9 +707,12 @@ final class StragglerSearch {
     private void brickWindows(Rank rank, String brick, List<Question.Row> rows) {
         Question.Row any = rows.get(0);
         double tests = (double) testedRanks * any.number("bricks");
-        if (isMoreThanChance(rows.size(), any.number("own_windows"), any.number("slow"), any.number("windows"), tests)) {
-            boolean moreWork = 2 * rows.stream().filter(StragglerSearch::isMoreWork).count() > rows.size();
-            List<SlowWindow> windows = rows.stream().map(row -> SlowWindow.of(row, "brick_ns")).toList();
+        if (isMoreThanChance(
+                rows.size(), any.number("own_windows"), any.number("slow"), any.number("windows"), tests)) {
+            boolean moreWork =
+                    2 * rows.stream().filter(StragglerSearch::isMoreWork).count() > rows.size();
+            List<SlowWindow> windows =
+                    rows.stream().map(row -> SlowWindow.of(row, "brick_ns")).toList();
             List<SlowBricks> known = slowBricks.computeIfAbsent(rank.key(), none -> new ArrayList<>());
             known.stream()
                     .filter(bricks -> bricks.moreWork == moreWork && bricks.overlaps(windows))
@@ -672,7 +729,8 @@ final class StragglerSearch {
         peers.forEach((key, group) -> {
             if (isTested(group)) {
                 long all = group.stream().mapToLong(Rank::windows).sum();
-                long slow = group.stream().mapToLong(rank -> slowOf(rank).size()).sum();
+                long slow =
+                        group.stream().mapToLong(rank -> slowOf(rank).size()).sum();
                 for (Rank rank : group) {
                     List<SlowWindow> own = slowOf(rank).stream()
                             .filter(window -> 2 * inBricks(rank, window.number()) < window.ownNs())
@@ -689,9 +747,11 @@ final class StragglerSearch {
     /** A rank that is slow in all bricks is one finding, whatever shows it. */
     private void windows(Rank rank, List<SlowWindow> slow) {
         Optional<Finding> known = findings.stream()
-                .filter(finding -> finding.rank().equals(OptionalInt.of(rank.number())) && finding.run().equals(rank.run()))
+                .filter(finding -> finding.rank().equals(OptionalInt.of(rank.number()))
+                        && finding.run().equals(rank.run()))
                 .filter(finding -> finding.kind() == Kind.THROUGHOUT
-                        || (finding.kind() == Kind.SOME_WINDOWS && finding.bricks().isEmpty()))
+                        || (finding.kind() == Kind.SOME_WINDOWS
+                                && finding.bricks().isEmpty()))
                 .findFirst();
         known.ifPresent(findings::remove);
         if (known.isPresent() && known.get().kind() == Kind.THROUGHOUT) {
@@ -720,7 +780,8 @@ final class StragglerSearch {
             return false;
         }
         double rate = (1.0 + slow - own) / (1.0 + windows - ownWindows);
-        return BinomialDistribution.of((int) ownWindows, Math.min(1, rate)).survivalProbability(own - 1) <= LEVEL / tests;
+        return BinomialDistribution.of((int) ownWindows, Math.min(1, rate)).survivalProbability(own - 1)
+                <= LEVEL / tests;
     }
 
     private void someWindows(Kind kind, Rank rank, List<String> bricks, List<SlowWindow> windows) {
@@ -738,7 +799,8 @@ final class StragglerSearch {
                 median(windows.stream().mapToDouble(SlowWindow::beyondPpm).toArray()) / 1e4,
                 stretches(windows),
                 windows.size(),
-                Math.round(median(windows.stream().mapToDouble(SlowWindow::ownNs).toArray())),
+                Math.round(
+                        median(windows.stream().mapToDouble(SlowWindow::ownNs).toArray())),
                 late,
                 OptionalLong.empty()));
     }
@@ -769,14 +831,16 @@ final class StragglerSearch {
             }
         }
         slow.forEach((host, rows) -> {
-            long longerNs = rows.stream().mapToLong(row -> row.number("longer_ns")).sum();
+            long longerNs =
+                    rows.stream().mapToLong(row -> row.number("longer_ns")).sum();
             List<Rank> there = ranks.values().stream()
                     .filter(rank -> rank.run().equals(host.run()) && rank.host().equals(host.host()) && isTested(rank))
                     .toList();
             double fasterNs = -median(there.stream().mapToDouble(Rank::ownNs).toArray());
             // Whoever computes less waits longer, and there is nothing wrong with that.
             if (!there.isEmpty() && 2 * fasterNs < longerNs) {
-                double usualNs = rows.stream().mapToDouble(row -> row.number("usual_ns")).sum();
+                double usualNs =
+                        rows.stream().mapToDouble(row -> row.number("usual_ns")).sum();
                 findings.add(new Finding(
                         Kind.LINK,
                         host.run(),
@@ -800,8 +864,7 @@ final class StragglerSearch {
             return false;
         }
         double longerNs = row.number("longer_ns");
-        double spreadNs = NORMAL_DEVIATION * row.number("spread_ns")
-                * fewer(row);
+        double spreadNs = NORMAL_DEVIATION * row.number("spread_ns") * fewer(row);
         double leastNs = critical(degrees(peers), tests) * spreadNs;
         return longerNs >= Math.max(leastNs, LEAST_LONGER * row.number("usual_ns"))
                 && 2 * row.number("least_longer_ns") >= longerNs;
@@ -811,19 +874,22 @@ final class StragglerSearch {
 
     private void unexplained() {
         peers.forEach((key, group) -> {
-            List<Rank> arriving = group.stream().filter(rank -> rank.lateNs().isPresent()).toList();
+            List<Rank> arriving =
+                    group.stream().filter(rank -> rank.lateNs().isPresent()).toList();
             if (!isTested(group) || arriving.size() < FEWEST_PEERS) {
                 return;
             }
-            double[] unexplained = arriving.stream().mapToDouble(Rank::unexplainedNs).toArray();
+            double[] unexplained =
+                    arriving.stream().mapToDouble(Rank::unexplainedNs).toArray();
             double middle = median(unexplained);
             double least = critical(degrees(unexplained.length), testedRanks) * spread(unexplained, middle);
-            double usualWindows = median(arriving.stream().mapToDouble(Rank::windows).toArray());
+            double usualWindows =
+                    median(arriving.stream().mapToDouble(Rank::windows).toArray());
             for (Rank rank : arriving) {
                 double late = rank.unexplainedNs() - middle;
                 if (late >= Math.max(least * fewer(rank.windows(), usualWindows), FLOOR_PPM / 1e6 * rank.computeNs())) {
-                    findings.add(finding(
-                            Kind.NOT_KNOWN, rank, List.of(), 100 * late / rank.computeNs(), rank.windows(), 0));
+                    findings.add(
+                            finding(Kind.NOT_KNOWN, rank, List.of(), 100 * late / rank.computeNs(), rank.windows(), 0));
                 }
             }
         });
@@ -845,8 +911,17 @@ final class StragglerSearch {
                     ? finding.costNs()
                     : OptionalLong.of(Math.max(0, finding.lateNs().getAsLong() - others.get()));
             costed.add(new Finding(
-                    finding.kind(), finding.run(), finding.rank(), finding.host(), finding.bricks(), finding.percent(),
-                    finding.windows(), finding.windowCount(), finding.ownNs(), finding.lateNs(), cost));
+                    finding.kind(),
+                    finding.run(),
+                    finding.rank(),
+                    finding.host(),
+                    finding.bricks(),
+                    finding.percent(),
+                    finding.windows(),
+                    finding.windowCount(),
+                    finding.ownNs(),
+                    finding.lateNs(),
+                    cost));
         }
         return costed;
     }

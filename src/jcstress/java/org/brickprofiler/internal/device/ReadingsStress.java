@@ -9,7 +9,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** Two threads take a reading of a clock that stands still: each has its own. {@link SharedReadingControl} is the control. */
+/**
+ * Two threads take a reading of a clock that stands still: each has its own. {@link SharedReadingControl} is the
+ * control.
+ */
 @JCStressTest
 @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "each has its own reading")
 @Outcome(expect = FORBIDDEN, desc = "both have the same")

@@ -34,8 +34,8 @@ final class BundledLibrary {
     private BundledLibrary() {}
 
     /**
-     * Initialises JCuda's binding of the driver, which loads its native library. One that {@code java.library.path} leads
-     * to is preferred to the bundled one.
+     * Initialises JCuda's binding of the driver, which loads its native library. One that {@code java.library.path}
+     * leads to is preferred to the bundled one.
      *
      * @throws ClassNotFoundException when JCuda is not on the class path
      * @throws LinkageError when a native library cannot be loaded
@@ -44,8 +44,8 @@ final class BundledLibrary {
     static void initialise() throws ClassNotFoundException, IOException {
         // Not initialised: whether it is there comes first.
         Class.forName(DRIVER_BINDING, false, BundledLibrary.class.getClassLoader());
-        String name = LibUtils.createLibraryFileName(
-                LibUtils.createPlatformLibraryName("JCudaDriver-" + JCudaVersion.get()));
+        String name =
+                LibUtils.createLibraryFileName(LibUtils.createPlatformLibraryName("JCudaDriver-" + JCudaVersion.get()));
         byte @Nullable [] content = content(name);
         if (content == null) {
             Class.forName(DRIVER_BINDING);

@@ -11,8 +11,8 @@ import jcuda.driver.CUdevice;
 import jcuda.driver.CUuuid;
 
 /**
- * A context to make calls in. It belongs to the application, or is a device's primary one, retained until it is released.
- * Any thread.
+ * A context to make calls in. It belongs to the application, or is a device's primary one, retained until it is
+ * released. Any thread.
  */
 final class CudaContext {
 
@@ -89,8 +89,8 @@ final class CudaContext {
     }
 
     /**
-     * The handle for the application: its own or, of a context that was retained here, another object than the one that is
-     * used here, so that the application's can be collected while this one is needed still.
+     * The handle for the application: its own or, of a context that was retained here, another object than the one that
+     * is used here, so that the application's can be collected while this one is needed still.
      */
     CUcontext copy(CudaFailures failures) throws CudaFailures.Refusal {
         if (!retained) {
@@ -170,9 +170,7 @@ final class CudaContext {
         }
     }
 
-    /**
-     * Gives a primary context back. Also where the device is lost: it can be used again when everybody has done so.
-     */
+    /** Gives a primary context back. Also where the device is lost: it can be used again when everybody has done so. */
     void release(CudaFailures failures) {
         if (retained) {
             int code = CudaCalls.primaryCtxRelease(device);

@@ -7,8 +7,9 @@ import jcuda.driver.CUresult;
 
 /**
  * What the driver's error codes are called, and what they mean for who marks. Those of a loss are the ones of which the
- * driver's documentation says that the process, the context or the stream cannot be used any more, as of CUDA 13.1; what
- * only says that a call did not work (such as 701, a launch that asks for too much, or 999, an unknown error) may pass.
+ * driver's documentation says that the process, the context or the stream cannot be used any more, as of CUDA 13.1;
+ * what only says that a call did not work (such as 701, a launch that asks for too much, or 999, an unknown error) may
+ * pass.
  */
 final class CudaErrors {
 
@@ -55,18 +56,20 @@ final class CudaErrors {
     }
 
     /**
-     * What an answer means, to be added to it; empty where it speaks for itself. For an event that was recorded while its
-     * stream was captured there is a code of its own, but drivers answer, once the capture is over, as they do for any
-     * argument that is not valid.
+     * What an answer means, to be added to it; empty where it speaks for itself. For an event that was recorded while
+     * its stream was captured there is a code of its own, but drivers answer, once the capture is over, as they do for
+     * any argument that is not valid.
      */
     static String explain(DriverCall call, int code) {
         return switch (code) {
-            case CUresult.CUDA_ERROR_CAPTURED_EVENT -> ": set while the stream was captured into a graph, a mark has no time";
-            case CUresult.CUDA_ERROR_INVALID_VALUE -> call.asksForEvents()
-                    ? ": so drivers answer for a mark that was set while the stream was captured into a graph, which has no time"
-                    : "";
-            case CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT -> ": a stream that waits for the default one was captured"
-                    + " into a graph, which this spoils";
+            case CUresult.CUDA_ERROR_CAPTURED_EVENT ->
+                ": set while the stream was captured into a graph, a mark has no time";
+            case CUresult.CUDA_ERROR_INVALID_VALUE ->
+                call.asksForEvents()
+                        ? ": so drivers answer for a mark that was set while the stream was captured into a graph, which has no time"
+                        : "";
+            case CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ->
+                ": a stream that waits for the default one was captured" + " into a graph, which this spoils";
             default -> "";
         };
     }

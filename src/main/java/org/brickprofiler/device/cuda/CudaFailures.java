@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
  * <h2>What waits until a thread has put things back</h2>
  *
  * Which context is current, and how a thread minds captures, belongs to the operating system's thread. A virtual thread
- * that blocks may go on on another one; so between changing such a thing and putting it back nothing may block, and to log
- * may. What is reported meanwhile ({@link #enter}) is kept, and reported when all is put back ({@link #leave}).
+ * that blocks may go on on another one; so between changing such a thing and putting it back nothing may block, and to
+ * log may. What is reported meanwhile ({@link #enter}) is kept, and reported when all is put back ({@link #leave}).
  */
 final class CudaFailures {
 
@@ -32,7 +32,10 @@ final class CudaFailures {
         private List<Runnable> kept = new ArrayList<>();
     }
 
-    /** The driver refused what a queue cannot be made without. The reason is reported already. Never leaves this package. */
+    /**
+     * The driver refused what a queue cannot be made without. The reason is reported already. Never leaves this
+     * package.
+     */
     static final class Refusal extends Exception {
 
         private static final long serialVersionUID = 1L;

@@ -19,14 +19,14 @@ import org.brickprofiler.internal.record.PerThread;
  * <h2>Why no event is used after it was destroyed</h2>
  *
  * To set a mark is to own it: its number was taken from the pool, which nobody else can do meanwhile. {@link #close()}
- * destroys only what it owns: the free ones, which it takes from the pool itself, and those that are set, which it takes
- * from whoever set them. A mark that is neither is on its way from one to the other within a call of another thread; it
- * is waited for. The pool cannot grow then, so in the end every number is out of it and stays out. Setting a mark needs
- * no lock for this, and no look at whether the queue is closed.
+ * destroys only what it owns: the free ones, which it takes from the pool itself, and those that are set, which it
+ * takes from whoever set them. A mark that is neither is on its way from one to the other within a call of another
+ * thread; it is waited for. The pool cannot grow then, so in the end every number is out of it and stays out. Setting a
+ * mark needs no lock for this, and no look at whether the queue is closed.
  *
- * <p>Who asks for events that are set holds a lock for reading, which {@link #close()} holds for writing. A wait asks again
- * and again, and holds the lock only while it asks; where it sleeps in the driver it holds the lock all the time, and what
- * is to be destroyed stays where closing comes to the timeout first.
+ * <p>Who asks for events that are set holds a lock for reading, which {@link #close()} holds for writing. A wait asks
+ * again and again, and holds the lock only while it asks; where it sleeps in the driver it holds the lock all the time,
+ * and what is to be destroyed stays where closing comes to the timeout first.
  */
 final class CudaMarks implements Polling.Question {
 
@@ -35,8 +35,8 @@ final class CudaMarks implements Polling.Question {
 
     private final CudaQueue queue;
     /**
-     * By number, as many as were made. Written by who makes more, before any of these is given out: whoever has a number
-     * finds its event.
+     * By number, as many as were made. Written by who makes more, before any of these is given out: whoever has a
+     * number finds its event.
      */
     private CUevent[] events = {};
 
@@ -255,7 +255,9 @@ final class CudaMarks implements Polling.Question {
             }
             if (isAlone) {
                 queue.close(
-                        stalled ? "the device did not come to a mark" : refused ? "the context cannot be made current" : null);
+                        stalled
+                                ? "the device did not come to a mark"
+                                : refused ? "the context cannot be made current" : null);
             } else {
                 queue.reportInUse();
             }

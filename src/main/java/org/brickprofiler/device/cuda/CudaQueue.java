@@ -39,25 +39,25 @@ import org.jspecify.annotations.Nullable;
  *
  * This makes four calls of one. They are made where results are fetched, and not where work is enqueued.
  *
- * <p>So recording in the default stream is the exception. In every mode it spoils captures of the streams that the default
- * one waits for, and to ask for them before would make two calls of each mark.
+ * <p>So recording in the default stream is the exception. In every mode it spoils captures of the streams that the
+ * default one waits for, and to ask for them before would make two calls of each mark.
  *
  * <h2>Why no event has the time of an earlier mark</h2>
  *
- * To record an event in a capture does not set its time: that of its last use outside is there still. Drivers answer with
- * an error where it is asked for. Whether this one does is found out once, in a capture of a stream that is made for it
- * ({@link #learnCaptures}). If it does not, the stream is asked before and after each mark whether it captures, and no mark
- * is set where it does.
+ * To record an event in a capture does not set its time: that of its last use outside is there still. Drivers answer
+ * with an error where it is asked for. Whether this one does is found out once, in a capture of a stream that is made
+ * for it ({@link #learnCaptures}). If it does not, the stream is asked before and after each mark whether it captures,
+ * and no mark is set where it does.
  *
  * <h2>Who makes the context current</h2>
  *
- * A green context can be current on one thread at a time, and where it is not the application's is the one that then fails.
- * So it is only made current where the driver refuses a call without it, for as long as some calls take that do not wait:
- * a wait asks again and again, and the context is put back before each pause ({@link Polling}). A thread that is refused
- * the context, since it is current on another one, tries again for a while.
+ * A green context can be current on one thread at a time, and where it is not the application's is the one that then
+ * fails. So it is only made current where the driver refuses a call without it, for as long as some calls take that do
+ * not wait: a wait asks again and again, and the context is put back before each pause ({@link Polling}). A thread that
+ * is refused the context, since it is current on another one, tries again for a while.
  *
- * <p>What was made for the queue is destroyed without its context being current, where the driver allows that, and with it
- * otherwise. Where the context is refused, what was made stays until the context goes, and that is reported.
+ * <p>What was made for the queue is destroyed without its context being current, where the driver allows that, and with
+ * it otherwise. Where the context is refused, what was made stays until the context goes, and that is reported.
  */
 final class CudaQueue {
 
@@ -83,9 +83,8 @@ final class CudaQueue {
             (from, to, answer) -> answer.of(DriverCall.EVENT_QUERY, CudaCalls.eventQuery(to));
     private static final Question WAIT =
             (from, to, answer) -> answer.of(DriverCall.EVENT_SYNCHRONIZE, CudaCalls.eventSynchronize(to));
-    private static final Question ELAPSED =
-            (from, to, answer) ->
-                    answer.of(DriverCall.EVENT_ELAPSED_TIME, CudaCalls.eventElapsedTime(answer.ms, from, to));
+    private static final Question ELAPSED = (from, to, answer) ->
+            answer.of(DriverCall.EVENT_ELAPSED_TIME, CudaCalls.eventElapsedTime(answer.ms, from, to));
 
     private final CudaContext context;
     private final CudaFailures failures;
@@ -108,7 +107,8 @@ final class CudaQueue {
     }
 
     /** A stream of the application's; null for the default one. */
-    static CudaQueue of(CUcontext context, @Nullable CUstream stream, CudaFailures failures) throws CudaFailures.Refusal {
+    static CudaQueue of(CUcontext context, @Nullable CUstream stream, CudaFailures failures)
+            throws CudaFailures.Refusal {
         CUstream handle = stream == null ? new CUstream() : stream;
         return new CudaQueue(CudaContext.of(context, failures), handle, false, failures);
     }
@@ -153,7 +153,10 @@ final class CudaQueue {
         return stream;
     }
 
-    /** The handle for the application: its own or, in a context that was retained here, another object than the one used here. */
+    /**
+     * The handle for the application: its own or, in a context that was retained here, another object than the one used
+     * here.
+     */
     CUstream copyOfStream() {
         return context.isRetained() ? new CUstream(new cudaStream_t(stream)) : stream;
     }
@@ -224,8 +227,8 @@ final class CudaQueue {
     }
 
     /**
-     * Lets the calling thread sleep in the driver until the device has come to an event. For a thread on which {@link
-     * #answersHere}: elsewhere the context would be current meanwhile.
+     * Lets the calling thread sleep in the driver until the device has come to an event. For a thread on which
+     * {@link #answersHere}: elsewhere the context would be current meanwhile.
      */
     Polling.Answer sleep(CUevent event) {
         return answer(ask(WAIT, event, event));
@@ -290,8 +293,8 @@ final class CudaQueue {
     }
 
     /**
-     * The times from each of some marks to the next. One call of the driver each, and what goes before and after them once;
-     * where one fails it is asked for again, alone.
+     * The times from each of some marks to the next. One call of the driver each, and what goes before and after them
+     * once; where one fails it is asked for again, alone.
      */
     void elapsedNs(CudaMarks marks, int[] numbers, int count, long[] ns) {
         int known = failures.isLost() ? 0 : askElapsed(marks, numbers, count, ns);
@@ -310,8 +313,7 @@ final class CudaQueue {
             }
             int next = 1;
             while (next < count
-                    && CudaCalls.eventElapsedTime(
-                                    answer.ms, marks.event(numbers[next - 1]), marks.event(numbers[next]))
+                    && CudaCalls.eventElapsedTime(answer.ms, marks.event(numbers[next - 1]), marks.event(numbers[next]))
                             == CUDA_SUCCESS) {
                 ns[next] = Math.round(answer.ms[0] * 1e6);
                 next++;
@@ -361,8 +363,7 @@ final class CudaQueue {
 
     /** Success where the stream does not capture. */
     private int captureCode(Answer answer) {
-        int code = answer.of(
-                DriverCall.STREAM_IS_CAPTURING, CudaCalls.streamIsCapturing(stream, answer.captureStatus));
+        int code = answer.of(DriverCall.STREAM_IS_CAPTURING, CudaCalls.streamIsCapturing(stream, answer.captureStatus));
         boolean captures = code == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
                 || (code == CUDA_SUCCESS
                         && answer.captureStatus[0] != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE);
@@ -403,8 +404,9 @@ final class CudaQueue {
     }
 
     /**
-     * Finds out whether the driver refuses to report times of an event that was recorded in a capture. Where that cannot be
-     * found out it counts as one that does not. To be called before the queue is used; the default stream is never captured.
+     * Finds out whether the driver refuses to report times of an event that was recorded in a capture. Where that
+     * cannot be found out it counts as one that does not. To be called before the queue is used; the default stream is
+     * never captured.
      *
      * @param event an event of this queue's context that no mark uses yet
      */
@@ -415,8 +417,8 @@ final class CudaQueue {
     /** Success where the driver refuses. */
     private int askForCaptured(CUevent event, Answer answer) {
         CUstream scratch = new CUstream();
-        int code = made(
-                DriverCall.STREAM_CREATE, CudaCalls.streamCreate(scratch, CUstream_flags.CU_STREAM_NON_BLOCKING));
+        int code =
+                made(DriverCall.STREAM_CREATE, CudaCalls.streamCreate(scratch, CUstream_flags.CU_STREAM_NON_BLOCKING));
         if (code != CUDA_SUCCESS) {
             return code;
         }
@@ -469,8 +471,8 @@ final class CudaQueue {
     /**
      * Gives back what was made for this queue. Nothing of it may be used afterwards. Likewise.
      *
-     * @param keepsContext why a primary context is not given back; null where it is. The driver would not return from it
-     *     where the device hangs; and where the context is refused it may be gone, and another one in its place
+     * @param keepsContext why a primary context is not given back; null where it is. The driver would not return from
+     *     it where the device hangs; and where the context is refused it may be gone, and another one in its place
      */
     void close(@Nullable String keepsContext) {
         if (ownsStream) {
@@ -513,8 +515,8 @@ final class CudaQueue {
     }
 
     /**
-     * Destroys several things: on the thread as it is, and in this queue's context those from the first on that the driver
-     * refuses to destroy without it. Returns false where the context was refused.
+     * Destroys several things: on the thread as it is, and in this queue's context those from the first on that the
+     * driver refuses to destroy without it. Returns false where the context was refused.
      */
     private boolean destroy(DriverCall call, int count, IntUnaryOperator calls) {
         if (failures.isLost()) {
@@ -594,9 +596,7 @@ final class CudaQueue {
 
     private void restore(boolean relaxed, Answer answer) {
         if (relaxed) {
-            report(
-                    DriverCall.THREAD_EXCHANGE_STREAM_CAPTURE_MODE,
-                    CudaCalls.exchangeCaptureMode(answer.captureMode));
+            report(DriverCall.THREAD_EXCHANGE_STREAM_CAPTURE_MODE, CudaCalls.exchangeCaptureMode(answer.captureMode));
         }
         CudaFailures.leave();
     }

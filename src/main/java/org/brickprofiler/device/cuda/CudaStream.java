@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUstream;
 import org.brickprofiler.device.DeviceStream;
-import org.brickprofiler.device.DispatchTimer;
 import org.brickprofiler.internal.io.Abandonment;
 import org.brickprofiler.internal.io.CloseActions;
 import org.brickprofiler.internal.io.MarkPool;
@@ -20,54 +19,56 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A CUDA stream whose marks are events of the driver. The stream and its context are the application's, or are made here
- * and let go of by {@link #close()}.
+ * A CUDA stream whose marks are events of the driver. The stream and its context are the application's, or are made
+ * here and let go of by {@link #close()}.
  *
- * <p>Setting a mark is one call of the driver, {@code cuEventRecord}, on a thread where the stream's context is current;
- * elsewhere the context is made current for it, and what was current before is so again afterwards. It takes no lock and
- * allocates nothing unless the pool of marks grows. Any thread.
+ * <p>Setting a mark is one call of the driver, {@code cuEventRecord}, on a thread where the stream's context is
+ * current; elsewhere the context is made current for it, and what was current before is so again afterwards. It takes
+ * no lock and allocates nothing unless the pool of marks grows. Any thread.
  *
- * <p>Times are what {@code cuEventElapsedTime} answers, a float in milliseconds: exact to the nanosecond up to 16 ms only,
- * and the clock behind it may be coarser. Measure from a mark nearby.
+ * <p>Times are what {@code cuEventElapsedTime} answers, a float in milliseconds: exact to the nanosecond up to 16 ms
+ * only, and the clock behind it may be coarser. Measure from a mark nearby.
  *
- * <p>Single kernels, for {@code KernelTimings}, are timed by a {@link org.brickprofiler.device.DispatchTimer} over this.
+ * <p>Single kernels, for {@code KernelTimings}, are timed by a {@link org.brickprofiler.device.DispatchTimer} over
+ * this.
  *
  * <h2>What goes wrong</h2>
  *
  * Nothing is thrown because of the driver, whether or not the application lets JCuda throw. Where the stream cannot be
- * made, or no event for it, it is not usable and {@link #failure()} says why. When a call fails, the first of its kind is
- * logged. Where no more events can be made, the stream goes on with those it has, and tries again once in
- * each pass in which they do not suffice. When the device is lost, or the green context of the stream destroyed, the stream is not usable any more, and the driver is not called again but to give a
- * primary context back.
+ * made, or no event for it, it is not usable and {@link #failure()} says why. When a call fails, the first of its kind
+ * is logged. Where no more events can be made, the stream goes on with those it has, and tries again once in each pass
+ * in which they do not suffice. When the device is lost, or the green context of the stream destroyed, the stream is
+ * not usable any more, and the driver is not called again but to give a primary context back.
  *
  * <h2>Capture</h2>
  *
- * While the application captures the stream into a graph, marks are set as always, but runs of the graph do not set them:
- * such a mark has no time, {@link #UNRESOLVED}. Until the capture ends no mark is reached and {@link #waitFor}
- * returns false, since to ask would spoil the capture. Over a driver that would answer with the time of an earlier use of
- * the event, no mark is set in a capture; that is tried out when the stream is opened, with a capture of another stream that
- * is made for it.
+ * While the application captures the stream into a graph, marks are set as always, but runs of the graph do not set
+ * them: such a mark has no time, {@link #UNRESOLVED}. Until the capture ends no mark is reached and {@link #waitFor}
+ * returns false, since to ask would spoil the capture. Over a driver that would answer with the time of an earlier use
+ * of the event, no mark is set in a capture; that is tried out when the stream is opened, with a capture of another
+ * stream that is made for it.
  *
- * <p>The capture of another stream is not disturbed, unless marks are set in the default one: see {@link
- * #onDefaultStream}.
+ * <p>The capture of another stream is not disturbed, unless marks are set in the default one: see
+ * {@link #onDefaultStream}.
  *
  * <h2>Closing</h2>
  *
- * To close is allowed at any time, from any thread. It waits for calls of the driver that other threads are in, but not for
- * the device: events may go while they are pending, and {@link #waitFor} returns false. Calls that come later do nothing: no
- * mark is set, every mark counts as reached, and no time is known. Events are destroyed whichever context is current on the
- * thread; where the driver asks for the stream's context, it is made current for some of them at a time.
+ * To close is allowed at any time, from any thread. It waits for calls of the driver that other threads are in, but not
+ * for the device: events may go while they are pending, and {@link #waitFor} returns false. Calls that come later do
+ * nothing: no mark is set, every mark counts as reached, and no time is known. Events are destroyed whichever context
+ * is current on the thread; where the driver asks for the stream's context, it is made current for some of them at a
+ * time.
  *
- * <p>A stream that nobody has any more, nor the handles that {@link #context()} and {@link #stream()} returned, is closed by
- * the garbage collector, with a warning, if it was made in a primary context. In a context of the application's its events
- * stay until that context goes, since nobody knows whether it still exists.
+ * <p>A stream that nobody has any more, nor the handles that {@link #context()} and {@link #stream()} returned, is
+ * closed by the garbage collector, with a warning, if it was made in a primary context. In a context of the
+ * application's its events stay until that context goes, since nobody knows whether it still exists.
  *
  * <h2>Waiting</h2>
  *
- * {@link #waitFor} asks the driver again and again, with pauses of 20 us that grow in long waits ({@code cuEventQuery}).
- * In between it holds neither a monitor nor the stream's context, and a virtual thread leaves its carrier. It gives up after
- * {@link Builder#waitTimeout}; then the stream {@link #isStalled()}, and what waited is unresolved. With {@link
- * Builder#blockingSynchronisation()} it sleeps in the driver instead.
+ * {@link #waitFor} asks the driver again and again, with pauses of 20 us that grow in long waits
+ * ({@code cuEventQuery}). In between it holds neither a monitor nor the stream's context, and a virtual thread leaves
+ * its carrier. It gives up after {@link Builder#waitTimeout}; then the stream {@link #isStalled()}, and what waited is
+ * unresolved. With {@link Builder#blockingSynchronisation()} it sleeps in the driver instead.
  */
 public final class CudaStream implements DeviceStream {
 
@@ -183,9 +184,10 @@ public final class CudaStream implements DeviceStream {
      *
      * <p><b>A mark in a default stream can spoil a capture.</b> The default stream waits for all streams of its context
      * that were not made with {@code CU_STREAM_NON_BLOCKING}. While one of those is captured into a graph, by whichever
-     * thread, the driver refuses what is put into the default stream, and invalidates the capture. A mark is then not set
-     * ({@code CUDA_ERROR_STREAM_CAPTURE_IMPLICIT}, 906), and {@code cuStreamEndCapture} gives no graph. Marks do not ask
-     * beforehand, since each would be two calls of the driver. An application that captures should do one of these:
+     * thread, the driver refuses what is put into the default stream, and invalidates the capture. A mark is then not
+     * set ({@code CUDA_ERROR_STREAM_CAPTURE_IMPLICIT}, 906), and {@code cuStreamEndCapture} gives no graph. Marks do
+     * not ask beforehand, since each would be two calls of the driver. An application that captures should do one of
+     * these:
      *
      * <ul>
      *   <li>capture streams that were made with {@code CU_STREAM_NON_BLOCKING} only: these are not affected;
@@ -349,8 +351,8 @@ public final class CudaStream implements DeviceStream {
     /**
      * The context that the stream is in.
      *
-     * @return the driver's handle; not to be destroyed, nor used after {@link #close()} where it was made here. Keep this
-     *     object, rather than the number in it, as long as the handle is used
+     * @return the driver's handle; not to be destroyed, nor used after {@link #close()} where it was made here. Keep
+     *     this object, rather than the number in it, as long as the handle is used
      * @throws IllegalStateException where the stream could not be made
      */
     public CUcontext context() {
@@ -369,7 +371,8 @@ public final class CudaStream implements DeviceStream {
 
     private <T> T made(@Nullable T handle) {
         if (marks == null || handle == null) {
-            throw new IllegalStateException("there is no " + name + ": " + failure().orElse("it could not be made"));
+            throw new IllegalStateException(
+                    "there is no " + name + ": " + failure().orElse("it could not be made"));
         }
         return handle;
     }
@@ -452,8 +455,8 @@ public final class CudaStream implements DeviceStream {
          * @param first made at once; without it 1,024
          * @param most there will be, as they are needed; without it 65,536
          * @return this
-         * @throws IllegalArgumentException when {@code most} is not in 1 to {@value MarkPool#MAX_BOUND}, or {@code first}
-         *     not in 1 to {@code most}
+         * @throws IllegalArgumentException when {@code most} is not in 1 to {@value MarkPool#MAX_BOUND}, or
+         *     {@code first} not in 1 to {@code most}
          */
         public Builder marks(int first, int most) {
             if (most < 1 || most > MarkPool.MAX_BOUND) {
@@ -469,8 +472,8 @@ public final class CudaStream implements DeviceStream {
 
         /**
          * How long a wait for the device takes at most. Then the device seems to hang: the samples that waited are
-         * unresolved, which is logged once, and the stream {@link #isStalled()}. Set a longer timeout where the work between
-         * two boundaries takes longer.
+         * unresolved, which is logged once, and the stream {@link #isStalled()}. Set a longer timeout where the work
+         * between two boundaries takes longer.
          *
          * @param timeout more than zero; without it {@link DeviceStream#DEFAULT_WAIT_TIMEOUT}
          * @return this
@@ -482,11 +485,11 @@ public final class CudaStream implements DeviceStream {
         }
 
         /**
-         * Lets a thread that waits sleep in the driver until the device interrupts the host ({@code cuEventSynchronize} of
-         * events with {@code CU_EVENT_BLOCKING_SYNC}), rather than ask again and again. It takes the least time of the
-         * processor, and a wait ends without the delay of a pause. The driver knows no timeout: where the device hangs, the
-         * thread hangs, and {@link #close()} gives up after {@link #waitTimeout}. Virtual threads, and threads on which the
-         * stream's context is not current, ask again and again nevertheless.
+         * Lets a thread that waits sleep in the driver until the device interrupts the host ({@code cuEventSynchronize}
+         * of events with {@code CU_EVENT_BLOCKING_SYNC}), rather than ask again and again. It takes the least time of
+         * the processor, and a wait ends without the delay of a pause. The driver knows no timeout: where the device
+         * hangs, the thread hangs, and {@link #close()} gives up after {@link #waitTimeout}. Virtual threads, and
+         * threads on which the stream's context is not current, ask again and again nevertheless.
          *
          * @return this
          */

@@ -68,8 +68,8 @@ public final class CudaSupport {
     }
 
     /**
-     * Why JCuda could not be loaded, on one line. Its error holds the stack traces of two attempts as one text; a later error
-     * for the same reason holds the first one as its cause.
+     * Why JCuda could not be loaded, on one line. Its error holds the stack traces of two attempts as one text; a later
+     * error for the same reason holds the first one as its cause.
      */
     private static String loadFailure(Throwable failure) {
         List<String> errors = new ArrayList<>();
@@ -98,8 +98,8 @@ public final class CudaSupport {
 
     private static Optional<String> driverLacks() {
         Optional<Path> library = DriverLibrary.loaded();
-        List<String> missing =
-                library.map(file -> DriverLibrary.missing(file, DriverCall.symbols())).orElse(List.of());
+        List<String> missing = library.map(file -> DriverLibrary.missing(file, DriverCall.symbols()))
+                .orElse(List.of());
         return missing.isEmpty()
                 ? Optional.empty()
                 : library.map(file -> file + " is too old or not a driver: it lacks " + String.join(", ", missing));
@@ -128,8 +128,7 @@ public final class CudaSupport {
         }
         code = CudaCalls.deviceGetCount(number);
         if (code != CUresult.CUDA_SUCCESS) {
-            return new CudaSupport(
-                    CudaErrors.describe(DriverCall.DEVICE_GET_COUNT, code), version, List.of());
+            return new CudaSupport(CudaErrors.describe(DriverCall.DEVICE_GET_COUNT, code), version, List.of());
         }
         List<String> names = new ArrayList<>();
         for (int ordinal = 0; ordinal < number[0]; ordinal++) {
@@ -209,7 +208,8 @@ public final class CudaSupport {
      */
     @Override
     public String toString() {
-        String version = driverVersion().map(number -> ", driver for CUDA " + number).orElse("");
+        String version =
+                driverVersion().map(number -> ", driver for CUDA " + number).orElse("");
         return reason.map(why -> "CUDA is not available: " + why)
                 .orElseGet(() -> "CUDA: " + String.join(", ", deviceNames) + version);
     }

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Times one piece of work in a CUDA stream by a pair of events. Where the driver refuses something, or the work is
- * captured into a graph, the timer reads 0 and {@link #failure()} says why; nothing is thrown because of it. Any thread,
- * which takes turns with others, but not while it waits for the device. Allocates nothing once it is made.
+ * captured into a graph, the timer reads 0 and {@link #failure()} says why; nothing is thrown because of it. Any
+ * thread, which takes turns with others, but not while it waits for the device. Allocates nothing once it is made.
  */
 public final class CudaTimer implements DeviceTimer {
 
@@ -116,8 +116,8 @@ public final class CudaTimer implements DeviceTimer {
     }
 
     /**
-     * How long the work took. Waits until the device has done it, for nothing else, and no longer than the timeout. Another
-     * thread may start or close the timer meanwhile.
+     * How long the work took. Waits until the device has done it, for nothing else, and no longer than the timeout.
+     * Another thread may start or close the timer meanwhile.
      *
      * @return ns; 0 until both ends were recorded, and where the device reports no time, or not before the timeout
      */

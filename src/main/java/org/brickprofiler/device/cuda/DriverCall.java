@@ -3,7 +3,9 @@ package org.brickprofiler.device.cuda;
 import java.util.Arrays;
 import java.util.List;
 
-/** The calls of the CUDA driver that this package makes: each by its function's name and by its symbol in the library. */
+/**
+ * The calls of the CUDA driver that this package makes: each by its function's name and by its symbol in the library.
+ */
 enum DriverCall {
     DRIVER_GET_VERSION("cuDriverGetVersion"),
     INIT("cuInit"),

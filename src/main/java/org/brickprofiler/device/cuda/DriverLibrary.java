@@ -17,9 +17,9 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * The file of the driver's library, on Linux. JCuda's functions bind the driver's symbols when they are first called, and
- * a symbol that is not there ends the process without an exception: so its names are read from the file before. Elsewhere
- * the loader asks for all symbols at once, and its error is an ordinary one.
+ * The file of the driver's library, on Linux. JCuda's functions bind the driver's symbols when they are first called,
+ * and a symbol that is not there ends the process without an exception: so its names are read from the file before.
+ * Elsewhere the loader asks for all symbols at once, and its error is an ordinary one.
  *
  * <p>Source of the layout: the System V ABI, chapters 4 and 5, object files of 64 bits and little-endian.
  */

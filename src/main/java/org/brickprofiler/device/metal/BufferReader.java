@@ -6,8 +6,8 @@ import org.brickprofiler.device.DeviceStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The command buffers of a stream that have ended: taken from the shim whenever somebody asks, kept for marks, and handed
- * over once. Any thread; waits for nothing but another thread that takes.
+ * The command buffers of a stream that have ended: taken from the shim whenever somebody asks, kept for marks, and
+ * handed over once. Any thread; waits for nothing but another thread that takes.
  */
 final class BufferReader {
 
@@ -61,7 +61,8 @@ final class BufferReader {
         long missing = buffer.sequence() - history.ended() - 1;
         if (missing > 0) {
             failures.report(
-                    MetalFailures.Kind.LOST, missing + " command buffers before number " + buffer.sequence() + " were lost");
+                    MetalFailures.Kind.LOST,
+                    missing + " command buffers before number " + buffer.sequence() + " were lost");
         }
         if (buffer.outcome() == FinishedBuffer.Outcome.FAILED) {
             failures.report(
@@ -85,16 +86,20 @@ final class BufferReader {
             if (history.isForgotten(sequence)) {
                 failures.report(
                         MetalFailures.Kind.OLD,
-                        "when command buffer " + sequence + " ended is not kept any more: the last " + capacity + " are");
+                        "when command buffer " + sequence + " ended is not kept any more: the last " + capacity
+                                + " are");
             } else {
                 failures.report(
-                        MetalFailures.Kind.NO_TIME, "when command buffer " + sequence + " ended was not reported, or was lost");
+                        MetalFailures.Kind.NO_TIME,
+                        "when command buffer " + sequence + " ended was not reported, or was lost");
             }
         }
         return reachedNs;
     }
 
-    /** Whether there is a broken command buffer behind one that has ended and up to another; see {@link BufferHistory}. */
+    /**
+     * Whether there is a broken command buffer behind one that has ended and up to another; see {@link BufferHistory}.
+     */
     synchronized boolean isBrokenBetween(long from, long to) {
         return history.isBrokenBetween(from, to);
     }

@@ -83,7 +83,8 @@ final class ClockCorrelation {
          */
         Moment {
             if (hostAfterNs < hostBeforeNs || hostAfterNs - hostBeforeNs < 0) {
-                throw new IllegalArgumentException("from " + hostBeforeNs + " to " + hostAfterNs + " ns is no interval");
+                throw new IllegalArgumentException(
+                        "from " + hostBeforeNs + " to " + hostAfterNs + " ns is no interval");
             }
             if (deviceTicks < 0) {
                 throw new IllegalArgumentException("deviceTicks " + deviceTicks + " is negative");

@@ -36,7 +36,8 @@ final class CounterReader {
         }
         if (MetalShim.sampleCounters(stream, where.point(), dispatches) != MetalShim.OK) {
             failures.report(
-                    MetalFailures.Kind.COUNTERS, "command buffers are timed, what is inside is not: " + MetalShim.failure());
+                    MetalFailures.Kind.COUNTERS,
+                    "command buffers are timed, what is inside is not: " + MetalShim.failure());
             return false;
         }
         first = now;
@@ -86,7 +87,8 @@ final class CounterReader {
                     converted.add(convert(dispatch, clocks));
                 }
             } catch (IllegalArgumentException e) {
-                failures.report(MetalFailures.Kind.CLOCKS, "the clocks of host and device do not agree: " + e.getMessage());
+                failures.report(
+                        MetalFailures.Kind.CLOCKS, "the clocks of host and device do not agree: " + e.getMessage());
             }
         }
         unconverted += read.size() - converted.size();

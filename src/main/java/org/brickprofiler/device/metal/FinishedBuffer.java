@@ -61,7 +61,9 @@ public record FinishedBuffer(
         return outcome == Outcome.COMPLETED && gpuStartNs != NO_TIME;
     }
 
-    /** Whether its work is known not to be done; what Metal reported nothing of has failed, too, but may have been done. */
+    /**
+     * Whether its work is known not to be done; what Metal reported nothing of has failed, too, but may have been done.
+     */
     boolean isBroken() {
         return outcome == Outcome.FAILED && (errorCode != 0 || gpuEndNs != NO_TIME);
     }
@@ -72,8 +74,8 @@ public record FinishedBuffer(
     }
 
     /**
-     * A sampled pass or dispatch of a command buffer that has completed. Immutable. Times are of the same clock as those of
-     * a buffer, converted from the device's counter.
+     * A sampled pass or dispatch of a command buffer that has completed. Immutable. Times are of the same clock as
+     * those of a buffer, converted from the device's counter.
      *
      * @param sequence the number of its command buffer in the stream
      * @param label what its command buffer is for; never empty

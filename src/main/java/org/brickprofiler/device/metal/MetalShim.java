@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The functions of {@code native/metal-shim/brick_metal.h}, where each is documented: {@code open} is
  * {@code brick_metal_open}. Objects of Metal's are addresses, 0 for nil; buffers are direct ones. They are bound by
- * {@link #bind}, by direct mapping: a call then costs a fraction of one through an interface. They must not be called before.
- * Any thread.
+ * {@link #bind}, by direct mapping: a call then costs a fraction of one through an interface. They must not be called
+ * before. Any thread.
  */
 final class MetalShim {
 
@@ -62,8 +62,8 @@ final class MetalShim {
             return Optional.empty();
         } catch (UnsatisfiedLinkError e) {
             // Also what a library for another processor comes to: the system's own words say which.
-            return Optional.of(file + " cannot be used by this virtual machine (" + architecture + "): "
-                    + e.getMessage());
+            return Optional.of(
+                    file + " cannot be used by this virtual machine (" + architecture + "): " + e.getMessage());
         }
     }
 

@@ -16,36 +16,38 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A Metal command queue as a device stream, over the shim in {@code native/metal-shim}. Any thread; {@link #waitFor} alone
- * waits, and must not be called from a completed handler.
+ * A Metal command queue as a device stream, over the shim in {@code native/metal-shim}. Any thread; {@link #waitFor}
+ * alone waits, and must not be called from a completed handler.
  *
  * <h2>What a mark is</h2>
  *
  * Metal does its work in command buffers, and has no event to put between them that costs nothing. So the application
- * shows the stream its command buffers, each as soon as it is made ({@link #watch}), and the stream numbers them. A mark
- * holds the highest number so far and the time when it was set, on the clock that the device's times are of. It is reached
- * when the device has ended that command buffer and all before it, and not before it was set: at the later of the two
- * times, as an event of another device's queue would be. On an idle device the time from a mark to the end of what follows
- * therefore begins with the host's, who encodes and commits it; {@link FinishedBuffer} has the device's alone.
+ * shows the stream its command buffers, each as soon as it is made ({@link #watch}), and the stream numbers them. A
+ * mark holds the highest number so far and the time when it was set, on the clock that the device's times are of. It is
+ * reached when the device has ended that command buffer and all before it, and not before it was set: at the later of
+ * the two times, as an event of another device's queue would be. On an idle device the time from a mark to the end of
+ * what follows therefore begins with the host's, who encodes and commits it; {@link FinishedBuffer} has the device's
+ * alone.
  *
  * <p>A time that cannot be known is {@link #UNRESOLVED}, and each reason is logged once:
  *
  * <ul>
- *   <li>A mark that is set while a watched command buffer is not committed lies inside of it, and nothing shows when the
- *       device came by. So bricks that share a command buffer cannot be distinguished by marks. Give each its own, or sample
- *       counters ({@link #sampleCounters}) and see {@link FinishedBuffer.Dispatch}.
- *   <li>A mark behind a command buffer whose end the device did not report, or which was pushed out before anybody asked.
+ *   <li>A mark that is set while a watched command buffer is not committed lies inside of it, and nothing shows when
+ *       the device came by. So bricks that share a command buffer cannot be distinguished by marks. Give each its own,
+ *       or sample counters ({@link #sampleCounters}) and see {@link FinishedBuffer.Dispatch}.
+ *   <li>A mark behind a command buffer whose end the device did not report, or which was pushed out before anybody
+ *       asked.
  *   <li>The time between two marks where a command buffer between them ended with an error: its work is not done. Both
  *       marks have their times, and what is before and behind it is known.
  *   <li>A brick without any watched command buffer between its two marks, apart from those that were forgotten: what is
  *       between them then is the host's time and not the device's ({@link #hasWorkBetween}).
  * </ul>
  *
- * <p>So a brick is the command buffers that are watched between its two marks, one or several. Start and stop it where every
- * watched command buffer is committed. Bricks around others share their command buffers.
+ * <p>So a brick is the command buffers that are watched between its two marks, one or several. Start and stop it where
+ * every watched command buffer is committed. Bricks around others share their command buffers.
  *
- * <p>A command buffer that is not watched counts for nothing. That one was watched only after work was encoded into it cannot
- * be noticed: marks that were set meanwhile count as set before all of its work.
+ * <p>A command buffer that is not watched counts for nothing. That one was watched only after work was encoded into it
+ * cannot be noticed: marks that were set meanwhile count as set before all of its work.
  *
  * <h2>Command buffers and dispatches</h2>
  *
@@ -91,8 +93,7 @@ public final class MetalStream implements DeviceStream {
     private volatile boolean stalled;
 
     /** A stream behind a number of the shim, or behind none where it was refused. */
-    MetalStream(
-            Builder builder, long stream, @Nullable String refusal, String queueLabel, String deviceName) {
+    MetalStream(Builder builder, long stream, @Nullable String refusal, String queueLabel, String deviceName) {
         this.stream = stream;
         this.refusal = refusal;
         this.closed = refusal != null;
@@ -136,8 +137,7 @@ public final class MetalStream implements DeviceStream {
 
     /** Lets the garbage collector close the stream where nobody does, and nobody has it any more. */
     private void closeWhenAbandoned(boolean ownsQueue) {
-        Abandonment.whenUnreachable(
-                new Abandoned(name, stream, finished, counters, ownsQueue, queueIsGiven), this);
+        Abandonment.whenUnreachable(new Abandoned(name, stream, finished, counters, ownsQueue, queueIsGiven), this);
     }
 
     /** Closes a stream that is garbage collected; refers to nothing that the application holds. */
@@ -184,8 +184,8 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * Watches a command buffer: best as soon as it is made, at the latest before it is committed. Command buffers are to
-     * be committed in the order in which they are watched.
+     * Watches a command buffer: best as soon as it is made, at the latest before it is committed. Command buffers are
+     * to be committed in the order in which they are watched.
      *
      * @param commandBuffer an {@code id<MTLCommandBuffer>} of this queue; it is retained until it has ended
      * @param label what it is for; null: its own label
@@ -215,7 +215,8 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * Begins to sample counters. Where the device cannot, the times of command buffers remain, and that is warned of once.
+     * Begins to sample counters. Where the device cannot, the times of command buffers remain, and that is warned of
+     * once.
      *
      * @param where at which boundaries
      * @param dispatches how many passes or dispatches can wait to be drained, 1 to 2,048
@@ -298,7 +299,8 @@ public final class MetalStream implements DeviceStream {
                 failures.report(
                         MetalFailures.Kind.TIMEOUT,
                         "the device did not come to a mark within the timeout of " + waitTimeoutNs / 1_000_000 + " ms ("
-                                + MetalShim.failure() + "): what waits for it is unresolved. Where work takes longer than"
+                                + MetalShim.failure()
+                                + "): what waits for it is unresolved. Where work takes longer than"
                                 + " that, set waitTimeout");
             }
             return false;
@@ -343,8 +345,8 @@ public final class MetalStream implements DeviceStream {
     // ---- what has ended ----
 
     /**
-     * Hands over the command buffers that have ended since, in order, and then their sampled dispatches. Each goes to one
-     * of the callers, on its thread. After {@link #close()}, only command buffers that had ended by then.
+     * Hands over the command buffers that have ended since, in order, and then their sampled dispatches. Each goes to
+     * one of the callers, on its thread. After {@link #close()}, only command buffers that had ended by then.
      *
      * @param buffers gets the command buffers, also those without times
      * @param dispatches gets the dispatches
@@ -362,8 +364,8 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * The same for code that takes labels and times, such as {@code KernelTimings}. Command buffers without times are left
-     * out.
+     * The same for code that takes labels and times, such as {@code KernelTimings}. Command buffers without times are
+     * left out.
      *
      * @param <B> how backends are named
      * @param backend passed on
@@ -464,8 +466,8 @@ public final class MetalStream implements DeviceStream {
         STAGE_BOUNDARY(0),
 
         /**
-         * Between the dispatches of an encoder, each behind a barrier. The barriers keep dispatches from overlapping: what
-         * they add up to is an upper bound of what they take without.
+         * Between the dispatches of an encoder, each behind a barrier. The barriers keep dispatches from overlapping:
+         * what they add up to is an upper bound of what they take without.
          */
         DISPATCH_BOUNDARY(1);
 
@@ -539,8 +541,8 @@ public final class MetalStream implements DeviceStream {
         /**
          * What people call the stream.
          *
-         * @param streamName a name, one among the streams of its device; without it the label of the queue, or "queue" and a
-         *     number
+         * @param streamName a name, one among the streams of its device; without it the label of the queue, or "queue"
+         *     and a number
          * @return this
          */
         public Builder name(String streamName) {
@@ -570,8 +572,8 @@ public final class MetalStream implements DeviceStream {
          * @param first made at once; without it 1,024
          * @param most there will be, as they are needed; without it 65,536
          * @return this
-         * @throws IllegalArgumentException when {@code most} is not in 1 to {@value MarkPool#MAX_BOUND}, or {@code first} not
-         *     in 1 to {@code most}
+         * @throws IllegalArgumentException when {@code most} is not in 1 to {@value MarkPool#MAX_BOUND}, or
+         *     {@code first} not in 1 to {@code most}
          */
         public Builder marks(int first, int most) {
             if (most < 1 || most > MarkPool.MAX_BOUND) {
@@ -587,8 +589,8 @@ public final class MetalStream implements DeviceStream {
 
         /**
          * How long a wait for the device takes at most. Then the device seems to hang: the samples that waited are
-         * unresolved, which is logged once, and the stream {@link #isStalled()}. Set a longer timeout where the work between
-         * two boundaries takes longer.
+         * unresolved, which is logged once, and the stream {@link #isStalled()}. Set a longer timeout where the work
+         * between two boundaries takes longer.
          *
          * @param timeout more than zero; without it {@link DeviceStream#DEFAULT_WAIT_TIMEOUT}
          * @return this

@@ -13,9 +13,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Whether Metal can be used here, and why not. Immutable.
  *
- * <p>It takes macOS, JNA on the class path, the library that {@code native/metal-shim} builds, and a device. The library
- * is the file that the system property {@code brick.profiler.metal.library} names, or else {@code libbrickmetal.dylib}
- * in a folder of {@code java.library.path}; the jar has none. A file that is named is tried on every system.
+ * <p>It takes macOS, JNA on the class path, the library that {@code native/metal-shim} builds, and a device. The
+ * library is the file that the system property {@code brick.profiler.metal.library} names, or else
+ * {@code libbrickmetal.dylib} in a folder of {@code java.library.path}; the jar has none. A file that is named is tried
+ * on every system.
  */
 public final class MetalSupport {
 

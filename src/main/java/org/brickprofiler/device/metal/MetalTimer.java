@@ -3,9 +3,9 @@ package org.brickprofiler.device.metal;
 import org.brickprofiler.device.StreamTimer;
 
 /**
- * Times the command buffers that are watched and committed between two calls, by marks of a {@link MetalStream}. Reading
- * it waits for the device; where the time is not known, the stream's {@code failure()} says why. One thread at a time; the
- * stream stays its owner's.
+ * Times the command buffers that are watched and committed between two calls, by marks of a {@link MetalStream}.
+ * Reading it waits for the device; where the time is not known, the stream's {@code failure()} says why. One thread at
+ * a time; the stream stays its owner's.
  */
 public final class MetalTimer extends StreamTimer {
 

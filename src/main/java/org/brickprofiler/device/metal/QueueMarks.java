@@ -42,7 +42,8 @@ final class QueueMarks {
     private int make(int from, int to) {
         for (int number = from >>> CHUNK_SHIFT; number <= (to - 1) >>> CHUNK_SHIFT; number++) {
             if (chunks[number] == null) {
-                ByteBuffer made = ByteBuffer.allocateDirect(POSITION_BYTES << CHUNK_SHIFT).order(ByteOrder.nativeOrder());
+                ByteBuffer made =
+                        ByteBuffer.allocateDirect(POSITION_BYTES << CHUNK_SHIFT).order(ByteOrder.nativeOrder());
                 addresses[number] = MetalShim.address(made);
                 chunks[number] = made;
             }
@@ -56,7 +57,8 @@ final class QueueMarks {
         if (mark == NO_MARK) {
             return NO_MARK;
         }
-        if (MetalShim.mark(stream, addresses[mark >>> CHUNK_SHIFT] + (long) (mark & IN_CHUNK) * POSITION_BYTES) != MetalShim.OK) {
+        if (MetalShim.mark(stream, addresses[mark >>> CHUNK_SHIFT] + (long) (mark & IN_CHUNK) * POSITION_BYTES)
+                != MetalShim.OK) {
             pool.give(mark);
             if (!finished.isClosed()) {
                 failures.report(MetalFailures.Kind.MARKS, "a mark could not be set: " + MetalShim.failure());
@@ -73,7 +75,8 @@ final class QueueMarks {
     }
 
     private long cell(int mark, int offset) {
-        return Objects.requireNonNull(chunks[mark >>> CHUNK_SHIFT]).getLong((mark & IN_CHUNK) * POSITION_BYTES + offset);
+        return Objects.requireNonNull(chunks[mark >>> CHUNK_SHIFT])
+                .getLong((mark & IN_CHUNK) * POSITION_BYTES + offset);
     }
 
     private boolean isInside(int mark) {

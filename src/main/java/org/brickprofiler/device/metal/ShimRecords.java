@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what the shim copies out: its structures, field by field. Owns the bytes that they are copied to; one thread at a
- * time.
+ * Reads what the shim copies out: its structures, field by field. Owns the bytes that they are copied to; one thread at
+ * a time.
  */
 final class ShimRecords {
 

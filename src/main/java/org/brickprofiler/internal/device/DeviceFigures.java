@@ -15,7 +15,9 @@ import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.TimerToken;
 import org.jspecify.annotations.Nullable;
 
-/** What is known of samples on devices besides their times, as a {@link DeviceRecorder} read it. Immutable; any thread. */
+/**
+ * What is known of samples on devices besides their times, as a {@link DeviceRecorder} read it. Immutable; any thread.
+ */
 public final class DeviceFigures {
 
     private final StatSums launches;
@@ -115,8 +117,8 @@ public final class DeviceFigures {
     }
 
     /**
-     * What became of the samples of a recorder, row by row. Any thread may count one as unresolved; the rest happens on one
-     * thread at a time. Allocates nothing once rows have their size.
+     * What became of the samples of a recorder, row by row. Any thread may count one as unresolved; the rest happens on
+     * one thread at a time. Allocates nothing once rows have their size.
      */
     static final class Sums {
 
@@ -161,8 +163,8 @@ public final class DeviceFigures {
          *
          * @param key the brick
          * @param elapsedNs its duration on the device, ns
-         * @param launchNs how long the host took between its marks, ns; {@link DeviceRecorder#NO_TIME} where that was not
-         *     timed
+         * @param launchNs how long the host took between its marks, ns; {@link DeviceRecorder#NO_TIME} where that was
+         *     not timed
          * @param atNs the host's clock when it ended, as far as that is known
          * @param elements elements it processed
          */

@@ -17,16 +17,16 @@ import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Times work on devices: sets a mark where a brick starts and one where it stops, and asks for the time between them once
- * the device has passed both. Rows are numbers; what they mean is the caller's to know.
+ * Times work on devices: sets a mark where a brick starts and one where it stops, and asks for the time between them
+ * once the device has passed both. Rows are numbers; what they mean is the caller's to know.
  *
- * <p>Any thread may start and stop, and waits for nobody. Nothing is allocated once rows and queues have their size. Who
- * resolves or reads takes turns with others that do, for as long as the host computes: nobody waits for a device
+ * <p>Any thread may start and stop, and waits for nobody. Nothing is allocated once rows and queues have their size.
+ * Who resolves or reads takes turns with others that do, for as long as the host computes: nobody waits for a device
  * meanwhile. So a thread that waits for one holds up no reader, and no other thread that waits.
  *
- * <p><b>Whose a sample is.</b> That of the thread that ended it. A boundary of a thread is one of the streams on which it
- * ended samples, and waits there for the last mark of these: not for what is enqueued behind it, and not for what other
- * threads have enqueued.
+ * <p><b>Whose a sample is.</b> That of the thread that ended it. A boundary of a thread is one of the streams on which
+ * it ended samples, and waits there for the last mark of these: not for what is enqueued behind it, and not for what
+ * other threads have enqueued.
  *
  * <p><b>Nothing is made up.</b> A sample whose time a stream does not know is counted as unresolved: no mark was left,
  * a mark failed, the device was lost, the timer was stopped again after its first sample was resolved.
@@ -42,7 +42,9 @@ public final class DeviceRecorder {
     /** The most streams of a recorder. */
     public static final int MAX_STREAMS = MarkToken.MAX_STREAMS;
 
-    /** Where one wait is not enough, as where a mark was set during a capture, it is waited for the next; not for ever. */
+    /**
+     * Where one wait is not enough, as where a mark was set during a capture, it is waited for the next; not for ever.
+     */
     private static final int MOST_WAITS = 64;
 
     /** Who wants the work of device streams as spans. */
@@ -56,8 +58,8 @@ public final class DeviceRecorder {
          * Where the work of a stream goes.
          *
          * @param place which stream
-         * @param catchUp resolves what the device has done, where the calling thread may ask for it, and returns whether
-         *     samples still wait for their time; to be run before what was taken is looked at, on any thread
+         * @param catchUp resolves what the device has done, where the calling thread may ask for it, and returns
+         *     whether samples still wait for their time; to be run before what was taken is looked at, on any thread
          * @return what takes it, or null where it is not wanted
          */
         SpanSink.@Nullable Stream of(SpanSink.Place place, BooleanSupplier catchUp);
@@ -82,11 +84,7 @@ public final class DeviceRecorder {
      * @throws IllegalArgumentException when there are none or more than {@link #MAX_STREAMS}
      */
     public DeviceRecorder(
-            NanoClock clock,
-            TableRegistry bricks,
-            List<DeviceStream> streams,
-            int launchesEvery,
-            Tracing tracing) {
+            NanoClock clock, TableRegistry bricks, List<DeviceStream> streams, int launchesEvery, Tracing tracing) {
         Objects.requireNonNull(clock, "clock");
         Objects.requireNonNull(bricks, "bricks");
         Objects.requireNonNull(streams, "streams");
@@ -140,8 +138,8 @@ public final class DeviceRecorder {
      *
      * @param timer what starting it returned; one of {@link MarkToken#isDevice}
      * @param elements elements it processed
-     * @return the host's clock when it was stopped, or {@link #NO_TIME} where it was not read or the brick's time will not
-     *     be known
+     * @return the host's clock when it was stopped, or {@link #NO_TIME} where it was not read or the brick's time will
+     *     not be known
      */
     public long stop(long timer, long elements) {
         return streamOf(timer).stop(timer, elements);
@@ -160,9 +158,9 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Reads the host's clock and sets a mark at the end of a stream's queue, at which {@link #endSince} lets samples begin.
-     * Once the device has reached the mark, its time is kept and the mark goes back to the stream. The times of at least
-     * 32,768 starts are kept at which no sample has begun so far, and of the latest 4,096 others.
+     * Reads the host's clock and sets a mark at the end of a stream's queue, at which {@link #endSince} lets samples
+     * begin. Once the device has reached the mark, its time is kept and the mark goes back to the stream. The times of
+     * at least 32,768 starts are kept at which no sample has begun so far, and of the latest 4,096 others.
      *
      * @param stream the number of the stream
      * @return the host's clock, ns; later than every reading before on any stream, by as little as it takes
@@ -173,8 +171,8 @@ public final class DeviceRecorder {
 
     /**
      * Ends a brick at the end of a stream's queue that began at a reading of {@link #markStart}: it lasts from the mark
-     * there. If no such start is known, because the clock was read otherwise or for another stream, no mark was left, or the
-     * start is not kept any more, the brick is unresolved, and counted as one without a start.
+     * there. If no such start is known, because the clock was read otherwise or for another stream, no mark was left,
+     * or the start is not kept any more, the brick is unresolved, and counted as one without a start.
      *
      * @param key its row
      * @param stream the number of the stream
@@ -189,8 +187,8 @@ public final class DeviceRecorder {
      * When a brick started.
      *
      * @param timer what starting it returned; one of {@link MarkToken#isDevice}
-     * @return the host's clock, or {@link #NO_TIME} where it was not read, no mark was set or it was given to another brick
-     *     since
+     * @return the host's clock, or {@link #NO_TIME} where it was not read, no mark was set or it was given to another
+     *     brick since
      */
     public long startedNs(long timer) {
         return streamOf(timer).startedNs(timer);
@@ -242,8 +240,8 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Ends a pass of the calling thread, on the streams on which it ended samples: the time until the next mark is no idle
-     * time. What other threads ended is resolved where that takes no wait.
+     * Ends a pass of the calling thread, on the streams on which it ended samples: the time until the next mark is no
+     * idle time. What other threads ended is resolved where that takes no wait.
      *
      * @param waits whether to wait for what is pending
      */
@@ -269,7 +267,10 @@ public final class DeviceRecorder {
         tryAgain(own);
     }
 
-    /** Without the turn, and on the streams that the calling thread marked: what was refused there may take its time again. */
+    /**
+     * Without the turn, and on the streams that the calling thread marked: what was refused there may take its time
+     * again.
+     */
     private void tryAgain(long own) {
         for (MarkedStream stream : streams) {
             if ((own & (1L << stream.index())) != 0) {
@@ -278,7 +279,10 @@ public final class DeviceRecorder {
         }
     }
 
-    /** What the calling thread waited for is resolved; and what others have done is, where nothing is to be changed for it. */
+    /**
+     * What the calling thread waited for is resolved; and what others have done is, where nothing is to be changed for
+     * it.
+     */
     private void pollAfter(MarkedStream stream, long owner, boolean waited) {
         boolean own = stream.hasMarked(owner);
         if (stream.pendingCount() > 0 && (own ? !waited : stream.stream().answersHere())) {
@@ -422,8 +426,8 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Gives the marks of running timers and of starts back. A timer that is stopped later is unresolved, and so is a sample
-     * from such a start. Samples that were ended go on waiting.
+     * Gives the marks of running timers and of starts back. A timer that is stopped later is unresolved, and so is a
+     * sample from such a start. Samples that were ended go on waiting.
      */
     public void giveBack() {
         turn.lock();
@@ -484,7 +488,8 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Reads or resets while nothing is resolved, so that device times, launches and totals belong together. Asks no device.
+     * Reads or resets while nothing is resolved, so that device times, launches and totals belong together. Asks no
+     * device.
      *
      * @param <T> the type of the result
      * @param reader what to do

@@ -5,23 +5,24 @@ import java.util.function.IntToLongFunction;
 import org.brickprofiler.device.DeviceStream;
 
 /**
- * The marks of a batch of samples of one stream, put in the order in which the device reached them, and how far each lies
- * from the first. Distances are added up from one mark to the next: a device reports a short time exactly and a long one
- * not, for CUDA's is a {@code float}. One thread at a time; allocates nothing once it has seen its largest batch.
+ * The marks of a batch of samples of one stream, put in the order in which the device reached them, and how far each
+ * lies from the first. Distances are added up from one mark to the next: a device reports a short time exactly and a
+ * long one not, for CUDA's is a {@code float}. One thread at a time; allocates nothing once it has seen its largest
+ * batch.
  *
  * <h2>The stream's own timeline</h2>
  *
  * A batch goes on with the timeline of the one before if both have a mark in common: that mark's time and the distances
- * from it give each mark a number, its time in ns, whatever the number of batches. {@link #continueFrom} gives the batch its
- * place; it has none if the times on both sides of some point are known but not the time between.
+ * from it give each mark a number, its time in ns, whatever the number of batches. {@link #continueFrom} gives the
+ * batch its place; it has none if the times on both sides of some point are known but not the time between.
  *
  * <h2>Device time in host time</h2>
  *
- * Let <i>b</i> be the host's time of the first mark. No mark is reached before it is set, so <i>b</i> is at least <i>set
- * - offset</i> for every mark. The last mark was reached when the host looked, so <i>b</i> is at most <i>looked -
- * offset</i> of that one. Where the host had to wait for it, it looked as soon as it could, and the later bound is taken;
- * otherwise the middle. The error is the distance to the farther bound. A pass that begins on an idle device has its
- * first mark reached as it is set, and both bounds are then close together.
+ * Let <i>b</i> be the host's time of the first mark. No mark is reached before it is set, so <i>b</i> is at least
+ * <i>set - offset</i> for every mark. The last mark was reached when the host looked, so <i>b</i> is at most <i>looked
+ * - offset</i> of that one. Where the host had to wait for it, it looked as soon as it could, and the later bound is
+ * taken; otherwise the middle. The error is the distance to the farther bound. A pass that begins on an idle device has
+ * its first mark reached as it is set, and both bounds are then close together.
  */
 final class MarkChain {
 
@@ -30,7 +31,9 @@ final class MarkChain {
 
     private static final int NO_POSITION = -1;
 
-    /** Marks that lie farther back than this, in ns or in turns, are put in any order: 2^43 ns are two and a half hours. */
+    /**
+     * Marks that lie farther back than this, in ns or in turns, are put in any order: 2^43 ns are two and a half hours.
+     */
     private static final long OLDEST = (1L << 43) - 1;
 
     private static final int MARK_BITS = 20;
@@ -294,7 +297,9 @@ final class MarkChain {
         return positions[mark] != NO_POSITION;
     }
 
-    /** The time of a mark on the stream's timeline, ns; only if it {@link #isKnown} and the batch has its place there. */
+    /**
+     * The time of a mark on the stream's timeline, ns; only if it {@link #isKnown} and the batch has its place there.
+     */
     long deviceNs(int mark) {
         return originNs + offsetsNs[mark];
     }
@@ -343,10 +348,10 @@ final class MarkChain {
      * them within a pass. A gap in which a sample without a time may lie is neither.
      *
      * @param counted the mark up to which time was added up before, or {@link DeviceStream#NO_MARK}
-     * @param anchor a mark before which the samples without a mark at their start began, or {@link DeviceStream#NO_MARK};
-     *     they count from there on
-     * @param countedTurn the turn of the latest mark up to which time was ever added up: what lies behind a mark of an earlier
-     *     turn may have been counted, and is neither busy nor idle
+     * @param anchor a mark before which the samples without a mark at their start began, or
+     *     {@link DeviceStream#NO_MARK}; they count from there on
+     * @param countedTurn the turn of the latest mark up to which time was ever added up: what lies behind a mark of an
+     *     earlier turn may have been counted, and is neither busy nor idle
      */
     void addUp(int counted, int anchor, long countedTurn) {
         busyNs = 0;
@@ -370,8 +375,7 @@ final class MarkChain {
                     addUpBetween(lastCounted, mark, open > 0, timed && unknown == 0);
                 }
                 // A broken chain is not in the order of its times.
-                boolean isLater =
-                        lastCounted == DeviceStream.NO_MARK || offsetsNs[mark] >= offsetsNs[lastCounted];
+                boolean isLater = lastCounted == DeviceStream.NO_MARK || offsetsNs[mark] >= offsetsNs[lastCounted];
                 lastCounted = isLater ? mark : lastCounted;
                 timed = true;
             } else {
@@ -411,7 +415,9 @@ final class MarkChain {
         return lastCounted;
     }
 
-    /** Whether some mark was not reached yet, against what was asked before: the whole is to be measured again later. */
+    /**
+     * Whether some mark was not reached yet, against what was asked before: the whole is to be measured again later.
+     */
     boolean isEarly() {
         return early;
     }

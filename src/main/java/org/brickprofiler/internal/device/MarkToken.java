@@ -15,9 +15,9 @@ import org.brickprofiler.internal.record.TimerToken;
  * </pre>
  *
  * <p>Generation and mark are the mark's handle: see {@link Marks}. That of a timer for which no mark could be set is
- * {@link Marks#NONE}. Host intervals of up to 2<sup>49</sup> ns (6 days) are
- * exact. Bit 12 is {@link TimerToken#FOREIGN}, and is read as a part of the key: a tile's timer has a key that no brick
- * has, and means nothing else here.
+ * {@link Marks#NONE}. Host intervals of up to 2<sup>49</sup> ns (6 days) are exact. Bit 12 is
+ * {@link TimerToken#FOREIGN}, and is read as a part of the key: a tile's timer has a key that no brick has, and means
+ * nothing else here.
  */
 public final class MarkToken {
 

@@ -14,12 +14,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One stream of a recorder: sets marks where bricks begin and end, and resolves the samples between them. What is known of
- * the marks is in {@link Marks}, the samples are in {@link WaitingSamples}, and a {@link MarkChain} puts marks in the
- * device's order and finds their times; this brings the three together.
+ * One stream of a recorder: sets marks where bricks begin and end, and resolves the samples between them. What is known
+ * of the marks is in {@link Marks}, the samples are in {@link WaitingSamples}, and a {@link MarkChain} puts marks in
+ * the device's order and finds their times; this brings the three together.
  *
- * <p>Bricks are started and stopped by any thread, without a lock; the rest happens on one thread at a time, which {@link
- * DeviceRecorder} sees to.
+ * <p>Bricks are started and stopped by any thread, without a lock; the rest happens on one thread at a time, which
+ * {@link DeviceRecorder} sees to.
  */
 final class MarkedStream {
 
@@ -77,8 +77,8 @@ final class MarkedStream {
     private long countedTurn;
 
     /**
-     * The last mark of the latest batch, by which the next one goes on with the stream's timeline; it is held. None as long
-     * as no start and no waiting sample has a time there.
+     * The last mark of the latest batch, by which the next one goes on with the stream's timeline; it is held. None as
+     * long as no start and no waiting sample has a time there.
      */
     private int anchor = DeviceStream.NO_MARK;
 
@@ -303,7 +303,10 @@ final class MarkedStream {
 
     // ---- one thread at a time: what waits ----
 
-    /** Takes a sample from the queue, unless it has no end or its first mark is another brick's by now: then it is unresolved. */
+    /**
+     * Takes a sample from the queue, unless it has no end or its first mark is another brick's by now: then it is
+     * unresolved.
+     */
     void take(long owner, int key, long start, int end, long elements) {
         int startMark = Marks.mark(start);
         boolean isMarked = end != SampleQueue.NO_END;
@@ -332,7 +335,8 @@ final class MarkedStream {
     /**
      * Takes a start of deferred measurements from the queue, unless its mark was taken back.
      *
-     * @param start the handle of its mark; {@link Marks#NONE} where a measurement that began there got no mark at its end
+     * @param start the handle of its mark; {@link Marks#NONE} where a measurement that began there got no mark at its
+     *     end
      * @param readingNs the reading by which it is found
      */
     void takeStart(long start, long readingNs) {
@@ -401,7 +405,9 @@ final class MarkedStream {
         return waiting.size();
     }
 
-    /** The mark that a thread has to wait for, or everybody; held until {@link #letGo}. {@link Marks#NONE} without one. */
+    /**
+     * The mark that a thread has to wait for, or everybody; held until {@link #letGo}. {@link Marks#NONE} without one.
+     */
     long holdEndToAwait(long owner) {
         return hold(waiting.endToAwait(owner));
     }
@@ -423,8 +429,9 @@ final class MarkedStream {
      * @param awaited the mark that it waited for, as {@link #holdEndToAwait} returned it; let go here
      * @param wasReached whether that was reached before, so that nothing was waited for
      * @param lookedNs the host's clock after that
-     * @return the mark that it has to wait for next, held; {@link Marks#NONE} for none. There is one where its last mark is
-     *     never reached, being of a capture, or where a virtual thread's samples came in another order than it ended them
+     * @return the mark that it has to wait for next, held; {@link Marks#NONE} for none. There is one where its last
+     *     mark is never reached, being of a capture, or where a virtual thread's samples came in another order than it
+     *     ended them
      */
     long resolve(long owner, long awaited, boolean wasReached, long lookedNs) {
         draws.drawNext();
@@ -564,10 +571,12 @@ final class MarkedStream {
         return ns < 0 || stream.hasWorkBetween(start, end) ? ns : DeviceStream.UNRESOLVED;
     }
 
-    /** Of a start that lies before the batch it is not known what was done up to there, but where a sample ended since. */
+    /**
+     * Of a start that lies before the batch it is not known what was done up to there, but where a sample ended since.
+     */
     private long elapsedSinceNs(long startNs, int end) {
-        boolean hasWork = startNs != WaitingSamples.NO_START
-                && (startNs < workedUntilNs || stream.hasWorkBetween(anchor, end));
+        boolean hasWork =
+                startNs != WaitingSamples.NO_START && (startNs < workedUntilNs || stream.hasWorkBetween(anchor, end));
         return hasWork ? chain.elapsedSinceNs(startNs, end) : DeviceStream.UNRESOLVED;
     }
 
@@ -650,8 +659,8 @@ final class MarkedStream {
     }
 
     /**
-     * Gives the marks of running timers and of starts back. A timer that is stopped later is unresolved, and so is a sample
-     * from such a start. Samples go on waiting.
+     * Gives the marks of running timers and of starts back. A timer that is stopped later is unresolved, and so is a
+     * sample from such a start. Samples go on waiting.
      */
     void giveBack() {
         starts.clear();
@@ -663,8 +672,8 @@ final class MarkedStream {
     }
 
     /**
-     * Makes room where no mark is left: takes marks back from timers that were started two boundaries ago or earlier and never
-     * stopped. If one of them is stopped after all, its sample is unresolved.
+     * Makes room where no mark is left: takes marks back from timers that were started two boundaries ago or earlier
+     * and never stopped. If one of them is stopped after all, its sample is unresolved.
      */
     void reclaim() {
         if (marks.mayHaveAbandoned()) {
@@ -721,9 +730,9 @@ final class MarkedStream {
     }
 
     /**
-     * Of which bricks the host's side is timed: of the first after a boundary, so that the device's time has a place in the
-     * host's, and of others by chance, since whatever is periodic in a pass would meet a period. Any thread, without order:
-     * what gets lost draws a number twice. Allocates nothing.
+     * Of which bricks the host's side is timed: of the first after a boundary, so that the device's time has a place in
+     * the host's, and of others by chance, since whatever is periodic in a pass would meet a period. Any thread,
+     * without order: what gets lost draws a number twice. Allocates nothing.
      */
     static final class LaunchDraws {
 
@@ -732,7 +741,10 @@ final class MarkedStream {
         private int every;
         private int random = 1;
 
-        /** So many bricks until one is drawn, that one with them; less than 0 where a boundary draws the next one besides. */
+        /**
+         * So many bricks until one is drawn, that one with them; less than 0 where a boundary draws the next one
+         * besides.
+         */
         private int left;
 
         /** One in so many is drawn. */

@@ -6,8 +6,8 @@ import org.brickprofiler.device.DeviceStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The marks of one stream that a recorder has set: when each was set and in which pass, and how many hold it. Whoever lets
- * go of a mark last gives it back to the stream. Room is made as marks are set; nothing else is allocated.
+ * The marks of one stream that a recorder has set: when each was set and in which pass, and how many hold it. Whoever
+ * lets go of a mark last gives it back to the stream. Room is made as marks are set; nothing else is allocated.
  *
  * <pre>
  *           63       41 40  39  38  37  36      17 16     0
@@ -21,11 +21,11 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>The generation counts how often a number was used and given up. A <i>handle</i> names a mark together with its
- * generation: what it names is known to be another mark by now, or not. Those who hold a mark are the timer that runs or the
- * samples that wait, after a lap the next ones too, the start of deferred measurements ({@link StartMarks}), whoever waits
- * for it, and whoever adds up time from there on. A timer's hold is claimed (c) by its first sample; where it is stopped
- * again, each further sample holds the mark once more. A timer or deferred measurements begin at the mark (b). The host's
- * clock was read (r). Before the mark lies a gap (g) in which a brick had no marks.
+ * generation: what it names is known to be another mark by now, or not. Those who hold a mark are the timer that runs
+ * or the samples that wait, after a lap the next ones too, the start of deferred measurements ({@link StartMarks}),
+ * whoever waits for it, and whoever adds up time from there on. A timer's hold is claimed (c) by its first sample;
+ * where it is stopped again, each further sample holds the mark once more. A timer or deferred measurements begin at
+ * the mark (b). The host's clock was read (r). Before the mark lies a gap (g) in which a brick had no marks.
  *
  * <h2>Who may touch a mark</h2>
  *
@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
  * <h2>Why room may be made while threads set marks</h2>
  *
  * Room is made a chunk of marks at a time, and a chunk never moves: whoever sets the first mark of one puts it there by
- * compare-and-set, and what others wrote meanwhile stays where it is. A thread that got a mark's number from another one
- * in order finds its chunk too; one that did not, as with a timer of another profiler, may find none.
+ * compare-and-set, and what others wrote meanwhile stays where it is. A thread that got a mark's number from another
+ * one in order finds its chunk too; one that did not, as with a timer of another profiler, may find none.
  */
 final class Marks {
 
@@ -140,7 +140,10 @@ final class Marks {
         return set(mark, holders * HOLDER, nowNs);
     }
 
-    /** The same for a mark at which a timer or deferred measurements begin; one of its holders is that timer, or the start. */
+    /**
+     * The same for a mark at which a timer or deferred measurements begin; one of its holders is that timer, or the
+     * start.
+     */
     long setBeginning(int mark, int holders, long nowNs) {
         return set(mark, BEGINS | (holders * HOLDER), nowNs);
     }
@@ -168,12 +171,17 @@ final class Marks {
         return Math.max(1, next) << GENERATION_SHIFT;
     }
 
-    /** Notes the reading of the start of a deferred measurement with the mark at its end, which belongs to the calling thread. */
+    /**
+     * Notes the reading of the start of a deferred measurement with the mark at its end, which belongs to the calling
+     * thread.
+     */
     void setReading(int mark, long readingNs) {
         cells(mark)[at(mark) + READING] = readingNs;
     }
 
-    /** Notes on which thread's line the launch of the sample lies that a mark ends, which belongs to the calling thread. */
+    /**
+     * Notes on which thread's line the launch of the sample lies that a mark ends, which belongs to the calling thread.
+     */
     void setLine(int mark, long line) {
         cells(mark)[at(mark) + LINE] = line;
     }
@@ -194,7 +202,6 @@ final class Marks {
         long[] cells = findCells(mark);
         return cells != null && isOf((long) CELL.getAcquire(cells, at(mark)), handle) && handle > MARK_MASK;
     }
-
 
     /** One less holds a mark; not where it was taken back from those who held it. Who lets go last gives it up. */
     void letGo(long handle) {
@@ -326,8 +333,8 @@ final class Marks {
     }
 
     /**
-     * Takes the marks of running timers and of starts away from them that were set two boundaries ago or earlier, as by timers
-     * that were never stopped: see {@link #takeBackBeginnings}.
+     * Takes the marks of running timers and of starts away from them that were set two boundaries ago or earlier, as by
+     * timers that were never stopped: see {@link #takeBackBeginnings}.
      */
     void takeBackAbandoned(boolean[] kept) {
         hasTakenBack = true;
@@ -335,8 +342,9 @@ final class Marks {
     }
 
     /**
-     * Takes the marks of running timers and of starts away from them: what still names one is known to be no mark's from then
-     * on. A mark with which a sample is on its way has another holder, or ends the sample only, and is left alone.
+     * Takes the marks of running timers and of starts away from them: what still names one is known to be no mark's
+     * from then on. A mark with which a sample is on its way has another holder, or ends the sample only, and is left
+     * alone.
      *
      * @param kept which marks to leave alone, by number
      */
@@ -366,8 +374,7 @@ final class Marks {
 
     /** False where nobody holds it, or those who do change now. */
     private boolean takeBack(int mark, long state) {
-        return (state & HOLDERS) != 0
-                && CELL.compareAndSet(cells(mark), at(mark), state, nextGeneration(state));
+        return (state & HOLDERS) != 0 && CELL.compareAndSet(cells(mark), at(mark), state, nextGeneration(state));
     }
 
     /** The most marks there may be. */

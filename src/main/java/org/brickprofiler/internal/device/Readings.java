@@ -4,8 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Makes readings of the host's clock unique among all streams of a recorder, so that a start of a deferred measurement names
- * one mark of one stream. Any thread; no lock, and nothing is allocated.
+ * Makes readings of the host's clock unique among all streams of a recorder, so that a start of a deferred measurement
+ * names one mark of one stream. Any thread; no lock, and nothing is allocated.
  */
 final class Readings {
 
@@ -22,8 +22,8 @@ final class Readings {
     private volatile long latestNs = Long.MIN_VALUE;
 
     /**
-     * Returns a reading that no other call has returned: later by as little as it takes, if the clock stands still between
-     * two calls.
+     * Returns a reading that no other call has returned: later by as little as it takes, if the clock stands still
+     * between two calls.
      *
      * @param nowNs the host's clock, ns
      */

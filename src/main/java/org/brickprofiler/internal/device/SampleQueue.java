@@ -4,11 +4,11 @@ import org.brickprofiler.internal.io.MarkPool;
 import org.brickprofiler.internal.record.TableRegistry;
 
 /**
- * Samples on their way from the threads that ended them to whoever resolves them, oldest first for each thread. Threads add
- * theirs without waiting for anybody; taking them out is for one thread at a time.
+ * Samples on their way from the threads that ended them to whoever resolves them, oldest first for each thread. Threads
+ * add theirs without waiting for anybody; taking them out is for one thread at a time.
  *
- * <p>The queues are those of a registry's deferred measurements, which hold an {@code int} and two {@code long}s each. The
- * row is more than a brick's key here, and the origin is marks:
+ * <p>The queues are those of a registry's deferred measurements, which hold an {@code int} and two {@code long}s each.
+ * The row is more than a brick's key here, and the origin is marks:
  *
  * <pre>
  *           31     19 18  17    12 11       0
@@ -22,8 +22,8 @@ import org.brickprofiler.internal.record.TableRegistry;
  * </pre>
  *
  * <p>The starts of deferred measurements have queues of their own, with the stream, the handle and the reading by which
- * each is found. They are taken out first; and whoever finds a measurement without its start has them taken out again, since
- * a start is queued before any measurement that begins there.
+ * each is found. They are taken out first; and whoever finds a measurement without its start has them taken out again,
+ * since a start is queued before any measurement that begins there.
  */
 final class SampleQueue {
 

@@ -4,18 +4,19 @@ import java.util.Arrays;
 import org.brickprofiler.device.DeviceStream;
 
 /**
- * The starts of deferred measurements on one stream, found by the reading of the host's clock that was handed out with each.
- * One thread at a time; allocates nothing once it has grown to its largest size.
+ * The starts of deferred measurements on one stream, found by the reading of the host's clock that was handed out with
+ * each. One thread at a time; allocates nothing once it has grown to its largest size.
  *
- * <p>A start is a mark until the device has reached it. From then on it is a number, its time on the stream's own timeline
- * (see {@link MarkChain#deviceNs}), and its mark goes back to the stream. So a measurement may go on for many passes and
- * takes no mark meanwhile.
+ * <p>A start is a mark until the device has reached it. From then on it is a number, its time on the stream's own
+ * timeline (see {@link MarkChain#deviceNs}), and its mark goes back to the stream. So a measurement may go on for many
+ * passes and takes no mark meanwhile.
  *
  * <h2>Which starts are known</h2>
  *
- * Up to {@link #MOST_KNOWN}. A start that no measurement has begun at so far is kept as long as there is room: a measurement
- * around a whole generation is one of few. Of the others the latest {@link #USED_KEPT} are kept, since several measurements
- * may begin at one start. A start that is not known any more is found by nobody; nothing takes its place.
+ * Up to {@link #MOST_KNOWN}. A start that no measurement has begun at so far is kept as long as there is room: a
+ * measurement around a whole generation is one of few. Of the others the latest {@link #USED_KEPT} are kept, since
+ * several measurements may begin at one start. A start that is not known any more is found by nobody; nothing takes its
+ * place.
  *
  * <h2>Who holds the mark of a start</h2>
  *
@@ -62,7 +63,10 @@ final class StartMarks {
     /** The position of the start that was found last: often the next one is wanted next. */
     private int found = UNKNOWN;
 
-    /** Positions plus one by the hash of the reading, of the first starts; made where the next start is not the one wanted. */
+    /**
+     * Positions plus one by the hash of the reading, of the first starts; made where the next start is not the one
+     * wanted.
+     */
     private int[] index = {};
 
     private int indexed;

@@ -4,9 +4,9 @@ import java.util.Arrays;
 import org.brickprofiler.device.DeviceStream;
 
 /**
- * The samples of one stream that wait for their time, those of a thread in the order in which it ended them. Each holds the
- * marks at its ends until it is dropped. One thread at a time; allocates nothing once it has seen the most that wait at
- * once.
+ * The samples of one stream that wait for their time, those of a thread in the order in which it ended them. Each holds
+ * the marks at its ends until it is dropped. One thread at a time; allocates nothing once it has seen the most that
+ * wait at once.
  */
 final class WaitingSamples {
 
@@ -134,7 +134,8 @@ final class WaitingSamples {
     // ---- which mark to wait for ----
 
     /**
-     * The mark that a thread has to wait for: at the end of its last sample or, of everybody's, the one that was set last.
+     * The mark that a thread has to wait for: at the end of its last sample or, of everybody's, the one that was set
+     * last.
      *
      * @param owner the thread, or {@link DeviceRecorder#EVERYBODY}
      * @return the mark; {@link DeviceStream#NO_MARK} where nothing of it waits
@@ -173,8 +174,8 @@ final class WaitingSamples {
     // ---- which are done ----
 
     /**
-     * Moves the samples that the device has done to the front. Marks are reached in the order in which they were set: where
-     * the newest is, no other needs be asked for, and after one that is not, no later one.
+     * Moves the samples that the device has done to the front. Marks are reached in the order in which they were set:
+     * where the newest is, no other needs be asked for, and after one that is not, no later one.
      *
      * @return how many are done
      */
@@ -231,7 +232,11 @@ final class WaitingSamples {
             behind = new long[cells.length];
         }
         System.arraycopy(
-                cells, CELLS_EACH * i, isFront ? cells : behind, CELLS_EACH * (isFront ? front : i - front), CELLS_EACH);
+                cells,
+                CELLS_EACH * i,
+                isFront ? cells : behind,
+                CELLS_EACH * (isFront ? front : i - front),
+                CELLS_EACH);
         return isFront ? front + 1 : front;
     }
 

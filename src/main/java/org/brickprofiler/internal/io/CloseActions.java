@@ -53,8 +53,8 @@ public final class CloseActions {
     }
 
     /**
-     * Adds an action. Drops those of forgotten objects from time to time, so that a stream which many short-lived objects
-     * use does not collect them.
+     * Adds an action. Drops those of forgotten objects from time to time, so that a stream which many short-lived
+     * objects use does not collect them.
      *
      * @param action what to do
      */

@@ -16,8 +16,9 @@ import java.util.OptionalInt;
 import java.util.Properties;
 
 /**
- * The windows of an export that are in no file, as a small file beside the others records them. The file has one size and is
- * on the disk before anything is lost, and is written in place, so that it can be written while the disk is full. Immutable.
+ * The windows of an export that are in no file, as a small file beside the others records them. The file has one size
+ * and is on the disk before anything is lost, and is written in place, so that it can be written while the disk is
+ * full. Immutable.
  *
  * @param run the run; empty where it is not known
  * @param rank the rank, if it is known
@@ -116,8 +117,8 @@ public record ExportLoss(String run, OptionalInt rank, long windows, long sample
         values.store(text, "Windows of this export that are in no file");
         byte[] bytes = Arrays.copyOf(text.toByteArray(), FILE_BYTES);
         Arrays.fill(bytes, text.size(), FILE_BYTES, "\n".getBytes(StandardCharsets.US_ASCII)[0]);
-        try (FileChannel file = FileChannel.open(
-                folder.resolve(FILE), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+        try (FileChannel file =
+                FileChannel.open(folder.resolve(FILE), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             ByteBuffer all = ByteBuffer.wrap(bytes);
             while (all.hasRemaining()) {
                 file.write(all, all.position());

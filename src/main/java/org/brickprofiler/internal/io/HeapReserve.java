@@ -7,10 +7,10 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Memory that is kept so that a report can still be written when the application has filled the heap. If not even some
- * bytes are left, a virtual machine cannot start its shutdown hooks and ends without a word. So a daemon thread notices a
- * full heap, by a soft reference that the collector clears before it gives up. It gives one half back then, and the other
- * half when the thread that made the reserve has ended, which is the main one as a rule. An application that goes on filling
- * the heap takes that, too. Any thread.
+ * bytes are left, a virtual machine cannot start its shutdown hooks and ends without a word. So a daemon thread notices
+ * a full heap, by a soft reference that the collector clears before it gives up. It gives one half back then, and the
+ * other half when the thread that made the reserve has ended, which is the main one as a rule. An application that goes
+ * on filling the heap takes that, too. Any thread.
  */
 public final class HeapReserve {
 

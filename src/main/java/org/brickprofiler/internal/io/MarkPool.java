@@ -9,12 +9,13 @@ import java.util.Objects;
  * and given without a lock and without allocation; only growing, which makes a chunk of them at once, takes turns. Any
  * thread.
  *
- * <p>Where growing fails, as when a driver is out of memory for a while, the pool stays as it is until somebody says that
- * it is time to {@link #tryAgain}: asked again for every mark, a driver that has no more would slow down the application.
+ * <p>Where growing fails, as when a driver is out of memory for a while, the pool stays as it is until somebody says
+ * that it is time to {@link #tryAgain}: asked again for every mark, a driver that has no more would slow down the
+ * application.
  *
- * <p>A number that was taken has one owner at a time: whoever took it, until it is {@link #set}; then whoever gets it by
- * {@link #release} or {@link #retire}, which only one call of all does. Where nothing stands behind a number that could be
- * used too late, {@link #take} and {@link #give} are enough.
+ * <p>A number that was taken has one owner at a time: whoever took it, until it is {@link #set}; then whoever gets it
+ * by {@link #release} or {@link #retire}, which only one call of all does. Where nothing stands behind a number that
+ * could be used too late, {@link #take} and {@link #give} are enough.
  *
  * <h2>Why a number is never taken twice</h2>
  *
@@ -38,7 +39,8 @@ public final class MarkPool {
     private static final long NUMBER = 0xFFFF_FFFFL;
     private static final long CHANGE = 1L << 32;
 
-    // States of a number. Of a free one it is the number below, plus one, or 0; what is 0 or more of another says nothing.
+    // States of a number. Of a free one it is the number below, plus one, or 0; what is 0 or more of another says
+    // nothing.
     private static final int OWNED = 0;
     private static final int SET = -1;
     private static final int RETIRED = -2;
@@ -86,8 +88,8 @@ public final class MarkPool {
      * @param first how many numbers to make at once
      * @param bound the most numbers there will ever be, up to {@link #MAX_BOUND}
      * @param maker makes what stands behind numbers
-     * @throws IllegalArgumentException when {@code bound} is not in 1 to {@link #MAX_BOUND}, or {@code first} not in 1 to
-     *     {@code bound}
+     * @throws IllegalArgumentException when {@code bound} is not in 1 to {@link #MAX_BOUND}, or {@code first} not in 1
+     *     to {@code bound}
      */
     public MarkPool(int first, int bound, Maker maker) {
         if (bound < 1 || bound > MAX_BOUND) {
@@ -195,8 +197,8 @@ public final class MarkPool {
     }
 
     /**
-     * Where growing failed and a number was asked for in vain since, it may be tried once more, by whoever takes a number
-     * and finds none. For boundaries, not for every mark. Waits for nothing.
+     * Where growing failed and a number was asked for in vain since, it may be tried once more, by whoever takes a
+     * number and finds none. For boundaries, not for every mark. Waits for nothing.
      */
     public void tryAgain() {
         if (missed) {

@@ -1,8 +1,8 @@
 package org.brickprofiler.internal.io;
 
 /**
- * Sorts numbers by a comparison, without objects: stable, without recursion, and quick where most are in order
- * already, as events of a trace are. Takes as much memory again while it works. Stateless; any thread.
+ * Sorts numbers by a comparison, without objects: stable, without recursion, and quick where most are in order already,
+ * as events of a trace are. Takes as much memory again while it works. Stateless; any thread.
  *
  * <p>{@code IntArrayList.sortThis} of Eclipse Collections does not serve: it is not stable, and where a list is in
  * reverse order it recurses once for each number, so that a million of them overflow the stack.

@@ -1,9 +1,9 @@
 package org.brickprofiler.internal.io;
 
 /**
- * A library that only a part of this one needs, and that an application adds if it uses that part.
- * The entry points of the part ask for it, so that its absence is reported by the name of the artifact to add and not by the
- * class that was looked for first. Immutable; any thread.
+ * A library that only a part of this one needs, and that an application adds if it uses that part. The entry points of
+ * the part ask for it, so that its absence is reported by the name of the artifact to add and not by the class that was
+ * looked for first. Immutable; any thread.
  */
 public enum OptionalPart {
 
@@ -23,7 +23,8 @@ public enum OptionalPart {
     COMMONS_RNG_SIMPLE("org.apache.commons.rng.simple.RandomSource", "org.apache.commons:commons-rng-simple"),
 
     /** For the comparison of runs: permutations. */
-    COMMONS_RNG_SAMPLING("org.apache.commons.rng.sampling.PermutationSampler", "org.apache.commons:commons-rng-sampling");
+    COMMONS_RNG_SAMPLING(
+            "org.apache.commons.rng.sampling.PermutationSampler", "org.apache.commons:commons-rng-sampling");
 
     private final String className;
     private final String artifact;

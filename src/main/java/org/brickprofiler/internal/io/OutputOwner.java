@@ -3,8 +3,9 @@ package org.brickprofiler.internal.io;
 import java.util.Optional;
 
 /**
- * Decides which copy of the library writes the profile of the process. A virtual machine may have several copies, each in
- * its own class loader: the application's, a plug-in's, the agent's. They share only the system properties. Any thread.
+ * Decides which copy of the library writes the profile of the process. A virtual machine may have several copies, each
+ * in its own class loader: the application's, a plug-in's, the agent's. They share only the system properties. Any
+ * thread.
  */
 public final class OutputOwner {
 

@@ -10,9 +10,10 @@ import java.util.UUID;
 import java.util.function.Predicate;
 
 /**
- * A file that a process writes once, at its end, although the application, another copy of the library or a child process
- * may write it, too: child processes inherit the variable that names it. The file belongs to the first process that writes
- * it. The profile of any other process goes to a file of its own beside it, {@code NAME-PID.json}. One thread.
+ * A file that a process writes once, at its end, although the application, another copy of the library or a child
+ * process may write it, too: child processes inherit the variable that names it. The file belongs to the first process
+ * that writes it. The profile of any other process goes to a file of its own beside it, {@code NAME-PID.json}. One
+ * thread.
  *
  * @param <T> the type of the value that is written
  */
@@ -22,7 +23,9 @@ public final class OwnedFile<T> {
     public enum Writer {
         /** This call. */
         THIS,
-        /** This process, earlier: the application itself, or another copy of the library. The file was left as it is. */
+        /**
+         * This process, earlier: the application itself, or another copy of the library. The file was left as it is.
+         */
         APPLICATION,
         /** Another process. This call wrote to {@link #besidePath} instead. */
         OTHER_PROCESS
@@ -37,15 +40,15 @@ public final class OwnedFile<T> {
     }
 
     /**
-     * Prepares the file when recording begins: a file that is there is of an earlier run, and is deleted, so that nobody
-     * takes it for the profile of this one.
+     * Prepares the file when recording begins: a file that is there is of an earlier run, and is deleted, so that
+     * nobody takes it for the profile of this one.
      *
      * @param <T> the type of the value that is written
      * @param path the file
      * @param format how it is written
      * @return the file
-     * @throws IOException when it cannot be written later, because the folder does not exist or cannot be written to; the
-     *     message names the path and the reason
+     * @throws IOException when it cannot be written later, because the folder does not exist or cannot be written to;
+     *     the message names the path and the reason
      */
     public static <T> OwnedFile<T> begin(Path path, FileFormat<T> format) throws IOException {
         try {

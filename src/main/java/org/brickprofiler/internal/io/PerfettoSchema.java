@@ -2,8 +2,8 @@ package org.brickprofiler.internal.io;
 
 /**
  * The numbers of Perfetto's schema that are written or read here: fields, and values of enums, each after its message.
- * They are those of {@code protos/perfetto/trace} in
- * <a href="https://github.com/google/perfetto">Perfetto's sources</a>.
+ * They are those of {@code protos/perfetto/trace} in <a href="https://github.com/google/perfetto">Perfetto's
+ * sources</a>.
  */
 public final class PerfettoSchema {
 

@@ -97,7 +97,8 @@ public final class PlainText {
     /** Cuts those of some texts anew that were cut to the same. */
     private static void separate(Map<String, String> cut, Collection<String> texts, int limit) {
         Map<String, List<String>> same = new LinkedHashMap<>();
-        texts.forEach(text -> same.computeIfAbsent(cut.get(text), shown -> new ArrayList<>()).add(text));
+        texts.forEach(text ->
+                same.computeIfAbsent(cut.get(text), shown -> new ArrayList<>()).add(text));
         for (List<String> alike : same.values()) {
             if (alike.size() > 1) {
                 int differAt = alike.stream()

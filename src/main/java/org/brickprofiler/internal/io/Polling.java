@@ -8,12 +8,12 @@ import org.brickprofiler.spi.NanoClock;
 
 /**
  * Waits for a device by asking again and again: at first without a pause, then with pauses that grow with the time that
- * was waited. Between two questions a thread holds nothing, neither a monitor nor a context of a driver, and it is parked:
- * a virtual thread leaves its carrier. Any thread; allocates nothing on a platform thread.
+ * was waited. Between two questions a thread holds nothing, neither a monitor nor a context of a driver, and it is
+ * parked: a virtual thread leaves its carrier. Any thread; allocates nothing on a platform thread.
  *
- * <p>A wait ends late by a pause at most: by 1/4,096 of the wait, and by at least 20 us and at most 500 us, to which the
- * operating system adds the time that it takes to wake a thread. In its first 50 us a wait does not pause. Pauses are short
- * since the end of a wait is a bound of the device's clock in the host's.
+ * <p>A wait ends late by a pause at most: by 1/4,096 of the wait, and by at least 20 us and at most 500 us, to which
+ * the operating system adds the time that it takes to wake a thread. In its first 50 us a wait does not pause. Pauses
+ * are short since the end of a wait is a bound of the device's clock in the host's.
  *
  * <p>An interrupt does not end a wait. The thread's interrupt status is set again at its end.
  */
@@ -92,8 +92,8 @@ public final class Polling {
      * @param question asks for it; at least once
      * @param number passed to the question
      * @param timeoutNs how long to wait at most, ns
-     * @return {@link Answer#REACHED} or {@link Answer#REFUSED}; {@link Answer#BUSY} if that was the answer for {@link
-     *     #MOST_BUSY_NS}, or when the timeout came; {@link Answer#NOT_YET} after the timeout otherwise
+     * @return {@link Answer#REACHED} or {@link Answer#REFUSED}; {@link Answer#BUSY} if that was the answer for
+     *     {@link #MOST_BUSY_NS}, or when the timeout came; {@link Answer#NOT_YET} after the timeout otherwise
      */
     public Answer await(Question question, int number, long timeoutNs) {
         Objects.requireNonNull(question, "question");

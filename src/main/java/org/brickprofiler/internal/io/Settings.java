@@ -4,9 +4,10 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads settings from system properties and environment variables. Every setting of the library is read here, so that all
- * follow one rule: a property comes before a variable, and a value that is blank, or that the process may not read, counts as
- * not set. No lambdas here, the first of which takes longer than all the rest of a start. Stateless; any thread.
+ * Reads settings from system properties and environment variables. Every setting of the library is read here, so that
+ * all follow one rule: a property comes before a variable, and a value that is blank, or that the process may not read,
+ * counts as not set. No lambdas here, the first of which takes longer than all the rest of a start. Stateless; any
+ * thread.
  */
 public final class Settings {
 
@@ -20,7 +21,8 @@ public final class Settings {
          * @return the value, blank or not; null if it is not set
          * @throws SecurityException when the process may not read it
          */
-        @Nullable String get(String name);
+        @Nullable
+        String get(String name);
     }
 
     /** The system properties of this process. */

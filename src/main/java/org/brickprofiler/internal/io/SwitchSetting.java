@@ -6,8 +6,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Whether something is to be had in a virtual machine, and who decided. A system property comes before an environment
- * variable; where neither is set, it is. A value of another meaning is warned of and then counts as absent: a profiler must
- * not keep its host from starting. No lambdas here, the first of which takes longer than all the rest of a start.
+ * variable; where neither is set, it is. A value of another meaning is warned of and then counts as absent: a profiler
+ * must not keep its host from starting. No lambdas here, the first of which takes longer than all the rest of a start.
  *
  * @param on whether it is to be had
  * @param reason what decided that, for a message

@@ -1,9 +1,9 @@
 package org.brickprofiler.internal.record;
 
 /**
- * The bucket scheme behind percentiles: 64 linear buckets per power of two, so that a duration is known to within
- * 1/128 (0.8 %) of itself, and exactly below 128 ns. Durations from 2<sup>40</sup> ns (18 minutes) share the last
- * bucket. Stateless; any thread.
+ * The bucket scheme behind percentiles: 64 linear buckets per power of two, so that a duration is known to within 1/128
+ * (0.8 %) of itself, and exactly below 128 ns. Durations from 2<sup>40</sup> ns (18 minutes) share the last bucket.
+ * Stateless; any thread.
  */
 public final class LatencyBuckets {
 

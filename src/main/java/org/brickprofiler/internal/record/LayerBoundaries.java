@@ -1,12 +1,12 @@
 package org.brickprofiler.internal.record;
 
 /**
- * The boundaries between the layers of one thread, and which side of them a brick belongs to. The graph and the timeline
- * of a run both ask here, so that they agree. One thread.
+ * The boundaries between the layers of one thread, and which side of them a brick belongs to. The graph and the
+ * timeline of a run both ask here, so that they agree. One thread.
  *
- * <p>With {@code lap} a brick is under way nearly always, and so a boundary lies within one. Such a brick belongs to one
- * side as a whole: to the layer, or the time outside of layers, in which it ran longest; of equals to that in which it
- * began. What lies around a whole layer is in none. The boundary moves to the brick's beginning or end.
+ * <p>With {@code lap} a brick is under way nearly always, and so a boundary lies within one. Such a brick belongs to
+ * one side as a whole: to the layer, or the time outside of layers, in which it ran longest; of equals to that in which
+ * it began. What lies around a whole layer is in none. The boundary moves to the brick's beginning or end.
  *
  * <p>A layer that was not announced begins where the one before it ended. Where it follows the end of a pass, it is not
  * known when it begins: from its first brick on, or not at all.

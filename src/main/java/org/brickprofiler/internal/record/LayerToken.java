@@ -11,9 +11,9 @@ package org.brickprofiler.internal.record;
  *  +---+---------------+----------------------+---------------+
  * </pre>
  *
- * <p>Passes are numbered over all threads. Two layers share a token only if 2<sup>28</sup> passes lie between them, and two
- * hand-offs only if they belong to one layer and 32,767 other hand-offs lie between them; readers treat a token that two
- * layers or two hand-offs share as belonging to neither.
+ * <p>Passes are numbered over all threads. Two layers share a token only if 2<sup>28</sup> passes lie between them, and
+ * two hand-offs only if they belong to one layer and 32,767 other hand-offs lie between them; readers treat a token
+ * that two layers or two hand-offs share as belonging to neither.
  */
 public final class LayerToken {
 

@@ -15,10 +15,10 @@ import org.slf4j.LoggerFactory;
  *
  * <h2>Why a name has one key and a key one name</h2>
  *
- * The entry at index <i>k</i> is set once, by compare-and-set. {@code size} passes <i>k</i> only after that entry is
- * in the map, and whoever meets an entry at {@code size} first puts it there. A thread that reads {@code size} and
- * then does not find its name in the map therefore knows that the name, if it has a key at all, has one at or after
- * that size; it walks up from there and either meets its name or the first free place.
+ * The entry at index <i>k</i> is set once, by compare-and-set. {@code size} passes <i>k</i> only after that entry is in
+ * the map, and whoever meets an entry at {@code size} first puts it there. A thread that reads {@code size} and then
+ * does not find its name in the map therefore knows that the name, if it has a key at all, has one at or after that
+ * size; it walks up from there and either meets its name or the first free place.
  */
 public final class NameTable {
 
@@ -40,9 +40,12 @@ public final class NameTable {
 
     /** Of the JDK: the first profiler is made in no time only where no jar with signed classes has to be opened. */
     private final ConcurrentHashMap<String, Entry> byName = new ConcurrentHashMap<>(256);
+
     private final AtomicReferenceArray<Entry> byKey;
 
-    /** The tags of the keys below {@code size}, close together; whoever moves that on past a key has written its tag. */
+    /**
+     * The tags of the keys below {@code size}, close together; whoever moves that on past a key has written its tag.
+     */
     private final int[] tags = new int[TimerToken.MAX_KEY + 1];
 
     private volatile int size;
@@ -69,8 +72,8 @@ public final class NameTable {
      * @param fixedTags the tags of those keys
      * @param overflowName the name of the next key, shared by all names past the bound
      * @param overflowTag the tag of that key
-     * @param spellings the fixed key that a name is a spelling of, or {@link #NONE}; asked for names that are not in the
-     *     table, it should allocate nothing; null where there are no other spellings
+     * @param spellings the fixed key that a name is a spelling of, or {@link #NONE}; asked for names that are not in
+     *     the table, it should allocate nothing; null where there are no other spellings
      */
     public NameTable(
             String[] fixedNames,
@@ -123,8 +126,8 @@ public final class NameTable {
     }
 
     /**
-     * The key of a name that is no alias and no other spelling, which gets one if it has none. From then on the name means
-     * that key, whatever it was an alias of.
+     * The key of a name that is no alias and no other spelling, which gets one if it has none. From then on the name
+     * means that key, whatever it was an alias of.
      *
      * @param name any name but a fixed one; not checked
      * @param tag the caller's mark on a new name; the first one stays
@@ -161,11 +164,11 @@ public final class NameTable {
         if (overflowLogged.compareAndSet(false, true)) {
             LoggerFactory.getLogger(NameTable.class)
                     .warn(
-                    "there is room for {} names beside the known ones: '{}' and every further new name are counted together"
-                            + " as '{}'",
-                    byKey.length() - overflow.key - 1,
-                    name,
-                    overflow.name);
+                            "there is room for {} names beside the known ones: '{}' and every further new name are counted together"
+                                    + " as '{}'",
+                            byKey.length() - overflow.key - 1,
+                            name,
+                            overflow.name);
         }
         return overflow.key;
     }

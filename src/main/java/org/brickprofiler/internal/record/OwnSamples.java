@@ -4,8 +4,8 @@ import org.brickprofiler.spi.SampleTimes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to be known of the calling thread's samples by whoever keeps what the same thread computed. Every method may be
- * called from any thread, and allocates nothing but for a new name.
+ * What is to be known of the calling thread's samples by whoever keeps what the same thread computed. Every method may
+ * be called from any thread, and allocates nothing but for a new name.
  */
 public interface OwnSamples extends SampleTimes {
 
@@ -20,10 +20,11 @@ public interface OwnSamples extends SampleTimes {
     /**
      * Where the calling thread's samples go.
      *
-     * @return the table, which another one replaces at a reset; null where the thread has none of its own, or samples get
-     *     their times later
+     * @return the table, which another one replaces at a reset; null where the thread has none of its own, or samples
+     *     get their times later
      */
-    @Nullable StatTable table();
+    @Nullable
+    StatTable table();
 
     /**
      * The clock that samples are timed by.

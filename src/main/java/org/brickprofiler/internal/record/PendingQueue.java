@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
  * The deferred measurements of one recording thread, oldest first. One producer, one consumer at a time, no lock.
  *
  * <p>Measurements lie in rings of longs, three a measurement. A full ring is followed by one of twice its size, up to
- * {@link #BOUND} in all; the consumer leaves a ring behind when it is empty and has a successor. A producer whose
- * queue is resolved once per forward pass therefore soon stays in one ring, and allocates nothing from then on.
+ * {@link #BOUND} in all; the consumer leaves a ring behind when it is empty and has a successor. A producer whose queue
+ * is resolved once per forward pass therefore soon stays in one ring, and allocates nothing from then on.
  *
  * <p>A queue that threads share keeps with each measurement whose it is.
  */

@@ -20,7 +20,8 @@ public final class PendingResolver {
     private final TableRegistry registry;
     private final boolean sequential;
 
-    // Made once, so that resolving allocates nothing; named classes, since the first lambda of a virtual machine takes long.
+    // Made once, so that resolving allocates nothing; named classes, since the first lambda of a virtual machine takes
+    // long.
     private final TableRegistry.PendingConsumer collector = new Collector();
     private final TableRegistry.PendingConsumer literalAdder = new LiteralAdder();
 
@@ -31,7 +32,9 @@ public final class PendingResolver {
     private PerThread.@Nullable Slots<StatTable, ?> tables;
     private @Nullable StatTable own;
 
-    /** How many measurements of this resolution lasted until the common end, for more than an instant; guarded by this. */
+    /**
+     * How many measurements of this resolution lasted until the common end, for more than an instant; guarded by this.
+     */
     private long untilEnd;
 
     // The measurements that are being put in order; guarded by this.

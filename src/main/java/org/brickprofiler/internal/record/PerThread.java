@@ -17,22 +17,23 @@ import org.jspecify.annotations.Nullable;
  * <h2>The memory model of recording</h2>
  *
  * <ol>
- *   <li><b>One writer.</b> What belongs to a platform thread is written by that thread alone, with plain stores and without
- *       a lock. How readers get whole values from it meanwhile is the thing's own affair: {@link StatTable} has two
- *       counts a row, {@link SpanBuffer} and {@link PendingQueue} a count that is released after the cells below it.
- *   <li><b>Finding it.</b> The things lie in an immutable {@link Slots}, which one volatile field refers to. A thread finds
- *       its own in a few dependent loads, whatever becomes of its thread-locals, which pools clear. The thread that
- *       registered first is compared with before anything is looked up.
- *   <li><b>Registering.</b> A thread's first call makes its thing and replaces the slots by compare-and-set. It waits for
- *       nobody; who loses the race repeats it over the winner's slots.
+ *   <li><b>One writer.</b> What belongs to a platform thread is written by that thread alone, with plain stores and
+ *       without a lock. How readers get whole values from it meanwhile is the thing's own affair: {@link StatTable} has
+ *       two counts a row, {@link SpanBuffer} and {@link PendingQueue} a count that is released after the cells below
+ *       it.
+ *   <li><b>Finding it.</b> The things lie in an immutable {@link Slots}, which one volatile field refers to. A thread
+ *       finds its own in a few dependent loads, whatever becomes of its thread-locals, which pools clear. The thread
+ *       that registered first is compared with before anything is looked up.
+ *   <li><b>Registering.</b> A thread's first call makes its thing and replaces the slots by compare-and-set. It waits
+ *       for nobody; who loses the race repeats it over the winner's slots.
  *   <li><b>Ended threads.</b> What they leave is folded into one value of the slots, by whoever reads or, where as many
  *       threads again have come, registers: in the same compare-and-set that gives up the thing, so that each is in
  *       exactly one of both. The end of a thread happens before {@link Thread#isAlive} answers false.
  *   <li><b>Virtual threads</b> either have a thing each, in a thread-local, or share a few. A shared one is held while
  *       it is written: taken with a compare-and-set, given back with a release, so that each holder sees what the one
  *       before wrote. A thread that finds all of them held adds one; nobody waits.
- *   <li><b>Replacing</b> everybody's thing, as a reset does, is one compare-and-set of the slots. A writer may still finish
- *       what it had begun in the old one; what follows from that is in {@link TableRegistry}.
+ *   <li><b>Replacing</b> everybody's thing, as a reset does, is one compare-and-set of the slots. A writer may still
+ *       finish what it had begun in the old one; what follows from that is in {@link TableRegistry}.
  * </ol>
  *
  * <p>Every method may be called from any thread.
@@ -172,7 +173,8 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         }
 
         /** What belongs to a thread, or null. */
-        @Nullable T of(Thread thread) {
+        @Nullable
+        T of(Thread thread) {
             return thread == firstOwner ? first : probe(thread);
         }
 
@@ -188,8 +190,12 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
             }
         }
 
-        /** What belongs to a thread, or null, wherever it lies: a subclass of Thread may answer with another id each time. */
-        @Nullable T search(Thread thread) {
+        /**
+         * What belongs to a thread, or null, wherever it lies: a subclass of Thread may answer with another id each
+         * time.
+         */
+        @Nullable
+        T search(Thread thread) {
             for (int i = 0; i < live.size(); i++) {
                 if (live.get(i).owner() == thread) {
                     return live.get(i);
@@ -208,7 +214,9 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
             return left;
         }
 
-        /** The same, or without the things of ended threads where so many have come that it is time to look for them. */
+        /**
+         * The same, or without the things of ended threads where so many have come that it is time to look for them.
+         */
         Slots<T, L> sweptIfDue(Keeper<T, L> keeper) {
             return live.size() < sweepAt ? this : swept(keeper);
         }
@@ -305,8 +313,8 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     /**
      * What belongs to the calling thread alone, in the fewest loads. Allocates nothing.
      *
-     * @return what {@link #mine} returned; null where there is none, it is a virtual thread's, or the thread has an id that
-     *     changes
+     * @return what {@link #mine} returned; null where there is none, it is a virtual thread's, or the thread has an id
+     *     that changes
      */
     public @Nullable T own() {
         return slots.of(Thread.currentThread());

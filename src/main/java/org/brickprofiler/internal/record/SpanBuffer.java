@@ -163,7 +163,10 @@ public final class SpanBuffer {
         long valid = Math.max(from, Math.min(end, written - slots + 1));
         long lost = valid - keptFrom + (long) REFUSED.getOpaque(this) - refusedBefore;
         return new SpanCopy(
-                Arrays.copyOfRange(copied, (int) (valid - from) * LONGS_EACH, copied.length), lost, threadId, threadName);
+                Arrays.copyOfRange(copied, (int) (valid - from) * LONGS_EACH, copied.length),
+                lost,
+                threadId,
+                threadName);
     }
 
     /** How many entries a copy would have now. */

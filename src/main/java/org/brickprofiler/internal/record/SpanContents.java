@@ -123,7 +123,10 @@ public final class SpanContents {
         }
     }
 
-    /** Forgets what was written so far, but for the phase that is under way. Threads that have ended leave nothing behind then. */
+    /**
+     * Forgets what was written so far, but for the phase that is under way. Threads that have ended leave nothing
+     * behind then.
+     */
     public void clear() {
         synchronized (phases) {
             phases.subList(0, Math.max(0, phases.size() - 1)).clear();

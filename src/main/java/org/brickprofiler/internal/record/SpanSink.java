@@ -24,7 +24,8 @@ public interface SpanSink extends Tracing {
      * @param names what their keys mean
      * @return a store of that profiler alone, held by whoever may still write there; null where tiles are not wanted
      */
-    @Nullable SpanStore tiles(Names names);
+    @Nullable
+    SpanStore tiles(Names names);
 
     /**
      * Where the work of a device stream goes that a profiler times.
@@ -32,12 +33,13 @@ public interface SpanSink extends Tracing {
      * @param place which stream of which device
      * @param names what the keys of that profiler mean
      * @param owner who has the profiler; not to be kept: once it is gone only what waits is still to come
-     * @param catchUp to be run before what was taken is looked at or forgotten: makes the profiler resolve what the device
-     *     has done, where the calling thread may ask for it, and answers whether samples still wait for their time. It waits
-     *     for no device, and may take a lock; any thread
+     * @param catchUp to be run before what was taken is looked at or forgotten: makes the profiler resolve what the
+     *     device has done, where the calling thread may ask for it, and answers whether samples still wait for their
+     *     time. It waits for no device, and may take a lock; any thread
      * @return what takes the work of that stream for that profiler alone, or null where it is not wanted
      */
-    @Nullable Stream stream(Place place, Names names, Object owner, BooleanSupplier catchUp);
+    @Nullable
+    Stream stream(Place place, Names names, Object owner, BooleanSupplier catchUp);
 
     /**
      * Which queue of which device. Immutable.

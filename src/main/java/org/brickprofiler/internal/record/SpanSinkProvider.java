@@ -60,8 +60,7 @@ public abstract class SpanSinkProvider {
                     .warn("no timeline goes to '{}': nothing on the class path writes one", file);
         } catch (IllegalArgumentException | ServiceConfigurationError e) {
             String reason = e instanceof InvalidPathException ? "it is not a path" : e.getMessage();
-            LoggerFactory.getLogger(SpanSinkProvider.class)
-                    .warn("no timeline goes to '{}': {}", file, reason);
+            LoggerFactory.getLogger(SpanSinkProvider.class).warn("no timeline goes to '{}': {}", file, reason);
         }
         return null;
     }

@@ -6,8 +6,8 @@ import java.util.function.Function;
 import org.brickprofiler.spi.Tracing;
 
 /**
- * Finds the {@link SpanSink} behind a recorder. A recorder is for applications, and nothing that they can call names the
- * engine; so its class hands the way to its sink over here when it is initialized. Any thread.
+ * Finds the {@link SpanSink} behind a recorder. A recorder is for applications, and nothing that they can call names
+ * the engine; so its class hands the way to its sink over here when it is initialized. Any thread.
  */
 public final class SpanSinks {
 
@@ -39,8 +39,8 @@ public final class SpanSinks {
         }
         Function<Object, SpanSink> way = WAYS.get(recorder.getClass());
         if (way == null) {
-            throw new IllegalArgumentException(
-                    "spans go to a recorder of this library, not to a " + recorder.getClass().getName());
+            throw new IllegalArgumentException("spans go to a recorder of this library, not to a "
+                    + recorder.getClass().getName());
         }
         return way.apply(recorder);
     }

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Where all threads that record into one {@link TableRegistry} write their timelines. Whoever writes holds this object;
- * who only reads holds its {@linkplain #contents contents}, and so can know by a weak reference to the store that nobody
- * will write any more. Every method may be called from any thread.
+ * who only reads holds its {@linkplain #contents contents}, and so can know by a weak reference to the store that
+ * nobody will write any more. Every method may be called from any thread.
  */
 public final class SpanStore {
 
@@ -77,7 +77,10 @@ public final class SpanStore {
         contents.phase(number, atNs);
     }
 
-    /** Forgets what was written so far, but for the phase that is under way. Threads that have ended leave nothing behind then. */
+    /**
+     * Forgets what was written so far, but for the phase that is under way. Threads that have ended leave nothing
+     * behind then.
+     */
     public void clear() {
         contents.clear();
     }

@@ -4,7 +4,9 @@ import java.lang.ref.Reference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Writes to the timeline of one thread, or of the virtual threads that hold it in turn. Only by the owner or holder. */
+/**
+ * Writes to the timeline of one thread, or of the virtual threads that hold it in turn. Only by the owner or holder.
+ */
 public final class SpanWriter extends PerThread.Owned {
 
     /** Held so that whoever reads the timeline does not take it for ended while an entry is written. */
@@ -18,8 +20,8 @@ public final class SpanWriter extends PerThread.Owned {
      *
      * @param owner the only thread that may write, or null where threads hold it in turn
      * @param store where the timeline is kept
-     * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}; null where that is
-     *     always the thread's own
+     * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}; null where that
+     *     is always the thread's own
      */
     SpanWriter(@Nullable Thread owner, SpanStore store, @Nullable LongSupplier layer) {
         super(owner);

@@ -56,8 +56,7 @@ public record StatRow(
         if (other.count == 0) {
             return this;
         }
-        boolean otherIsLater =
-                other.lastAtNs > lastAtNs || (other.lastAtNs == lastAtNs && other.lastNs > lastNs);
+        boolean otherIsLater = other.lastAtNs > lastAtNs || (other.lastAtNs == lastAtNs && other.lastNs > lastNs);
         boolean otherIsLonger = other.maxNs > maxNs || (other.maxNs == maxNs && other.maxTag > maxTag);
         return new StatRow(
                 count + other.count,

@@ -3,9 +3,7 @@ package org.brickprofiler.internal.record;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The sums of several tables, row by row. Filled by one thread; whoever is given one only reads it.
- */
+/** The sums of several tables, row by row. Filled by one thread; whoever is given one only reads it. */
 public final class StatSums {
 
     private StatRow[] rows = new StatRow[0];
@@ -175,7 +173,8 @@ public final class StatSums {
 
     /**
      * How many platform threads recorded in the rows that were read: exact where all were. Deferred measurements count
-     * for the thread that resolved them, samples that were {@linkplain StatTable#addForeign not the writer's own} for none.
+     * for the thread that resolved them, samples that were {@linkplain StatTable#addForeign not the writer's own} for
+     * none.
      *
      * @return 0 or more
      */

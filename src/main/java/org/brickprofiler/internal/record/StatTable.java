@@ -9,15 +9,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sums of one recording thread, a row per key. One writer, any number of readers.
  *
- * <p>The writer is the owner or, for a shared table, whichever thread holds it; {@link PerThread} has the memory
- * model. Recording allocates nothing once a row exists, takes no lock and never waits. {@link RowReader} reads.
+ * <p>The writer is the owner or, for a shared table, whichever thread holds it; {@link PerThread} has the memory model.
+ * Recording allocates nothing once a row exists, takes no lock and never waits. {@link RowReader} reads.
  *
  * <h2>Why a row's values belong together</h2>
  *
- * Each row has two counts: {@code BEGUN} is raised before the other columns are written, {@code COUNT} after them.
- * The writer's fences order <i>begun, columns, count</i>; a reader's order <i>count, columns, begun</i>. Where a
- * reader finds both counts equal, no write lay between its first and its last load: a write that had begun would show
- * in {@code BEGUN}, and one that ended earlier was complete when {@code COUNT} was read.
+ * Each row has two counts: {@code BEGUN} is raised before the other columns are written, {@code COUNT} after them. The
+ * writer's fences order <i>begun, columns, count</i>; a reader's order <i>count, columns, begun</i>. Where a reader
+ * finds both counts equal, no write lay between its first and its last load: a write that had begun would show in
+ * {@code BEGUN}, and one that ended earlier was complete when {@code COUNT} was read.
  */
 public final class StatTable extends PerThread.Owned {
 
@@ -38,8 +38,8 @@ public final class StatTable extends PerThread.Owned {
     static final int MAX_TAG = 14;
 
     /**
-     * Elements of more bits than this go through {@link #add}, which keeps sums from wrapping: {@link #addTimed} asks for it
-     * with the question that it has to ask anyway, whether they are negative.
+     * Elements of more bits than this go through {@link #add}, which keeps sums from wrapping: {@link #addTimed} asks
+     * for it with the question that it has to ask anyway, whether they are negative.
      */
     private static final int LARGE_BITS = 32;
 
@@ -125,8 +125,8 @@ public final class StatTable extends PerThread.Owned {
      * @param timer a {@link TimerToken}
      * @param nowNs the clock when it was stopped
      * @param elementCount elements it processed
-     * @return false if this table has no row for it, which it may have to be given, or the elements are negative or so many
-     *     that their sum may wrap; nothing was added then
+     * @return false if this table has no row for it, which it may have to be given, or the elements are negative or so
+     *     many that their sum may wrap; nothing was added then
      */
     public boolean addTimed(long timer, long nowNs, long elementCount) {
         long[] cells = rows;
@@ -144,8 +144,8 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * Adds a sample. Only the writer; the arguments are not checked. A row that is new to this table is made first,
-     * the one case that allocates.
+     * Adds a sample. Only the writer; the arguments are not checked. A row that is new to this table is made first, the
+     * one case that allocates.
      *
      * @param key the row, 0 or more
      * @param elapsedNs its duration, ns
@@ -174,8 +174,8 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * Adds a sample that need not be one of the writer's own, such as one that a device was asked for: to the sums alone,
-     * and it does not make the writer a thread that recorded. Only the writer.
+     * Adds a sample that need not be one of the writer's own, such as one that a device was asked for: to the sums
+     * alone, and it does not make the writer a thread that recorded. Only the writer.
      *
      * @param key the row, 0 or more
      * @param elapsedNs its duration, ns
@@ -283,8 +283,7 @@ public final class StatTable extends PerThread.Owned {
      * @param outputBytes added to the bytes after compression
      * @param workCount added to the work
      */
-    public void addAmounts(
-            int key, long size, long elementCount, long inputBytes, long outputBytes, long workCount) {
+    public void addAmounts(int key, long size, long elementCount, long inputBytes, long outputBytes, long workCount) {
         long[] cells = rowsFor(key);
         int base = key * STRIDE;
         long count = begin(cells, base);
@@ -316,7 +315,9 @@ public final class StatTable extends PerThread.Owned {
         cells[cell] = Sums.limited(cells[cell], amount);
     }
 
-    /** Adds without limits: a sum that passes 2<sup>63</sup> - 1 is negative from then on, which readers take for that. */
+    /**
+     * Adds without limits: a sum that passes 2<sup>63</sup> - 1 is negative from then on, which readers take for that.
+     */
     private static void addTime(
             long[] cells, int base, long @Nullable [] spread, long elapsedNs, long atNs, long elementCount) {
         cells[base + TOTAL_NS] += elapsedNs;

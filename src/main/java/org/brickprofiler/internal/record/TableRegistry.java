@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * recorder that had found its old table before the replacement can still finish a sample there. For every sample it
  * looks its table up, or asks whether tables were replaced since it did; but it does not wait for its stores first:
  * some samples before that one may be on their way too, as many as a processor holds back in its store buffer. An old
- * table is therefore kept as <i>late</i> until its thread has written to the new one or has ended. Whatever the old
- * one has more by then counts for the interval in which it is found. A shared table is emptied by holding it, which
- * no recorder waits for.
+ * table is therefore kept as <i>late</i> until its thread has written to the new one or has ended. Whatever the old one
+ * has more by then counts for the interval in which it is found. A shared table is emptied by holding it, which no
+ * recorder waits for.
  *
  * <p>Sums of late samples are exact however many they are. Their shortest and longest are exact for two in a row; so
  * that there are no more, the reset gives stores time to arrive before it reads, far more than a store buffer needs.
@@ -36,8 +36,8 @@ public final class TableRegistry {
     private final Object readers = new Object();
 
     /**
-     * Whether anything was ever queued: where not, as on an engine without a device, boundaries look at no queue. Written
-     * before the measurement, so that who may see that sees this.
+     * Whether anything was ever queued: where not, as on an engine without a device, boundaries look at no queue.
+     * Written before the measurement, so that who may see that sees this.
      */
     private volatile boolean hasDeferred;
 
@@ -150,8 +150,8 @@ public final class TableRegistry {
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
      * @param names whose keys may have rows, or null where every key may
      * @param spans where every sample goes as a span too, or null where nobody wants that
-     * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}; asked where threads
-     *     share a timeline; null where that is always the thread's own
+     * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}; asked where
+     *     threads share a timeline; null where that is always the thread's own
      */
     public TableRegistry(
             int rowCount,
@@ -160,8 +160,7 @@ public final class TableRegistry {
             @Nullable SpanStore spans,
             @Nullable LongSupplier layer) {
         this.spans = spans;
-        this.threads = new PerThread<>(
-                new Tables(rowCount, withBuckets, names, spans, layer), Left.NOTHING, true);
+        this.threads = new PerThread<>(new Tables(rowCount, withBuckets, names, spans, layer), Left.NOTHING, true);
     }
 
     // ---- recording threads ----
@@ -459,7 +458,8 @@ public final class TableRegistry {
     }
 
     /**
-     * Hands over every measurement that was pending at the call, oldest first for each thread. Only one caller at a time.
+     * Hands over every measurement that was pending at the call, oldest first for each thread. Only one caller at a
+     * time.
      *
      * @param consumer receives them
      */

@@ -14,9 +14,9 @@ package org.brickprofiler.internal.record;
  * <p>The start is kept modulo 2<sup>51</sup> ns, so that intervals of up to 2<sup>50</sup> ns (13 days) are exact
  * whatever the clock's origin. The key is stored plus one: the all-zero token belongs to no row and is {@link #VOID}.
  *
- * <p><b>Tokens of other kinds.</b> {@link #FOREIGN} is set in a timer that is not a brick's, such as a tile's, and is read
- * as a part of the key. Such a token therefore has a key above {@link #MAX_KEY}, which no row has, and whoever asks whether
- * there is a row of that key, as every stop does, refuses it without a question more.
+ * <p><b>Tokens of other kinds.</b> {@link #FOREIGN} is set in a timer that is not a brick's, such as a tile's, and is
+ * read as a part of the key. Such a token therefore has a key above {@link #MAX_KEY}, which no row has, and whoever
+ * asks whether there is a row of that key, as every stop does, refuses it without a question more.
  */
 public final class TimerToken {
 

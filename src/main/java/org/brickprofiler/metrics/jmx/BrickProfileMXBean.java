@@ -5,8 +5,9 @@ import java.util.List;
 import org.brickprofiler.BrickProfiler;
 
 /**
- * A profiler as clients of JMX see it. All values are open types: a remote client needs no class of this library. Attributes
- * that are asked for within a second come from one snapshot. {@link BrickProfileBean} registers a profiler. Any thread.
+ * A profiler as clients of JMX see it. All values are open types: a remote client needs no class of this library.
+ * Attributes that are asked for within a second come from one snapshot. {@link BrickProfileBean} registers a profiler.
+ * Any thread.
  */
 public interface BrickProfileMXBean {
 

@@ -37,8 +37,8 @@ import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bricks of a profiler as meters of Micrometer. Their values are read from snapshots when a registry asks, so that a
- * sample costs nothing more.
+ * The bricks of a profiler as meters of Micrometer. Their values are read from snapshots when a registry asks, so that
+ * a sample costs nothing more.
  *
  * <pre>{@code
  * new BrickMetrics(profiler).bindTo(registry);
@@ -62,11 +62,11 @@ import org.jspecify.annotations.Nullable;
  *     <td>samples whose time a device did not report</td></tr>
  * </table>
  *
- * <p>A brick, and a phase of steps, gets its meters within {@value #LOOK_SECONDS} seconds: a daemon thread looks for new ones, so
- * that a registry's next reading shows all of them. A reading that comes before that finds them itself, and then a registry
- * may show a part of them, or none, until its next reading. Not more than so many bricks have series of their own; the further ones share one for each category, named
- * {@value BrickProfiler#OTHER_NAMES}. A reset of the profiler is a reset of the counters. Any thread. The registry keeps the
- * profiler alive.
+ * <p>A brick, and a phase of steps, gets its meters within {@value #LOOK_SECONDS} seconds: a daemon thread looks for
+ * new ones, so that a registry's next reading shows all of them. A reading that comes before that finds them itself,
+ * and then a registry may show a part of them, or none, until its next reading. Not more than so many bricks have
+ * series of their own; the further ones share one for each category, named {@value BrickProfiler#OTHER_NAMES}. A reset
+ * of the profiler is a reset of the counters. Any thread. The registry keeps the profiler alive.
  */
 public final class BrickMetrics implements MeterBinder {
 
@@ -146,7 +146,8 @@ public final class BrickMetrics implements MeterBinder {
      * @param profiler the profiler
      * @param tags what every meter carries besides; needed where a registry has the meters of several profilers
      * @param mostBricks the most bricks with series of their own, 0 or more
-     * @param snapshotAge how long a snapshot serves: longer than a reading of all meters, shorter than the time between two
+     * @param snapshotAge how long a snapshot serves: longer than a reading of all meters, shorter than the time between
+     *     two
      * @throws IllegalArgumentException when the number or the age is negative
      */
     public BrickMetrics(BrickProfiler profiler, Iterable<Tag> tags, int mostBricks, Duration snapshotAge) {
@@ -180,10 +181,16 @@ public final class BrickMetrics implements MeterBinder {
         }
         counter(registry, "brick.wall", "seconds", "Time the profiler was switched on for.", all -> all.wallNs() / 1e9);
         counter(
-                registry, "brick.overhead", "seconds", "Estimated time that recording took.",
+                registry,
+                "brick.overhead",
+                "seconds",
+                "Estimated time that recording took.",
                 all -> all.overheadNs() / 1e9);
         counter(
-                registry, "brick.unresolved", null, "Samples whose time a device did not report.",
+                registry,
+                "brick.unresolved",
+                null,
+                "Samples whose time a device did not report.",
                 ProfileSnapshot::unresolved);
     }
 
@@ -202,7 +209,8 @@ public final class BrickMetrics implements MeterBinder {
     }
 
     private void register(MeterRegistry registry, Labels labels) {
-        Tags all = tags.and("brick", labels.brick(), "category", labels.category().displayName());
+        Tags all =
+                tags.and("brick", labels.brick(), "category", labels.category().displayName());
         FunctionTimer.builder(
                         "brick.time",
                         this,
@@ -229,8 +237,7 @@ public final class BrickMetrics implements MeterBinder {
                 .description("Steps of a phase, and their time.")
                 .tags(all)
                 .register(registry);
-        FunctionCounter.builder(
-                        "brick.step.prefill.tokens", this, ignored -> steps(phase, StepStats::prefillTokens))
+        FunctionCounter.builder("brick.step.prefill.tokens", this, ignored -> steps(phase, StepStats::prefillTokens))
                 .description("Tokens of prompts that steps processed.")
                 .tags(all)
                 .register(registry);
@@ -243,10 +250,16 @@ public final class BrickMetrics implements MeterBinder {
     private void registerTokenTimes(MeterRegistry registry) {
         for (int percentile : PERCENTILES) {
             gauge(
-                    registry, "brick.first.token", "Time from the beginning of a prompt to its first token.", percentile,
+                    registry,
+                    "brick.first.token",
+                    "Time from the beginning of a prompt to its first token.",
+                    percentile,
                     Steps::timeToFirstToken);
             gauge(
-                    registry, "brick.output.token", "Time between two output tokens.", percentile,
+                    registry,
+                    "brick.output.token",
+                    "Time between two output tokens.",
+                    percentile,
                     Steps::timePerOutputToken);
         }
     }
@@ -257,11 +270,8 @@ public final class BrickMetrics implements MeterBinder {
             String description,
             int percentile,
             Function<Steps, LatencyDistribution> times) {
-        TimeGauge.builder(
-                        name,
-                        this,
-                        TimeUnit.NANOSECONDS,
-                        ignored -> times.apply(read().steps()).percentileNs(percentile))
+        TimeGauge.builder(name, this, TimeUnit.NANOSECONDS, ignored -> times.apply(read().steps())
+                        .percentileNs(percentile))
                 .description(description)
                 .tags(tags.and("percentile", String.valueOf(percentile)))
                 .register(registry);

@@ -37,9 +37,9 @@ import org.brickprofiler.metrics.BrickSeries;
 import org.brickprofiler.metrics.BrickSeries.Labels;
 
 /**
- * The bricks of a profiler as metrics of OpenTelemetry: cumulative sums, all of one collection from one snapshot, so that a
- * sample costs nothing more. They begin when the profiler was first on since its last reset; a reset is therefore known as
- * one.
+ * The bricks of a profiler as metrics of OpenTelemetry: cumulative sums, all of one collection from one snapshot, so
+ * that a sample costs nothing more. They begin when the profiler was first on since its last reset; a reset is
+ * therefore known as one.
  *
  * <pre>{@code
  * SdkMeterProvider.builder()
@@ -63,14 +63,15 @@ import org.brickprofiler.metrics.BrickSeries.Labels;
  * </table>
  *
  * <p>Where the attributes of OpenTelemetry's conventions for generative models are given, there are also its histograms
- * {@code gen_ai.server.time_to_first_token} and {@code gen_ai.server.time_per_output_token}, in s, with the boundaries that
- * the conventions advise. A step counts in the bucket of its duration within {@link LatencyDistribution#RELATIVE_ERROR}.
+ * {@code gen_ai.server.time_to_first_token} and {@code gen_ai.server.time_per_output_token}, in s, with the boundaries
+ * that the conventions advise. A step counts in the bucket of its duration within
+ * {@link LatencyDistribution#RELATIVE_ERROR}.
  *
  * <p>256 bricks have series of their own; further ones share one for each category, named
  * {@value BrickProfiler#OTHER_NAMES}. Any thread.
  *
- * <p>Needs {@value #ARTIFACT} {@value #OLDEST} or later; with an older one the constructors fail with an {@link
- * IllegalStateException} that names it.
+ * <p>Needs {@value #ARTIFACT} {@value #OLDEST} or later; with an older one the constructors fail with an
+ * {@link IllegalStateException} that names it.
  */
 public final class BrickMetricProducer implements MetricProducer {
 
@@ -85,11 +86,11 @@ public final class BrickMetricProducer implements MetricProducer {
     private static final AttributeKey<String> PHASE = AttributeKey.stringKey("brick.step.phase");
 
     /** What the conventions for generative models require on their metrics. */
-    private static final List<AttributeKey<String>> REQUIRED = List.of(
-            AttributeKey.stringKey("gen_ai.operation.name"), AttributeKey.stringKey("gen_ai.provider.name"));
+    private static final List<AttributeKey<String>> REQUIRED =
+            List.of(AttributeKey.stringKey("gen_ai.operation.name"), AttributeKey.stringKey("gen_ai.provider.name"));
 
-    private static final List<Double> FIRST_TOKEN_SECONDS = List.of(
-            0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0);
+    private static final List<Double> FIRST_TOKEN_SECONDS =
+            List.of(0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0);
     private static final List<Double> OUTPUT_TOKEN_SECONDS =
             List.of(0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 2.5);
 
@@ -134,11 +135,13 @@ public final class BrickMetricProducer implements MetricProducer {
 
     /** Without this question an older release would fail within its own thread, at the first collection. */
     private static void requireRelease() {
-        boolean isOld = Arrays.stream(SumData.class.getMethods()).noneMatch(each -> each.getName().equals("createLongSumData"));
+        boolean isOld = Arrays.stream(SumData.class.getMethods())
+                .noneMatch(each -> each.getName().equals("createLongSumData"));
         if (isOld) {
             CodeSource source = SumData.class.getProtectionDomain().getCodeSource();
-            throw new IllegalStateException("metrics of OpenTelemetry need " + ARTIFACT + " " + OLDEST + " or later; an older"
-                    + " one was found" + (source == null ? "" : " in " + source.getLocation()) + ": replace it");
+            throw new IllegalStateException("metrics of OpenTelemetry need " + ARTIFACT + " " + OLDEST
+                    + " or later; an older" + " one was found" + (source == null ? "" : " in " + source.getLocation())
+                    + ": replace it");
         }
     }
 
@@ -152,7 +155,10 @@ public final class BrickMetricProducer implements MetricProducer {
         to.seconds("brick.time", "Time of the executions of a brick.", bricks, CategoryStats::totalNs);
         to.counts("brick.samples", "Executions of a brick.", "{sample}", bricks, CategoryStats::count);
         to.counts(
-                "brick.elements", "Elements that a brick processed: tokens, rows, pages.", "{element}", bricks,
+                "brick.elements",
+                "Elements that a brick processed: tokens, rows, pages.",
+                "{element}",
+                bricks,
                 CategoryStats::totalElements);
         addSteps(to, snapshot.steps());
         Map<Attributes, ProfileSnapshot> whole = Map.of(Attributes.empty(), snapshot);
@@ -163,29 +169,38 @@ public final class BrickMetricProducer implements MetricProducer {
 
     private void addSteps(Collected to, Steps steps) {
         Map<Attributes, StepStats> phases = new LinkedHashMap<>();
-        steps.phases().forEach(phase ->
-                phases.put(Attributes.of(PHASE, phase.phase().name().toLowerCase(Locale.ROOT)), phase));
+        steps.phases()
+                .forEach(phase ->
+                        phases.put(Attributes.of(PHASE, phase.phase().name().toLowerCase(Locale.ROOT)), phase));
         to.seconds("brick.step.time", "Time of the steps of a phase.", phases, StepStats::totalNs);
         to.counts("brick.steps", "Steps of a phase.", "{step}", phases, StepStats::count);
         to.counts(
-                "brick.step.prefill_tokens", "Tokens of prompts that steps processed.", "{token}", phases,
+                "brick.step.prefill_tokens",
+                "Tokens of prompts that steps processed.",
+                "{token}",
+                phases,
                 StepStats::prefillTokens);
-        to.counts(
-                "brick.step.output_tokens", "Tokens that steps gave.", "{token}", phases, StepStats::outputTokens);
+        to.counts("brick.step.output_tokens", "Tokens that steps gave.", "{token}", phases, StepStats::outputTokens);
         if (!genAi.isEmpty()) {
             to.histogram(
-                    "gen_ai.server.time_to_first_token", "Time from the beginning of a prompt to its first token.",
-                    genAi, FIRST_TOKEN_SECONDS, steps.timeToFirstToken());
+                    "gen_ai.server.time_to_first_token",
+                    "Time from the beginning of a prompt to its first token.",
+                    genAi,
+                    FIRST_TOKEN_SECONDS,
+                    steps.timeToFirstToken());
             to.histogram(
-                    "gen_ai.server.time_per_output_token", "Time between two output tokens.", genAi,
-                    OUTPUT_TOKEN_SECONDS, steps.timePerOutputToken());
+                    "gen_ai.server.time_per_output_token",
+                    "Time between two output tokens.",
+                    genAi,
+                    OUTPUT_TOKEN_SECONDS,
+                    steps.timePerOutputToken());
         }
     }
 
     private static Map<Attributes, CategoryStats> byAttributes(Map<Labels, CategoryStats> sums) {
         Map<Attributes, CategoryStats> named = new LinkedHashMap<>();
-        sums.forEach((labels, sum) ->
-                named.put(Attributes.of(NAME, labels.brick(), CATEGORY, labels.category().displayName()), sum));
+        sums.forEach((labels, sum) -> named.put(
+                Attributes.of(NAME, labels.brick(), CATEGORY, labels.category().displayName()), sum));
         return named;
     }
 
@@ -211,7 +226,10 @@ public final class BrickMetricProducer implements MetricProducer {
             sums.forEach((attributes, sum) -> points.add(
                     DoublePointData.create(startNs, endNs, attributes, ns.applyAsLong(sum) / 1e9, List.of())));
             add(
-                    name, description, "s", MetricDataType.DOUBLE_SUM,
+                    name,
+                    description,
+                    "s",
+                    MetricDataType.DOUBLE_SUM,
                     SumData.createDoubleSumData(true, AggregationTemporality.CUMULATIVE, points));
         }
 
@@ -221,7 +239,10 @@ public final class BrickMetricProducer implements MetricProducer {
             sums.forEach((attributes, sum) ->
                     points.add(LongPointData.create(startNs, endNs, attributes, count.applyAsLong(sum))));
             add(
-                    name, description, unit, MetricDataType.LONG_SUM,
+                    name,
+                    description,
+                    unit,
+                    MetricDataType.LONG_SUM,
                     SumData.createLongSumData(true, AggregationTemporality.CUMULATIVE, points));
         }
 
@@ -251,7 +272,10 @@ public final class BrickMetricProducer implements MetricProducer {
             HistogramPointData point = HistogramPointData.create(
                     startNs, endNs, attributes, sum, some, min, some, max, boundaries, List.of(counts));
             add(
-                    name, description, "s", MetricDataType.HISTOGRAM,
+                    name,
+                    description,
+                    "s",
+                    MetricDataType.HISTOGRAM,
                     HistogramData.create(AggregationTemporality.CUMULATIVE, some ? List.of(point) : List.of()));
         }
 

@@ -7,7 +7,8 @@ import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.QuoteMode;
 
 /**
- * Lines of comma-separated values after RFC 4180, whose texts no spreadsheet runs. Needs commons-csv. Stateless; any thread.
+ * Lines of comma-separated values after RFC 4180, whose texts no spreadsheet runs. Needs commons-csv. Stateless; any
+ * thread.
  */
 public final class CsvCells {
 
@@ -17,7 +18,9 @@ public final class CsvCells {
 
     private static final char TEXT_MARK = '\'';
 
-    /** The first characters by which spreadsheets run a cell, or take it for marked text; the last four are wide forms. */
+    /**
+     * The first characters by which spreadsheets run a cell, or take it for marked text; the last four are wide forms.
+     */
     private static final String MARKED = "=+-@\t\r\n'\uff1d\uff0b\uff0d\uff20";
 
     /** Characters that are no delimiters here, but at which some spreadsheets split nevertheless. */
@@ -26,8 +29,9 @@ public final class CsvCells {
     private CsvCells() {}
 
     /**
-     * Marks a text that a spreadsheet would run as a formula, by an apostrophe before it, which spreadsheets take as "this is
-     * text". A text that begins with an apostrophe gets another one, so that the text is known again without its first one.
+     * Marks a text that a spreadsheet would run as a formula, by an apostrophe before it, which spreadsheets take as
+     * "this is text". A text that begins with an apostrophe gets another one, so that the text is known again without
+     * its first one.
      *
      * @param text any text
      * @return the text, after an apostrophe if it needs one

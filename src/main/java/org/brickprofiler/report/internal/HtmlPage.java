@@ -15,10 +15,10 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * One file for a browser, which loads nothing: a style sheet and a script that draws from JSON beside it. Nothing of the
- * data becomes markup: it cannot end the element that holds it, and the script makes text of it only. A content security
- * policy in the page allows its one script and its one style sheet, by their hashes, and no connection. Stateless; any
- * thread.
+ * One file for a browser, which loads nothing: a style sheet and a script that draws from JSON beside it. Nothing of
+ * the data becomes markup: it cannot end the element that holds it, and the script makes text of it only. A content
+ * security policy in the page allows its one script and its one style sheet, by their hashes, and no connection.
+ * Stateless; any thread.
  */
 public final class HtmlPage {
 
@@ -119,10 +119,15 @@ public final class HtmlPage {
      * @param text of a row
      * @throws IOException when that fails
      */
-    public static <T> void column(JsonGenerator json, String key, String keyOfTexts, Collection<T> rows, Function<T, String> text)
+    public static <T> void column(
+            JsonGenerator json, String key, String keyOfTexts, Collection<T> rows, Function<T, String> text)
             throws IOException {
         Map<String, Integer> places = new LinkedHashMap<>();
-        column(json, key, rows, row -> json.writeNumber(places.computeIfAbsent(text.apply(row), first -> places.size())));
+        column(
+                json,
+                key,
+                rows,
+                row -> json.writeNumber(places.computeIfAbsent(text.apply(row), first -> places.size())));
         column(json, keyOfTexts, places.keySet(), json::writeString);
     }
 

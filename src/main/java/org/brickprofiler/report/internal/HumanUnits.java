@@ -66,7 +66,7 @@ public final class HumanUnits {
      * same place.
      *
      * @param ns the duration, ns, 0 or more
-     * @return for example {@code "12.34  s"}
+     * @return for example {@code "12.34 s"}
      */
     public static String durationCell(long ns) {
         return durationCell(BigDecimal.valueOf(ns));
@@ -76,7 +76,7 @@ public final class HumanUnits {
      * A mean duration, as {@link #durationCell(long)}.
      *
      * @param ns the duration, ns, 0 or more
-     * @return for example {@code "12.34  s"}
+     * @return for example {@code "12.34 s"}
      */
     public static String durationCell(double ns) {
         return durationCell(BigDecimal.valueOf(ns));
@@ -91,7 +91,7 @@ public final class HumanUnits {
      * A rate for a column that is aligned to the right: the prefix is one character wide.
      *
      * @param rate the rate, 0 or more
-     * @return for example {@code "12.34 M"}, or {@code "12.34  "} without a prefix
+     * @return for example {@code "12.34 M"}, or {@code "12.34 "} without a prefix
      */
     public static String rateCell(double rate) {
         Scaled scaled = Scaled.of(BigDecimal.valueOf(rate), PREFIXES);

@@ -45,8 +45,8 @@ public final class JsonText {
      * @return a printer for one text
      */
     public static DefaultPrettyPrinter indented() {
-        Separators colonThenBlank = Separators.createDefaultInstance()
-                .withObjectFieldValueSpacing(Separators.Spacing.AFTER);
+        Separators colonThenBlank =
+                Separators.createDefaultInstance().withObjectFieldValueSpacing(Separators.Spacing.AFTER);
         DefaultPrettyPrinter printer = new DefaultPrettyPrinter(colonThenBlank);
         printer.indentObjectsWith(new DefaultIndenter("  ", "\n"));
         return printer;

@@ -1,4 +1,6 @@
-/** What reports share: numbers for people, tables in plain text, JSON, Markdown, and the frame of a page. Not exported. */
+/**
+ * What reports share: numbers for people, tables in plain text, JSON, Markdown, and the frame of a page. Not exported.
+ */
 @NullMarked
 package org.brickprofiler.report.internal;
 

@@ -20,16 +20,18 @@ import org.jspecify.annotations.Nullable;
  * SdkTracerProvider.builder().addSpanProcessor(new TimelineSpanProcessor(recorder))
  * }</pre>
  *
- * <p>Any thread. A span is recorded when it ends, at its own timestamps, whenever {@code end()} is called; a span that is open
- * when a timeline is made is shown up to that moment, with {@value TraceRecorder#NOT_ENDED} after its name. Timestamps are
- * placed on the recorder's clock by what OpenTelemetry's clock and the recorder's read as the span starts. An event lies at
- * its own timestamp; one that was given a time outside of its span lies at the nearer end of it. Attributes are left out. At
- * most {@value #MOST_OPEN} open spans are followed; one that starts beyond is not shown while it is open, and is recorded on
- * the track of the thread that ends it, placed as the span that started last.
+ * <p>Any thread. A span is recorded when it ends, at its own timestamps, whenever {@code end()} is called; a span that
+ * is open when a timeline is made is shown up to that moment, with {@value TraceRecorder#NOT_ENDED} after its name.
+ * Timestamps are placed on the recorder's clock by what OpenTelemetry's clock and the recorder's read as the span
+ * starts. An event lies at its own timestamp; one that was given a time outside of its span lies at the nearer end of
+ * it. Attributes are left out. At most {@value #MOST_OPEN} open spans are followed; one that starts beyond is not shown
+ * while it is open, and is recorded on the track of the thread that ends it, placed as the span that started last.
  */
 public final class TimelineSpanProcessor implements SpanProcessor {
 
-    /** The most open spans whose thread is remembered: an application that never ends its spans must not fill the heap. */
+    /**
+     * The most open spans whose thread is remembered: an application that never ends its spans must not fill the heap.
+     */
     static final int MOST_OPEN = 65_536;
 
     private static final String CATEGORY = "OpenTelemetry";
@@ -59,7 +61,8 @@ public final class TimelineSpanProcessor implements SpanProcessor {
     @Override
     public void onStart(@Nullable Context parent, ReadWriteSpan span) {
         long startEpochNs = span.toSpanData().getStartEpochNanos();
-        // Until a span ends, its latency is measured up to now: beginning and latency are OpenTelemetry's own clock, now.
+        // Until a span ends, its latency is measured up to now: beginning and latency are OpenTelemetry's own clock,
+        // now.
         long nowEpochNs = startEpochNs + span.getLatencyNanos();
         long offsetNs = recorder.nowNs() - nowEpochNs;
         latestOffsetNs = offsetNs;

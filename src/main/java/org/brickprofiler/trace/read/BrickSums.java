@@ -49,8 +49,22 @@ final class BrickSums {
 
         BrickStats stats(Rule.Target brick, TraceHead.Clock clock) {
             return new BrickStats(
-                    brick.name(), brick.category(), Bottleneck.UNKNOWN, count, totalNs, minNs, maxNs, lastNs,
-                    clock.unixNs(lastEndNs), totalElements, totalBytes, 0, 0, 0, 0, spread.distribution());
+                    brick.name(),
+                    brick.category(),
+                    Bottleneck.UNKNOWN,
+                    count,
+                    totalNs,
+                    minNs,
+                    maxNs,
+                    lastNs,
+                    clock.unixNs(lastEndNs),
+                    totalElements,
+                    totalBytes,
+                    0,
+                    0,
+                    0,
+                    0,
+                    spread.distribution());
         }
     }
 

@@ -76,7 +76,9 @@ final class ChromeParser {
                 throw damage(collector, offset(parser.currentLocation()), damaged);
             } catch (Rule.TooCostly tooCostly) {
                 throw new TraceFormatException(
-                        collector.source, offset(parser.currentLocation()), String.valueOf(tooCostly.getMessage()),
+                        collector.source,
+                        offset(parser.currentLocation()),
+                        String.valueOf(tooCostly.getMessage()),
                         tooCostly);
             }
         } catch (TraceInput.DamagedException | CharConversionException damaged) {
@@ -333,8 +335,7 @@ final class ChromeParser {
 
     private long time(JsonToken value) throws IOException {
         if (value.isNumeric() || value == JsonToken.VALUE_STRING) {
-            return Microseconds.toNs(
-                    parser.getTextCharacters(), parser.getTextOffset(), parser.getTextLength());
+            return Microseconds.toNs(parser.getTextCharacters(), parser.getTextOffset(), parser.getTextLength());
         }
         parser.skipChildren();
         return value == JsonToken.VALUE_NULL ? Microseconds.ABSENT : Microseconds.MALFORMED;

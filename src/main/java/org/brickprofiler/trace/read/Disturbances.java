@@ -15,9 +15,9 @@ import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 
 /**
- * What a virtual machine did beside its bricks, and how much of their time that was. Intervals come first, of all threads
- * or of one row, then the executions of bricks; each is compared with the union of the intervals of a cause. At most
- * {@value #MOST} intervals of a cause are kept. One thread.
+ * What a virtual machine did beside its bricks, and how much of their time that was. Intervals come first, of all
+ * threads or of one row, then the executions of bricks; each is compared with the union of the intervals of a cause. At
+ * most {@value #MOST} intervals of a cause are kept. One thread.
  */
 final class Disturbances {
 
@@ -41,7 +41,9 @@ final class Disturbances {
                 .add(startNs, endNs);
     }
 
-    /** Whether an interval of all threads lies around or within a time; nothing may be added for that cause afterwards. */
+    /**
+     * Whether an interval of all threads lies around or within a time; nothing may be added for that cause afterwards.
+     */
     boolean isIn(Cause cause, long startNs, long endNs) {
         Intervals all = intervals.getOrDefault(cause, Map.of()).get(ALL_ROWS);
         return all != null && all.overlapNs(startNs, endNs) > 0;
@@ -143,7 +145,8 @@ final class Disturbances {
 
         void add(long ns, long[] overlaps) {
             plus(ns, 1, overlaps);
-            buckets.computeIfAbsent(LatencyBuckets.indexOf(ns), added -> new Sum()).plus(ns, 1, overlaps);
+            buckets.computeIfAbsent(LatencyBuckets.indexOf(ns), added -> new Sum())
+                    .plus(ns, 1, overlaps);
         }
 
         private void plus(long ns, long executions, long[] overlaps) {

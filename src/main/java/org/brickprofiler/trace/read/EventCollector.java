@@ -151,8 +151,8 @@ abstract class EventCollector implements Closeable {
     abstract @Nullable Reason ignores(TraceEvent event) throws IOException;
 
     /**
-     * Returns the site that a slice is, whether the slice counts or not; null if it is none. Called before {@link
-     * #beginSlice}, for a slice that starts at a valid time.
+     * Returns the site that a slice is, whether the slice counts or not; null if it is none. Called before
+     * {@link #beginSlice}, for a slice that starts at a valid time.
      *
      * @throws TraceFormatException when a limit is reached
      */
@@ -275,8 +275,10 @@ abstract class EventCollector implements Closeable {
      */
     void end(long offset) throws TraceFormatException {
         if (eventsRead > 0 && !phaseSeen) {
-            throw error(offset, "none of " + Figures.count(eventsRead, "element") + " has a phase (ph): the text"
-                    + " is JSON, but no trace");
+            throw error(
+                    offset,
+                    "none of " + Figures.count(eventsRead, "element") + " has a phase (ph): the text"
+                            + " is JSON, but no trace");
         }
         open.forEachValue(stack -> stack.forEach(this::withoutEnd));
         open.clear();
@@ -364,7 +366,8 @@ abstract class EventCollector implements Closeable {
     }
 
     /** The slice of a row that began last, or null where none is open. */
-    @Nullable Slice innermost(int row) {
+    @Nullable
+    Slice innermost(int row) {
         List<Slice> stack = open.get(row);
         return stack == null || stack.isEmpty() ? null : stack.get(stack.size() - 1);
     }

@@ -312,7 +312,8 @@ final class EventStore implements Closeable {
          * @return the event, valid until the next call; null after the last one
          * @throws IOException when the temporary file cannot be read
          */
-        @Nullable Event next() throws IOException {
+        @Nullable
+        Event next() throws IOException {
             Event last = first;
             if (last != null && last.next()) {
                 Event other = others.peek();

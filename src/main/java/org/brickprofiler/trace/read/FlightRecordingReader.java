@@ -24,14 +24,14 @@ import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a recording of the Java Flight Recorder by the JDK's own reader, twice: first what the virtual machine did and how
- * the clocks lie to each other, then the events. Where the recording has this library's {@code brick.Execution}, those are
- * its bricks. Otherwise every event that lasts, and is not the JDK's, is a slice of its thread, by the name of its type
- * and with its fields as arguments, and so is each {@code jdk.MethodTrace}, by the method's name.
+ * Reads a recording of the Java Flight Recorder by the JDK's own reader, twice: first what the virtual machine did and
+ * how the clocks lie to each other, then the events. Where the recording has this library's {@code brick.Execution},
+ * those are its bricks. Otherwise every event that lasts, and is not the JDK's, is a slice of its thread, by the name
+ * of its type and with its fields as arguments, and so is each {@code jdk.MethodTrace}, by the method's name.
  *
- * <p>A sample of this library lies where {@link System#nanoTime()} places it, tied to the recording by the median of its
- * {@code brick.ClockAnchor}s, else at the moment at which it was committed. In place of an offset each event has its
- * number. One thread.
+ * <p>A sample of this library lies where {@link System#nanoTime()} places it, tied to the recording by the median of
+ * its {@code brick.ClockAnchor}s, else at the moment at which it was committed. In place of an offset each event has
+ * its number. One thread.
  */
 final class FlightRecordingReader {
 
@@ -158,8 +158,10 @@ final class FlightRecordingReader {
                 RecordedMethod method = recorded.getValue("method");
                 if (method != null) {
                     Method key = new Method(method.getType().getId(), method.getName(), method.getDescriptor());
-                    timings.merge(key, recorded, (one, two) ->
-                            two.getLong("invocations") >= one.getLong("invocations") ? two : one);
+                    timings.merge(
+                            key,
+                            recorded,
+                            (one, two) -> two.getLong("invocations") >= one.getLong("invocations") ? two : one);
                 }
             }
             default -> {
@@ -175,15 +177,13 @@ final class FlightRecordingReader {
     }
 
     private void disturb(Cause cause, RecordedEvent recorded) {
-        collector.head.disturbances.add(
-                cause, Disturbances.ALL_ROWS, startNs(recorded), endNs(recorded));
+        collector.head.disturbances.add(cause, Disturbances.ALL_ROWS, startNs(recorded), endNs(recorded));
     }
 
     private void disturbThread(Cause cause, RecordedEvent recorded) throws IOException {
         event.clear(0);
         event.thread = thread(recorded);
-        collector.head.disturbances.add(
-                cause, collector.row(event).number, startNs(recorded), endNs(recorded));
+        collector.head.disturbances.add(cause, collector.row(event).number, startNs(recorded), endNs(recorded));
     }
 
     /** Stops that were no pause of the garbage collector, which has operations of its own. */
@@ -204,8 +204,8 @@ final class FlightRecordingReader {
         }
         long[] sorted = clockOffsets.toSortedArray();
         clockOffsetNs = sorted[sorted.length / 2];
-        collector.head.tieClocks(sorted.length, Math.max(
-                sorted[sorted.length - 1] - clockOffsetNs, clockOffsetNs - sorted[0]));
+        collector.head.tieClocks(
+                sorted.length, Math.max(sorted[sorted.length - 1] - clockOffsetNs, clockOffsetNs - sorted[0]));
     }
 
     // ---- the second pass ----
@@ -271,8 +271,11 @@ final class FlightRecordingReader {
                 long count = recorded.getLong("invocations");
                 if (count > 0) {
                     TraceHead.Timing timing = new TraceHead.Timing(
-                            method(recorded), count, Math.multiplyExact(count, nanos(recorded, "average")),
-                            nanos(recorded, "minimum"), nanos(recorded, "maximum"));
+                            method(recorded),
+                            count,
+                            Math.multiplyExact(count, nanos(recorded, "average")),
+                            nanos(recorded, "minimum"),
+                            nanos(recorded, "maximum"));
                     byName.merge(timing.method(), timing, TraceHead.Timing::plus);
                 }
             }

@@ -17,30 +17,47 @@ final class ForeignText {
     /** So many characters show that a text is none of a binary format. */
     private static final int LEAST_TEXT = 16;
 
-    private static final String WHAT_IS_READ = "read are Chrome's JSON, Perfetto's format, flight recordings, SQLite exports"
-            + " of Nsight Systems, and TornadoVM's profiles";
+    private static final String WHAT_IS_READ =
+            "read are Chrome's JSON, Perfetto's format, flight recordings, SQLite exports"
+                    + " of Nsight Systems, and TornadoVM's profiles";
 
     /** The texts of profilers by what stands in their first lines; the first one decides. */
     private static final List<Known> KNOWN = List.of(
-            known("(?m)^\"?Time \\(%\\)\"?,\"?Total Time", "it holds sums that nsys stats prints, and no events; write the"
-                    + " recording with nsys export --type=sqlite, and read that file"),
-            known("==PROF==|\"Metric Name\",", "it holds what Nsight Compute measured of single kernels, and no times of a run;"
-                    + " record the run with Nsight Systems, and read its SQLite export"),
-            known("\\A\\s*\"?(Kind|Domain)\"?,\"?(Agent_Id|Function|Direction|Thread_Id)", "it is a table (CSV) of rocprofv3; record with"
-                    + " rocprofv3 --output-format pftrace, and read that file"),
-            known("\\A\\s*\"?(Index\"?,\"?KernelName|Name\"?,\"?(Calls|TotalDuration))", "it is a table (CSV) of sums or"
-                    + " dispatches that AMD's rocprof writes; record with rocprofv3 --output-format pftrace, and read that file"),
-            known("=== (Device|Host|API|L0|Kernel)[A-Za-z ]* (Timing|Summary|Properties)", "it is the summary that unitrace"
-                    + " prints; record with unitrace --chrome-kernel-logging, and read its JSON"),
-            known("Self CPU %", "it is a table of PyTorch's key_averages(); write the trace with"
-                    + " prof.export_chrome_trace(\"trace.json.gz\"), and read that file"),
-            known("llama_(perf|print|context|model|new)|ggml_vulkan|Vulkan Timings|load_backend:|llm_load_", "it is a log of"
-                    + " llama.cpp, which has sums and no events; there is no reader for it"),
-            known("(?i)\\A\\s*(<!doctype html|<html)", "it is an HTML page; read the trace or the JSON report that it was made"
-                    + " from"),
+            known(
+                    "(?m)^\"?Time \\(%\\)\"?,\"?Total Time",
+                    "it holds sums that nsys stats prints, and no events; write the"
+                            + " recording with nsys export --type=sqlite, and read that file"),
+            known(
+                    "==PROF==|\"Metric Name\",",
+                    "it holds what Nsight Compute measured of single kernels, and no times of a run;"
+                            + " record the run with Nsight Systems, and read its SQLite export"),
+            known(
+                    "\\A\\s*\"?(Kind|Domain)\"?,\"?(Agent_Id|Function|Direction|Thread_Id)",
+                    "it is a table (CSV) of rocprofv3; record with"
+                            + " rocprofv3 --output-format pftrace, and read that file"),
+            known(
+                    "\\A\\s*\"?(Index\"?,\"?KernelName|Name\"?,\"?(Calls|TotalDuration))",
+                    "it is a table (CSV) of sums or"
+                            + " dispatches that AMD's rocprof writes; record with rocprofv3 --output-format pftrace, and read that file"),
+            known(
+                    "=== (Device|Host|API|L0|Kernel)[A-Za-z ]* (Timing|Summary|Properties)",
+                    "it is the summary that unitrace"
+                            + " prints; record with unitrace --chrome-kernel-logging, and read its JSON"),
+            known(
+                    "Self CPU %",
+                    "it is a table of PyTorch's key_averages(); write the trace with"
+                            + " prof.export_chrome_trace(\"trace.json.gz\"), and read that file"),
+            known(
+                    "llama_(perf|print|context|model|new)|ggml_vulkan|Vulkan Timings|load_backend:|llm_load_",
+                    "it is a log of" + " llama.cpp, which has sums and no events; there is no reader for it"),
+            known(
+                    "(?i)\\A\\s*(<!doctype html|<html)",
+                    "it is an HTML page; read the trace or the JSON report that it was made" + " from"),
             known("\\A\\s*<", "it is XML; write the events in another format: " + WHAT_IS_READ),
-            known("\\A[^\\n,;\\t]*[,;\\t][^\\n,;\\t]*[,;\\t]", "it is a table (CSV), which may hold anything; write the events"
-                    + " in another format: " + WHAT_IS_READ));
+            known(
+                    "\\A[^\\n,;\\t]*[,;\\t][^\\n,;\\t]*[,;\\t]",
+                    "it is a table (CSV), which may hold anything; write the events" + " in another format: "
+                            + WHAT_IS_READ));
 
     private ForeignText() {}
 

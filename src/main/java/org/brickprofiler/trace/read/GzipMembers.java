@@ -9,9 +9,9 @@ import java.util.zip.Inflater;
 import java.util.zip.ZipException;
 
 /**
- * Unpacks gzip up to the end of the file: every member of it, as RFC 1952 has them one after the other, and no byte behind
- * them but zeros, with which tapes and block devices fill up. {@link java.util.zip.GZIPInputStream} ends without a word at
- * the first byte that begins no member, and may do so between two members. One thread.
+ * Unpacks gzip up to the end of the file: every member of it, as RFC 1952 has them one after the other, and no byte
+ * behind them but zeros, with which tapes and block devices fill up. {@link java.util.zip.GZIPInputStream} ends without
+ * a word at the first byte that begins no member, and may do so between two members. One thread.
  */
 final class GzipMembers extends InputStream {
 

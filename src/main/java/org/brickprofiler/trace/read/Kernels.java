@@ -46,7 +46,9 @@ final class Kernels {
         }
     }
 
-    /** What else than the event's own text decides: whether it is a copy, and the brick that its range is named after. */
+    /**
+     * What else than the event's own text decides: whether it is a copy, and the brick that its range is named after.
+     */
     private record CacheKey(Rule.Key key, boolean isCopy, Optional<Rule.Target> ofRange) {}
 
     /** The bricks that ranges are named after, in the last part of their names. */
@@ -89,9 +91,8 @@ final class Kernels {
         if (known != null) {
             return known;
         }
-        boolean isKnown = BrickId.parse(name)
-                .filter(id -> id.displayName().equals(name))
-                .isPresent();
+        boolean isKnown =
+                BrickId.parse(name).filter(id -> id.displayName().equals(name)).isPresent();
         knownBricks += isKnown ? 1 : 0;
         boolean hasRoom = isKnown || kernels.size() - knownBricks < mostNames;
         return add(hasRoom ? kernel : new Kernel(OTHER_BRICKS.name(), OTHER_BRICKS, true, false));
@@ -100,7 +101,8 @@ final class Kernels {
     private Optional<Rule.Target> ofRange(@Nullable String range) {
         return range == null
                 ? Optional.empty()
-                : ofRanges.computeIfAbsent(range, name -> Rule.Target.named(LAST_PART.matcher(name).replaceFirst("")));
+                : ofRanges.computeIfAbsent(
+                        range, name -> Rule.Target.named(LAST_PART.matcher(name).replaceFirst("")));
     }
 
     private int find(CacheKey event) {
@@ -143,9 +145,7 @@ final class Kernels {
      */
     int as(int number, Rule.Target target) {
         Kernel kernel = kernels.get(number);
-        return kernel.target().equals(target)
-                ? number
-                : add(new Kernel(kernel.name(), target, true, kernel.isCopy()));
+        return kernel.target().equals(target) ? number : add(new Kernel(kernel.name(), target, true, kernel.isCopy()));
     }
 
     /**

@@ -66,9 +66,11 @@ final class LaunchRanges {
         int count = threads.size();
         int[] order = new int[count];
         Arrays.setAll(order, i -> i);
-        MergeSort.sort(order, (a, b) -> threads.get(a) != threads.get(b)
-                ? Integer.compare(threads.get(a), threads.get(b))
-                : Long.compare(startsNs.get(a), startsNs.get(b)));
+        MergeSort.sort(
+                order,
+                (a, b) -> threads.get(a) != threads.get(b)
+                        ? Integer.compare(threads.get(a), threads.get(b))
+                        : Long.compare(startsNs.get(a), startsNs.get(b)));
         sortedNs = new long[count];
         places = new int[count];
         begins = new int[threadCount + 1];

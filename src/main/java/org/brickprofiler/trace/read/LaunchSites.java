@@ -130,8 +130,9 @@ final class LaunchSites implements Closeable {
         }
 
         /**
-         * Returns the kind of a module by its class. The noun at the end of a name decides if the name has several: {@code
-         * GPT2LMHeadModel} is a model, {@code Qwen3MoeDecoderLayer} is a layer, {@code LayerNormLinear} is a projection.
+         * Returns the kind of a module by its class. The noun at the end of a name decides if the name has several:
+         * {@code GPT2LMHeadModel} is a model, {@code Qwen3MoeDecoderLayer} is a layer, {@code LayerNormLinear} is a
+         * projection.
          */
         static Kind ofClass(String name) {
             String text = name.toLowerCase(Locale.ROOT);
@@ -239,8 +240,8 @@ final class LaunchSites implements Closeable {
         }
 
         /**
-         * Returns the kind of a launch in one module within another. A projection belongs to the part that holds it: in a
-         * pooler, or in the transformation ahead of a head's own projection, it is none of a layer and no head.
+         * Returns the kind of a launch in one module within another. A projection belongs to the part that holds it: in
+         * a pooler, or in the transformation ahead of a head's own projection, it is none of a layer and no head.
          */
         private static Kind within(Kind inner, Kind outer) {
             return switch (inner) {
@@ -263,7 +264,9 @@ final class LaunchSites implements Closeable {
 
     // ---- collecting ----
 
-    /** Returns the number of the kind that a slice of the host is, or of a launch; {@link #NOTHING} if it is neither. */
+    /**
+     * Returns the number of the kind that a slice of the host is, or of a launch; {@link #NOTHING} if it is neither.
+     */
     int siteOf(TraceEvent event) {
         if (event.category.equals("python_function")) {
             return event.name.startsWith(MODULE) ? kindOf(event.name).index() : NOTHING;
@@ -316,7 +319,10 @@ final class LaunchSites implements Closeable {
 
     // ---- sites ----
 
-    /** What surrounds a kernel's launch, in one number: the kinds of the innermost module and its block, and which block. */
+    /**
+     * What surrounds a kernel's launch, in one number: the kinds of the innermost module and its block, and which
+     * block.
+     */
     static Kind leaf(long site) {
         return Kind.ALL[(int) (site & KIND_MASK)];
     }
@@ -377,8 +383,15 @@ final class LaunchSites implements Closeable {
                 if (event.endNs() == LAUNCH_END) {
                     site = event.detail();
                 } else {
-                    sited.add(event.row(), event.deviceNs(), event.detail(), event.offset(), event.name(),
-                            event.amount(), 0, correlation < 0 ? UNKNOWN : site);
+                    sited.add(
+                            event.row(),
+                            event.deviceNs(),
+                            event.detail(),
+                            event.offset(),
+                            event.name(),
+                            event.amount(),
+                            0,
+                            correlation < 0 ? UNKNOWN : site);
                 }
             }
         }
@@ -409,7 +422,14 @@ final class LaunchSites implements Closeable {
             long beginsAt = event.startNs();
             long endsAt = event.endNs();
             join.add(
-                    event.row(), correlation, KERNEL_END, event.offset(), event.name(), event.amount(), beginsAt, endsAt);
+                    event.row(),
+                    correlation,
+                    KERNEL_END,
+                    event.offset(),
+                    event.name(),
+                    event.amount(),
+                    beginsAt,
+                    endsAt);
         }
     }
 

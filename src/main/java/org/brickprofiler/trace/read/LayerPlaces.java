@@ -190,7 +190,8 @@ final class LayerPlaces implements Closeable {
     private static final class Stream {
         final List<Item> items = new ArrayList<>();
         /** The attention before them; null before the first one. */
-        @Nullable Item opening;
+        @Nullable
+        Item opening;
         /** Whether they are more than can be kept. */
         boolean isTooLong;
         /** The kernels that were found to be projections of queries, keys and values. */
@@ -249,7 +250,8 @@ final class LayerPlaces implements Closeable {
     }
 
     private void add(Execution event, long site) throws IOException {
-        Item item = new Item(event, site, parts.getIfAbsentPut(event.kernel(), () -> Part.of(kernels.get(event.kernel()))));
+        Item item =
+                new Item(event, site, parts.getIfAbsentPut(event.kernel(), () -> Part.of(kernels.get(event.kernel()))));
         Stream stream = streams.getIfAbsentPut(event.row(), Stream::new);
         if (isAttention(item)) {
             end(stream, item);
@@ -291,7 +293,8 @@ final class LayerPlaces implements Closeable {
         Execution event = item.event;
         Rule.Target target = item.target;
         int kernel = target == null ? event.kernel() : kernels.as(event.kernel(), target);
-        placed.add(event.row(), event.startNs(), event.endNs(), event.offset(), kernel, event.amount(), 0, item.evidence);
+        placed.add(
+                event.row(), event.startNs(), event.endNs(), event.offset(), kernel, event.amount(), 0, item.evidence);
     }
 
     /** The number of a layout, which is now in one more place; those past the bounds do not repeat. */
@@ -432,8 +435,8 @@ final class LayerPlaces implements Closeable {
 
         /**
          * Counts a product behind the last layer as the head. The last product of a trace may also be the first one of
-         * another layer, if first products have its kernel. A product of a pooler or a classifier is no head; its module
-         * shows that.
+         * another layer, if first products have its kernel. A product of a pooler or a classifier is no head; its
+         * module shows that.
          */
         private void head(Item product) {
             if (mayBeHead(product.site) && (closing != null || !stream.qkv.contains(product.event.kernel()))) {
@@ -582,7 +585,9 @@ final class LayerPlaces implements Closeable {
                     } else if (block == Kind.ATTENTION) {
                         inAttention(item);
                     } else if (block == Kind.FFN && item.part == Part.PRODUCT) {
-                        feedForwards.computeIfAbsent(LaunchSites.run(item.site), run -> new ArrayList<>()).add(at);
+                        feedForwards
+                                .computeIfAbsent(LaunchSites.run(item.site), run -> new ArrayList<>())
+                                .add(at);
                     } else if (block == Kind.FFN) {
                         item.be(item.target == null ? FFN_ELEMENTWISE : item.target, Evidence.BY_MODULE);
                     } else if (block == Kind.MODEL && leaf == Kind.LINEAR && item.part == Part.PRODUCT) {
@@ -604,7 +609,9 @@ final class LayerPlaces implements Closeable {
             } else {
                 boolean isAfter = leaf == Kind.ROW_PARALLEL
                         || (opening != null && LaunchSites.run(opening.site) == LaunchSites.run(item.site));
-                item.be(Rule.Target.of(isAfter ? BrickId.OUTPUT_PROJECTION : BrickId.QKV_PROJECTION), Evidence.BY_MODULE);
+                item.be(
+                        Rule.Target.of(isAfter ? BrickId.OUTPUT_PROJECTION : BrickId.QKV_PROJECTION),
+                        Evidence.BY_MODULE);
             }
         }
 

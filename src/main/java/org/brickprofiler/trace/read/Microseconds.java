@@ -23,6 +23,7 @@ final class Microseconds {
 
     /** So many digits and three decimals fit 64 bits without a sign; a calendar time has as many. */
     private static final int LONGEST_PLAIN = 16;
+
     private static final int LONGEST_TEXT = 100;
     private static final int NS_DIGITS = 3;
     private static final int MOST_DIGITS = 20;

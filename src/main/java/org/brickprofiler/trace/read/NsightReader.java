@@ -46,7 +46,8 @@ final class NsightReader {
     /** A table of rocmProfileData, whose own script makes a trace of it. */
     private static final String ROCM_OPERATIONS = "rocpd_op";
 
-    private static final String ROCM_NEXT = "; it is of rocmProfileData: convert it with rpd2tracing.py, and read the JSON";
+    private static final String ROCM_NEXT =
+            "; it is of rocmProfileData: convert it with rpd2tracing.py, and read the JSON";
     private static final String RANGES = "NVTX_EVENTS";
     private static final List<String> OF_DEVICE = List.of(KERNELS, COPIES, FILLS, GRAPHS);
 
@@ -56,7 +57,9 @@ final class NsightReader {
     private static final int START_END_RANGE = 60;
     private static final int DOMAIN = 75;
 
-    /** In place of a process that an export does not have with a kernel: the one whose calls are there, if it is one. */
+    /**
+     * In place of a process that an export does not have with a kernel: the one whose calls are there, if it is one.
+     */
     private static final String ONLY_PROCESS = "(SELECT CASE WHEN min(globalTid >> 24) = max(globalTid >> 24)"
             + " THEN max(globalTid) END FROM " + CALLS + ")";
 
@@ -77,7 +80,9 @@ final class NsightReader {
     /** SQLITE_OPEN_READONLY and SQLITE_OPEN_URI, as the driver of Xerial takes them. */
     private static final String READ_ONLY_BY_URI = "65";
 
-    /** SQLite's codes for what is not the database's fault: busy, locked, no memory, no permission, no disk, no file. */
+    /**
+     * SQLite's codes for what is not the database's fault: busy, locked, no memory, no permission, no disk, no file.
+     */
     private static final Set<Integer> OF_MACHINE = Set.of(3, 5, 6, 7, 8, 9, 10, 13, 14, 23);
 
     private final Connection database;
@@ -151,7 +156,8 @@ final class NsightReader {
             reader.readAll();
         } catch (SQLException failed) {
             long read = reader == null ? 0 : reader.events;
-            String reason = String.valueOf(failed.getMessage()).lines().findFirst().orElse("");
+            String reason =
+                    String.valueOf(failed.getMessage()).lines().findFirst().orElse("");
             if (OF_MACHINE.contains(failed.getErrorCode())) {
                 throw new IOException("cannot read " + collector.source + ": " + reason, failed);
             }
@@ -170,7 +176,8 @@ final class NsightReader {
             DriverManager.getDriver(url);
         } catch (SQLException none) {
             throw new IOException(
-                    "cannot read " + source + ": an SQLite database needs org.xerial:sqlite-jdbc on the class path, which"
+                    "cannot read " + source
+                            + ": an SQLite database needs org.xerial:sqlite-jdbc on the class path, which"
                             + " the command line has",
                     none);
         }
@@ -205,14 +212,18 @@ final class NsightReader {
     // ---- tables ----
 
     private void readTables() throws SQLException, IOException {
-        each("SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'", row ->
-                tables.computeIfAbsent(row.getString(1), added -> new HashSet<>()).add(row.getString(2)));
+        each(
+                "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'",
+                row -> tables.computeIfAbsent(row.getString(1), added -> new HashSet<>())
+                        .add(row.getString(2)));
         List<String> known = new ArrayList<>(OF_DEVICE);
         known.addAll(List.of(CALLS, RANGES));
         known.retainAll(tables.keySet());
         if (known.isEmpty()) {
             throw new TraceFormatException(
-                    collector.source, 0, "it is an SQLite database, but no export of Nsight Systems with CUDA or NVTX: it"
+                    collector.source,
+                    0,
+                    "it is an SQLite database, but no export of Nsight Systems with CUDA or NVTX: it"
                             + " has none of the tables " + String.join(", ", OF_DEVICE) + ", " + CALLS + ", " + RANGES
                             + (tables.containsKey(ROCM_OPERATIONS) ? ROCM_NEXT : ""));
         }
@@ -283,8 +294,9 @@ final class NsightReader {
 
     private void readHead() throws SQLException, IOException {
         each(query("TARGET_INFO_SESSION_START_TIME", "utcEpochNs"), row -> collector.head.baseTimeNs = row.getLong(1));
-        each(query("TARGET_INFO_GPU", "id", "name", "totalMemory"), row -> collector.head.device(
-                row.getLong(1), orEmpty(row.getString(2)), "CUDA", row.getLong(3)));
+        each(
+                query("TARGET_INFO_GPU", "id", "name", "totalMemory"),
+                row -> collector.head.device(row.getLong(1), orEmpty(row.getString(2)), "CUDA", row.getLong(3)));
     }
 
     private void readThreadNames() throws SQLException, IOException {
@@ -380,7 +392,8 @@ final class NsightReader {
                 }
             });
         }
-        String query = query(RANGES, "start", "end", "eventType", "globalTid", "endGlobalTid", "text", "textId", "domainId");
+        String query =
+                query(RANGES, "start", "end", "eventType", "globalTid", "endGlobalTid", "text", "textId", "domainId");
         each(query + " WHERE eventType IN (" + MARK + ", " + PUSH_POP_RANGE + ", " + START_END_RANGE + ")", row -> {
             int type = row.getInt(3);
             long globalTid = row.getLong(4);
@@ -428,7 +441,15 @@ final class NsightReader {
 
     private void readKernels() throws SQLException, IOException {
         String query = query(
-                KERNELS, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "demangledName", "shortName");
+                KERNELS,
+                "start",
+                "end",
+                "deviceId",
+                "streamId",
+                "correlationId",
+                "globalPid",
+                "demangledName",
+                "shortName");
         each(query, row -> {
             String name = string(row.getLong(7));
             begin('X', name.isEmpty() ? string(row.getLong(8)) : name, "kernel");

@@ -72,10 +72,7 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         END(Effect.IGNORED, "end of a slice"),
         /** A phase with another meaning, or none that is known. */
         OTHER_PHASE(
-                Effect.IGNORED,
-                "other phase",
-                "events of other phases left out",
-                "event of another phase left out"),
+                Effect.IGNORED, "other phase", "events of other phases left out", "event of another phase left out"),
         /** A place holder: null or an empty object. */
         EMPTY(Effect.IGNORED, "empty"),
         /** A slice that a rule says to ignore. */
@@ -130,7 +127,9 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         BEGIN_WITHOUT_END(Effect.DROPPED, "begin without end, dropped"),
         /** An end whose begin is not in the trace. */
         END_WITHOUT_BEGIN(Effect.DROPPED, "end without begin, dropped"),
-        /** The trace is damaged, and was {@linkplain ReadOptions#salvage read up to there}; the name is what is wrong. */
+        /**
+         * The trace is damaged, and was {@linkplain ReadOptions#salvage read up to there}; the name is what is wrong.
+         */
         DAMAGE(Effect.REPAIRED, "damage, read up to there"),
         /** A byte of a text that is no UTF-8 was read as a question mark. */
         INVALID_UTF8(Effect.REPAIRED, "bytes that are no UTF-8, read as ?"),
@@ -263,8 +262,7 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
 
         /** Counts one of a name with its time; the caller bounds the names. */
         void addTimed(Reason reason, String name, long elapsedNs) {
-            Sum sum = parts.computeIfAbsent(reason, added -> new HashMap<>())
-                    .computeIfAbsent(name, added -> new Sum());
+            Sum sum = parts.computeIfAbsent(reason, added -> new HashMap<>()).computeIfAbsent(name, added -> new Sum());
             sum.count++;
             sum.elapsedNs += elapsedNs;
         }
@@ -279,7 +277,10 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
                 }
                 parts.getOrDefault(reason, Map.of()).entrySet().stream()
                         .map(part -> new Omission(
-                                reason, part.getKey(), part.getValue().count, part.getValue().elapsedNs,
+                                reason,
+                                part.getKey(),
+                                part.getValue().count,
+                                part.getValue().elapsedNs,
                                 part.getValue().firstOffset))
                         .sorted(LARGEST_FIRST)
                         .forEach(all::add);

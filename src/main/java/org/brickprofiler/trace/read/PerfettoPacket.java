@@ -33,7 +33,8 @@ final class PerfettoPacket {
     final List<Interned> interned = new ArrayList<>();
     final List<Clock> clocks = new ArrayList<>();
     /** What the packet says of a track. */
-    @Nullable TrackDescription track;
+    @Nullable
+    TrackDescription track;
 
     long offset;
     long sequence;
@@ -167,8 +168,8 @@ final class PerfettoPacket {
                 track = new TrackReader().read();
                 in.leave(outer);
             }
-            case PACKET_COMPRESSED << 3 | BYTES -> throw in.error(
-                    "compressed packets are not read; convert the trace with Perfetto's traceconv first");
+            case PACKET_COMPRESSED << 3 | BYTES ->
+                throw in.error("compressed packets are not read; convert the trace with Perfetto's traceconv first");
             default -> {
                 skipped++;
                 in.skip();
@@ -261,8 +262,7 @@ final class PerfettoPacket {
                     text = Long.toUnsignedString(whole);
                 }
                 case ANNOTATION_BOOL << 3 | VARINT -> text = String.valueOf(in.varint() != 0);
-                case ANNOTATION_DOUBLE << 3 | FIXED64 ->
-                    text = String.valueOf(Double.longBitsToDouble(in.fixed64()));
+                case ANNOTATION_DOUBLE << 3 | FIXED64 -> text = String.valueOf(Double.longBitsToDouble(in.fixed64()));
                 case ANNOTATION_STRING << 3 | BYTES -> text = in.name(mostBytes);
                 default -> in.skip();
             }
@@ -311,7 +311,9 @@ final class PerfettoPacket {
                 });
                 if (clocks.size() < MOST_CLOCKS) {
                     clocks.add(new Clock(
-                            clock[CLOCK_ID], clock[CLOCK_TIMESTAMP], clock[CLOCK_IS_INCREMENTAL] != 0,
+                            clock[CLOCK_ID],
+                            clock[CLOCK_TIMESTAMP],
+                            clock[CLOCK_IS_INCREMENTAL] != 0,
                             clock[CLOCK_UNIT_NS]));
                 }
             }
@@ -323,14 +325,15 @@ final class PerfettoPacket {
     private void defaultsField(int tag) throws IOException {
         switch (tag) {
             case DEFAULTS_CLOCK_ID << 3 | VARINT -> defaultClock = in.varint();
-            case DEFAULTS_TRACK_EVENT << 3 | BYTES -> in.message(inner -> {
-                if (inner == (EVENT_TRACK_UUID << 3 | VARINT)) {
-                    hasDefaultTrack = true;
-                    defaultTrack = in.varint();
-                } else {
-                    in.skip();
-                }
-            });
+            case DEFAULTS_TRACK_EVENT << 3 | BYTES ->
+                in.message(inner -> {
+                    if (inner == (EVENT_TRACK_UUID << 3 | VARINT)) {
+                        hasDefaultTrack = true;
+                        defaultTrack = in.varint();
+                    } else {
+                        in.skip();
+                    }
+                });
             default -> in.skip();
         }
     }

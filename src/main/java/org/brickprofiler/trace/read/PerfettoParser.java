@@ -145,8 +145,8 @@ final class PerfettoParser {
             }
             packet.interned.forEach(this::add);
             if (charactersLeft < 0) {
-                throw in.error("the names of the trace take more than " + PerfettoPacket.MOST_CHARACTERS
-                        + " characters");
+                throw in.error(
+                        "the names of the trace take more than " + PerfettoPacket.MOST_CHARACTERS + " characters");
             }
         }
 
@@ -333,9 +333,7 @@ final class PerfettoParser {
     }
 
     private void argument(Annotation annotation, Sequence sequence) {
-        String key = annotation.nameIid == 0
-                ? annotation.name
-                : textOf(sequence.annotationNames, annotation.nameIid);
+        String key = annotation.nameIid == 0 ? annotation.name : textOf(sequence.annotationNames, annotation.nameIid);
         boolean isCount = annotation.isWhole && annotation.whole >= 0;
         switch (key) {
             case TraceEvent.BYTES -> {

@@ -1,16 +1,14 @@
 package org.brickprofiler.trace.read;
 
 import java.io.IOException;
-import java.util.Arrays;
-import org.brickprofiler.Bottleneck;
-import org.brickprofiler.BrickStats;
-import java.util.Optional;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeMap;
@@ -18,7 +16,9 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.trace.SpanName;
@@ -53,7 +53,6 @@ final class ProfileBuilder extends EventCollector {
     /** That of a compilation, in a trace without times, where it counts as warm-up. */
     private static final long COMPILATION = OF_HOST - 1;
 
-
     private static final Map<String, BrickCategory> CATEGORIES = Arrays.stream(BrickCategory.values())
             .collect(Collectors.toUnmodifiableMap(BrickCategory::displayName, Function.identity()));
 
@@ -69,7 +68,9 @@ final class ProfileBuilder extends EventCollector {
     private EventStore slices = new EventStore(EventStore.Order.BY_TIME);
     private Kernels kernels;
 
-    /** Of slices on rows that a name had shown to be a device's before them; their numbers have the bit {@link #NAMED}. */
+    /**
+     * Of slices on rows that a name had shown to be a device's before them; their numbers have the bit {@link #NAMED}.
+     */
     private Kernels namedKernels;
 
     private long ignoredByRule;
@@ -114,8 +115,10 @@ final class ProfileBuilder extends EventCollector {
     }
 
     @Override
-    @Nullable Reason ignores(TraceEvent event) throws IOException {
-        Reason reason = head.isOwn() ? ignoresOwn(event) : Kind.of(event.category).ignoredAs();
+    @Nullable
+    Reason ignores(TraceEvent event) throws IOException {
+        Reason reason =
+                head.isOwn() ? ignoresOwn(event) : Kind.of(event.category).ignoredAs();
         if (reason == Reason.ANNOTATION && Microseconds.isTime(event.startNs)) {
             addStep(event);
             if (head.isOwn() && event.phase == 'X' && Microseconds.isTime(event.elapsedNs)) {
@@ -141,7 +144,8 @@ final class ProfileBuilder extends EventCollector {
     }
 
     @Override
-    @Nullable Site site(TraceEvent event) throws TraceFormatException {
+    @Nullable
+    Site site(TraceEvent event) throws TraceFormatException {
         Kind kind = Kind.of(event.category);
         if (head.isOwn() || kind.isDevice()) {
             return null;
@@ -157,13 +161,16 @@ final class ProfileBuilder extends EventCollector {
         sites.add(site, endNs);
     }
 
-    /** The number of an event's row or, if that stands beside another one for slices that would not nest, of that one. */
+    /**
+     * The number of an event's row or, if that stands beside another one for slices that would not nest, of that one.
+     */
     private int mainRow(TraceEvent event) throws TraceFormatException {
         return names.mainRow(row(event).number);
     }
 
     @Override
-    @Nullable Slice beginSlice(TraceEvent event) throws IOException {
+    @Nullable
+    Slice beginSlice(TraceEvent event) throws IOException {
         BrickCategory brick = head.isOwn() ? brickCategory(event) : null;
         if (brick != null) {
             int kernel = kernels.brick(event.name, brick);
@@ -196,7 +203,9 @@ final class ProfileBuilder extends EventCollector {
         Kernels all = isNamed ? namedKernels : kernels;
         int kernel = all.number(event, isCopy);
         int row = kernel >= 0 ? mainRow(event) : 0;
-        String elements = kernel >= 0 && !kind.isDevice() && !isNamed ? all.get(kernel).target().elements() : "";
+        String elements = kernel >= 0 && !kind.isDevice() && !isNamed
+                ? all.get(kernel).target().elements()
+                : "";
         long amount = elements.isEmpty() ? event.bytes : event.wholeNumber(elements);
         int number = kernel >= 0 && isNamed ? kernel | NAMED : kernel;
         return new Slice(event, row, number, Math.max(0, amount), 0, kind.isDevice() ? event.correlation : OF_HOST);
@@ -244,7 +253,13 @@ final class ProfileBuilder extends EventCollector {
                     boolean isNamed = (event.name() & NAMED) != 0;
                     int kernel = isNamed ? event.name() & ~NAMED : kernels.take(hosts.get(event.name()));
                     kept.add(
-                            event.row(), event.startNs(), event.endNs(), event.offset(), kernel, event.amount(), 0,
+                            event.row(),
+                            event.startNs(),
+                            event.endNs(),
+                            event.offset(),
+                            kernel,
+                            event.amount(),
+                            0,
                             TraceEvent.NONE);
                 } else {
                     omissions.add(names.isOnDevice(rows.get(event.row())) ? Reason.ANNOTATION : Reason.HOST);
@@ -351,8 +366,8 @@ final class ProfileBuilder extends EventCollector {
             return Long.MIN_VALUE;
         }
         if (skipped >= stepStartsNs.size()) {
-            throw error(0, "cannot skip " + Figures.count(skipped, "step") + ": the trace marks "
-                    + stepStartsNs.size());
+            throw error(
+                    0, "cannot skip " + Figures.count(skipped, "step") + ": the trace marks " + stepStartsNs.size());
         }
         return stepStartsNs.values().toSortedArray()[skipped];
     }
@@ -367,8 +382,7 @@ final class ProfileBuilder extends EventCollector {
             return false;
         }
         boolean isMoment = event.startNs() == event.endNs();
-        Map.Entry<Long, Boolean> phase =
-                isMoment ? phases.floorEntry(event.endNs()) : phases.lowerEntry(event.endNs());
+        Map.Entry<Long, Boolean> phase = isMoment ? phases.floorEntry(event.endNs()) : phases.lowerEntry(event.endNs());
         return phase != null && phase.getValue();
     }
 
@@ -488,8 +502,7 @@ final class ProfileBuilder extends EventCollector {
 
         @Override
         public boolean begins(Execution event) {
-            boolean counts =
-                    event.startNs() >= firstKeptNs && !warmup.contains(event.offset()) && !isInWarmup(event);
+            boolean counts = event.startNs() >= firstKeptNs && !warmup.contains(event.offset()) && !isInWarmup(event);
             busy.add(event, counts);
             return counts;
         }
@@ -511,17 +524,13 @@ final class ProfileBuilder extends EventCollector {
                 }
             } catch (ArithmeticException tooLarge) {
                 throw new TraceFormatException(
-                        source,
-                        event.offset(),
-                        "the sum of the times, elements or bytes exceeds 2^63 - 1",
-                        tooLarge);
+                        source, event.offset(), "the sum of the times, elements or bytes exceeds 2^63 - 1", tooLarge);
             }
         }
 
         private void count(Execution event, long selfNs) {
             Kernel kernel = kernels.get(event.kernel());
-            boolean isElements =
-                    head.isOwn() || (!kernel.target().elements().isEmpty() && event.detail() == OF_HOST);
+            boolean isElements = head.isOwn() || (!kernel.target().elements().isEmpty() && event.detail() == OF_HOST);
             bricks.add(
                     kernel.target(), event, selfNs, isElements ? event.amount() : 0, isElements ? 0 : event.amount());
             head.disturbances.count(kernel.target().name(), event.row(), event.startNs(), event.endNs());
@@ -571,8 +580,22 @@ final class ProfileBuilder extends EventCollector {
                 if (kernel >= 0) {
                     Rule.Target target = kernels.get(kernel).target();
                     all.add(new BrickStats(
-                            target.name(), target.category(), Bottleneck.UNKNOWN, timing.count(),
-                            timing.totalNs(), timing.minNs(), timing.maxNs(), timing.totalNs() / timing.count(), 0, 0, 0, 0, 0, 0, 0, Optional.empty()));
+                            target.name(),
+                            target.category(),
+                            Bottleneck.UNKNOWN,
+                            timing.count(),
+                            timing.totalNs(),
+                            timing.minNs(),
+                            timing.maxNs(),
+                            timing.totalNs() / timing.count(),
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            Optional.empty()));
                 }
             }
             return all;
@@ -585,8 +608,18 @@ final class ProfileBuilder extends EventCollector {
                     .map(device -> new Environment("", "", "", "", device, 0, 0))
                     .toList();
             ProfileSnapshot snapshot = new ProfileSnapshot(
-                    clock.instant(busy.firstNs()), clock.instant(busy.lastNs()), wallNs, 0, false, 0, 0,
-                    OptionalDouble.empty(), false, devices, bricks(clock), List.of());
+                    clock.instant(busy.firstNs()),
+                    clock.instant(busy.lastNs()),
+                    wallNs,
+                    0,
+                    false,
+                    0,
+                    0,
+                    OptionalDouble.empty(),
+                    false,
+                    devices,
+                    bricks(clock),
+                    List.of());
             TraceProfile.Counting counting = head.isOwn()
                     ? TraceProfile.Counting.BRICKS
                     : untimed != null

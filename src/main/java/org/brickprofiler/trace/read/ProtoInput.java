@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.LongConsumer;
 
 /**
- * Reads the wire format of Protocol Buffers field by field, without ever holding a message; see
- * <a href="https://protobuf.dev/programming-guides/encoding/">its description</a>. Fields with the wire types of groups
+ * Reads the wire format of Protocol Buffers field by field, without ever holding a message; see <a
+ * href="https://protobuf.dev/programming-guides/encoding/">its description</a>. Fields with the wire types of groups
  * are refused. Of each field exactly one of the methods that take the value is called. One thread.
  */
 final class ProtoInput {

@@ -12,13 +12,13 @@ import java.util.Objects;
  *     out
  * @param keepWarmup whether to count warm-up too. Otherwise the first executions of a kernel are left out while they
  *     last more than {@value Warmup#TIMES_MEDIAN} times the median of all its executions and more than
- *     {@value Warmup#TIMES_LONGEST} times the longest one after its first
- *     {@value Warmup#FIRST_EXECUTIONS}; a kernel with fewer than {@value Warmup#LATER_EXECUTIONS}
- *     further executions, and copies and fills, are never warm-up. In a trace of this library, what ended while a
- *     {@link org.brickprofiler.Schedule} was in its warm-up is left out, and nothing else
- * @param salvage whether to read a damaged trace up to the damage, which is then an
- *     {@link Omission.Reason#DAMAGE} of the result; otherwise it is refused, but for an array of events that ends after
- *     one of them. A trace without an event before the damage is refused in either case
+ *     {@value Warmup#TIMES_LONGEST} times the longest one after its first {@value Warmup#FIRST_EXECUTIONS}; a kernel
+ *     with fewer than {@value Warmup#LATER_EXECUTIONS} further executions, and copies and fills, are never warm-up. In
+ *     a trace of this library, what ended while a {@link org.brickprofiler.Schedule} was in its warm-up is left out,
+ *     and nothing else
+ * @param salvage whether to read a damaged trace up to the damage, which is then an {@link Omission.Reason#DAMAGE} of
+ *     the result; otherwise it is refused, but for an array of events that ends after one of them. A trace without an
+ *     event before the damage is refused in either case
  * @param limits what bounds the memory
  * @param progress is called as the reading goes on
  */

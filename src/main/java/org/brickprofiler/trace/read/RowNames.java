@@ -13,14 +13,14 @@ import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Knows by the names of processes, threads and tracks which rows of a profile lie on a device, in traces that do not mark
- * each event, and which rows stand beside another one for slices that would not nest on it. Names may come before the
- * events of a row or after them. One thread.
+ * Knows by the names of processes, threads and tracks which rows of a profile lie on a device, in traces that do not
+ * mark each event, and which rows stand beside another one for slices that would not nest on it. Names may come before
+ * the events of a row or after them. One thread.
  *
  * <p><b>Devices.</b> XLA's profiler has a process {@code /device:GPU:0} for each device, TensorFlow's timelines one for
  * each stream of it, {@code /device:GPU:0/stream:14}, and AMD's tools have {@code GPU0} and {@code COPY}. XLA draws the
- * same work several times: as kernels of streams, as operations, modules and steps. Of each device the rows of the finest
- * {@link Detail} count.
+ * same work several times: as kernels of streams, as operations, modules and steps. Of each device the rows of the
+ * finest {@link Detail} count.
  */
 final class RowNames {
 
@@ -35,7 +35,8 @@ final class RowNames {
                     + "|(COPY)(?: r\\d+)?|Ascend Hardware(?: \\d+)?");
 
     private static final Pattern NUMBERED_STREAM = Pattern.compile("/stream:\\d+");
-    private static final Pattern SUMMARY = Pattern.compile("Steps|(TensorFlow|Framework) (Ops|Name Scope)|Source( code)?");
+    private static final Pattern SUMMARY =
+            Pattern.compile("Steps|(TensorFlow|Framework) (Ops|Name Scope)|Source( code)?");
 
     /** How finely a row of a device shows its work; the later, the finer. */
     private enum Detail {
@@ -58,7 +59,9 @@ final class RowNames {
             if (name.endsWith("XLA Ops")) {
                 return OPERATIONS;
             }
-            return name.equals("XLA Modules") ? MODULES : RowNames.SUMMARY.matcher(name).matches() ? SUMMARY : PLAIN;
+            return name.equals("XLA Modules")
+                    ? MODULES
+                    : RowNames.SUMMARY.matcher(name).matches() ? SUMMARY : PLAIN;
         }
     }
 
@@ -189,7 +192,8 @@ final class RowNames {
     }
 
     private @Nullable Device device(Row row) {
-        return known.getIfAbsentPut(row.number, () -> Optional.ofNullable(find(row))).orElse(null);
+        return known.getIfAbsentPut(row.number, () -> Optional.ofNullable(find(row)))
+                .orElse(null);
     }
 
     private @Nullable Device find(Row row) {
@@ -226,8 +230,10 @@ final class RowNames {
         used.forEach(number -> {
             Device device = device(rows.get(number));
             if (device != null) {
-                finest.merge(device.name(), detail(rows.get(number), device), (one, two) ->
-                        one.compareTo(two) >= 0 ? one : two);
+                finest.merge(
+                        device.name(),
+                        detail(rows.get(number), device),
+                        (one, two) -> one.compareTo(two) >= 0 ? one : two);
             }
         });
         return used.select(number -> {

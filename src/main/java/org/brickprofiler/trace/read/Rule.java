@@ -232,14 +232,16 @@ record Rule(Target target, List<Condition> conditions, int line) {
                 return Target.IGNORE;
             }
             Optional<BrickId> known = BrickId.parse(name);
-            if (known.isPresent() && category.isPresent() && category.get() != known.get().category()) {
+            if (known.isPresent()
+                    && category.isPresent()
+                    && category.get() != known.get().category()) {
                 throw errorAt(
                         begin,
-                        name + " is a known brick of category " + known.get().category().displayName() + ", not "
+                        name + " is a known brick of category "
+                                + known.get().category().displayName() + ", not "
                                 + category.get().displayName());
             }
-            return known.map(Target::of)
-                    .orElseGet(() -> new Target(name, category.orElse(BrickCategory.OTHER)));
+            return known.map(Target::of).orElseGet(() -> new Target(name, category.orElse(BrickCategory.OTHER)));
         }
 
         private Optional<BrickCategory> category() {

@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a timeline of a trace. While it is read, spans, moments and values go into an {@link EventStore} by row, with
- * the ends of flows between them; then the rows become tracks ({@link TrackLayout}) and the ends are joined ({@link
- * TimelineFlows}). A replay of a track goes through its rows merged. What a timeline has no place for is counted. One
- * thread.
+ * the ends of flows between them; then the rows become tracks ({@link TrackLayout}) and the ends are joined
+ * ({@link TimelineFlows}). A replay of a track goes through its rows merged. What a timeline has no place for is
+ * counted. One thread.
  */
 final class TimelineBuilder extends EventCollector {
 
@@ -40,13 +40,29 @@ final class TimelineBuilder extends EventCollector {
 
     /** The arguments whose values matter. */
     private static final Set<String> WANTED = Set.of(
-            TraceEvent.BANDWIDTH, TraceEvent.CATEGORY, TraceEvent.CORRELATION, TraceEvent.DEVICE, TraceEvent.DEVICE_NS,
-            TraceEvent.LAYER, TraceEvent.STREAM, "name", "labels", "sort_index");
+            TraceEvent.BANDWIDTH,
+            TraceEvent.CATEGORY,
+            TraceEvent.CORRELATION,
+            TraceEvent.DEVICE,
+            TraceEvent.DEVICE_NS,
+            TraceEvent.LAYER,
+            TraceEvent.STREAM,
+            "name",
+            "labels",
+            "sort_index");
 
     /** What this library's writers make anew of a span, its track and its flow. */
     private static final Set<String> OWN = Set.of(
-            TraceEvent.BANDWIDTH, TraceEvent.BRICK, TraceEvent.BYTES, TraceEvent.CATEGORY, TraceEvent.CORRELATION,
-            TraceEvent.PHASE, TraceEvent.SAMPLE, TraceEvent.DEVICE, TraceEvent.STREAM, "External id");
+            TraceEvent.BANDWIDTH,
+            TraceEvent.BRICK,
+            TraceEvent.BYTES,
+            TraceEvent.CATEGORY,
+            TraceEvent.CORRELATION,
+            TraceEvent.PHASE,
+            TraceEvent.SAMPLE,
+            TraceEvent.DEVICE,
+            TraceEvent.STREAM,
+            "External id");
 
     /** How far a bandwidth may be from that of the bytes and the time, as a part of it, to be the same. */
     private static final double SAME_BANDWIDTH = 1e-6;
@@ -101,12 +117,14 @@ final class TimelineBuilder extends EventCollector {
     }
 
     @Override
-    @Nullable Reason ignores(TraceEvent event) {
+    @Nullable
+    Reason ignores(TraceEvent event) {
         return null;
     }
 
     @Override
-    @Nullable Site site(TraceEvent event) {
+    @Nullable
+    Site site(TraceEvent event) {
         return null;
     }
 
@@ -123,7 +141,8 @@ final class TimelineBuilder extends EventCollector {
     // ---- slices ----
 
     @Override
-    @Nullable Slice beginSlice(TraceEvent event) throws IOException {
+    @Nullable
+    Slice beginSlice(TraceEvent event) throws IOException {
         if (head.isOwn() && event.args.containsKey(TraceEvent.DERIVED)) {
             return null;
         }
@@ -154,9 +173,7 @@ final class TimelineBuilder extends EventCollector {
 
     /** Whether another program joined it with others by a number; this library's are made anew from flows. */
     private boolean hasCorrelation(TraceEvent event) {
-        return !head.isOwn()
-                && event.correlation >= 0
-                && event.wholeNumber(TraceEvent.DEVICE_NS) < 0;
+        return !head.isOwn() && event.correlation >= 0 && event.wholeNumber(TraceEvent.DEVICE_NS) < 0;
     }
 
     /** Whether it is a copy or a fill of another program's device, whose bytes are known. */
@@ -182,8 +199,7 @@ final class TimelineBuilder extends EventCollector {
         }
         characters += NAME_ENTRY + event.name.length() + name.category().length();
         if (characters > MOST_CHARACTERS) {
-            throw error(
-                    event.offset, "the names of its events take more than " + MOST_CHARACTERS + " characters");
+            throw error(event.offset, "the names of its events take more than " + MOST_CHARACTERS + " characters");
         }
         names.add(name);
         places.put(name, names.size() - 1);
@@ -232,8 +248,7 @@ final class TimelineBuilder extends EventCollector {
         Row row = row(event);
         row.events++;
         keep(row, event.startNs, event.offset);
-        events.add(
-                row.number, event.startNs, event.startNs, event.offset, name(event), 0, 0, INSTANT << KIND_SHIFT);
+        events.add(row.number, event.startNs, event.startNs, event.offset, name(event), 0, 0, INSTANT << KIND_SHIFT);
         omissions.add(Reason.LOOSE_FLOW, event.flowsOut.size() + event.flowsIn.size());
         countUnkept(event);
     }
@@ -269,7 +284,13 @@ final class TimelineBuilder extends EventCollector {
         row.events++;
         keep(row, event.startNs, event.offset);
         events.add(
-                row.number, event.startNs, event.startNs, event.offset, 0, Double.doubleToRawLongBits(value), 0,
+                row.number,
+                event.startNs,
+                event.startNs,
+                event.offset,
+                0,
+                Double.doubleToRawLongBits(value),
+                0,
                 VALUE << KIND_SHIFT);
     }
 
@@ -305,8 +326,8 @@ final class TimelineBuilder extends EventCollector {
         String name = event.args.getOrDefault("name", "");
         switch (event.name) {
             case "process_name" -> rows.process(event.process, event.offset).name = name;
-            case "process_labels" -> rows.process(event.process, event.offset).label =
-                    event.args.getOrDefault("labels", "");
+            case "process_labels" ->
+                rows.process(event.process, event.offset).label = event.args.getOrDefault("labels", "");
             case "thread_name" -> row(event).name = name;
             case "thread_sort_index" -> row(event).sortIndex = event.wholeNumber("sort_index");
             case "process_sort_index" -> {
@@ -331,8 +352,10 @@ final class TimelineBuilder extends EventCollector {
 
     @Override
     void withoutTimes() throws TraceFormatException {
-        throw error(0, "there is no timeline in what TornadoVM's profiler writes: it holds durations, and not when;"
-                + " the profile has their sums");
+        throw error(
+                0,
+                "there is no timeline in what TornadoVM's profiler writes: it holds durations, and not when;"
+                        + " the profile has their sums");
     }
 
     // ---- what is not kept ----
@@ -362,8 +385,7 @@ final class TimelineBuilder extends EventCollector {
         }
         return switch (key) {
             case TraceEvent.ELEMENTS -> event.elements >= 0;
-            case TraceEvent.LAYER, TraceEvent.DEVICE_NS ->
-                TraceEvent.wholeNumberOf(value) >= 0 || value.equals("-1");
+            case TraceEvent.LAYER, TraceEvent.DEVICE_NS -> TraceEvent.wholeNumberOf(value) >= 0 || value.equals("-1");
             case TraceEvent.DEVICE, TraceEvent.STREAM ->
                 head.hasTracks
                         ? isOnDevice(event)
@@ -400,13 +422,13 @@ final class TimelineBuilder extends EventCollector {
         TrackLayout layout = TrackLayout.of(rows, head, described);
         int[][] rowsOfTracks = layout.rowsOfTracks();
         flows.join(rowsOfTracks, rows);
-        long longNames =
-                names.stream().filter(name -> name.name().length() > Names.LONGEST).count();
+        long longNames = names.stream()
+                .filter(name -> name.name().length() > Names.LONGEST)
+                .count();
         omissions.add(Reason.LONG_NAME, longNames);
         omissions.add(Reason.PROCESS, layout.furtherProcesses());
         Replayed timeline = new Replayed(info(layout), List.copyOf(names), layout.tracks(), rowsOfTracks);
-        return new TraceTimeline(
-                timeline, head.isOwn(), eventsRead(), kept, omissions.list());
+        return new TraceTimeline(timeline, head.isOwn(), eventsRead(), kept, omissions.list());
     }
 
     private TraceInfo info(TrackLayout layout) {
@@ -417,8 +439,15 @@ final class TimelineBuilder extends EventCollector {
         // A moment that has a place in the calendar, which does not go back beyond 1970.
         long monotonicNs = Math.max(0, -baseNs);
         return new TraceInfo(
-                layout.processName(), layout.pid(), head.rank(), head.worldSize(), monotonicNs, baseNs + monotonicNs,
-                Math.max(0, head.spansLost()), head.clockErrorNs(), head.devices);
+                layout.processName(),
+                layout.pid(),
+                head.rank(),
+                head.worldSize(),
+                monotonicNs,
+                baseNs + monotonicNs,
+                Math.max(0, head.spansLost()),
+                head.clockErrorNs(),
+                head.devices);
     }
 
     /** Forgets the events and deletes the temporary files. */

@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The flows of a timeline: a start and one end or more that bear the same identifier, in any order. Each of them comes
- * with its span, or with a place and a time at which a span is to be sought; it stands among the events of its row until
- * all spans are there. Then they are joined in three sorted steps, so that memory is bounded whatever their number, but
- * for two bits an event: each finds its span while its track is replayed; those of one identifier are grouped to flows;
- * the flows are numbered from 1 on in the order in which they came, and their numbers kept by track and place. One
- * thread.
+ * with its span, or with a place and a time at which a span is to be sought; it stands among the events of its row
+ * until all spans are there. Then they are joined in three sorted steps, so that memory is bounded whatever their
+ * number, but for two bits an event: each finds its span while its track is replayed; those of one identifier are
+ * grouped to flows; the flows are numbered from 1 on in the order in which they came, and their numbers kept by track
+ * and place. One thread.
  */
 final class TimelineFlows implements Closeable {
 
@@ -80,7 +80,9 @@ final class TimelineFlows implements Closeable {
         add(IN, id, name, row, atNs, BEFORE, NOWHERE);
     }
 
-    /** The sequence of ends is in the place of a name, the identifier in that of an amount, the name behind the side. */
+    /**
+     * The sequence of ends is in the place of a name, the identifier in that of an amount, the name behind the side.
+     */
     private void add(long side, String id, int name, Row row, long atNs, long order, long spanOffset)
             throws IOException {
         row.hasFlows = true;

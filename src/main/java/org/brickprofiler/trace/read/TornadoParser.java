@@ -44,9 +44,10 @@ final class TornadoParser {
     private static final String DEVICE_ID = "DEVICE_ID";
 
     /** How an execution begins: with a timer of the graph, or with its first task. */
-    private static final String BEGIN = "\\{\\s*\"[^\"\\n]{1,256}\"\\s*:\\s*\\{\\s*(\"(TOTAL_[A-Z_]+|COPY_(IN|OUT)_[A-Z_]+"
-            + "|DISPATCH_TIME|ALLOCATION_BYTES)\"|\"[^\"\\n.]{1,256}\\.[^\"\\n]{1,256}\"\\s*:\\s*\\{\\s*"
-            + "\"(IP|BACKEND|METHOD|DEVICE(_ID)?|TASK_[A-Z_]+)\")\\s*:\\s*\"";
+    private static final String BEGIN =
+            "\\{\\s*\"[^\"\\n]{1,256}\"\\s*:\\s*\\{\\s*(\"(TOTAL_[A-Z_]+|COPY_(IN|OUT)_[A-Z_]+"
+                    + "|DISPATCH_TIME|ALLOCATION_BYTES)\"|\"[^\"\\n.]{1,256}\\.[^\"\\n]{1,256}\"\\s*:\\s*\\{\\s*"
+                    + "\"(IP|BACKEND|METHOD|DEVICE(_ID)?|TASK_[A-Z_]+)\")\\s*:\\s*\"";
 
     private static final Pattern BEGINS = Pattern.compile("\\s*\\[\\s*" + BEGIN);
     private static final Pattern ANYWHERE = Pattern.compile(BEGIN);
@@ -88,7 +89,12 @@ final class TornadoParser {
     private long laidNs;
 
     /** A time of an execution, and the task that it belongs to, if it is one's. Immutable. */
-    private record Timer(String name, String category, long ns, long offset, @Nullable Task task) {}
+    private record Timer(
+            String name,
+            String category,
+            long ns,
+            long offset,
+            @Nullable Task task) {}
 
     /** What the file says of a task beside its times. */
     private static final class Task {
@@ -114,7 +120,10 @@ final class TornadoParser {
         return BEGINS.matcher(head).lookingAt();
     }
 
-    /** Whether an execution begins somewhere in a text, of which only the beginning is known, and that is no Chrome trace. */
+    /**
+     * Whether an execution begins somewhere in a text, of which only the beginning is known, and that is no Chrome
+     * trace.
+     */
     static boolean beginsIn(String head) {
         return ANYWHERE.matcher(head).find() && !head.contains("\"traceEvents\"");
     }
@@ -291,7 +300,8 @@ final class TornadoParser {
             argument(BACKEND, task.backend);
             argument(DEVICE, task.device);
         } else if (timer.category().equals(COPY)) {
-            long bytes = name.equals("COPY_IN_TIME") ? bytesIn : name.equals("COPY_OUT_TIME") ? bytesOut : bytesOutInStep;
+            long bytes =
+                    name.equals("COPY_IN_TIME") ? bytesIn : name.equals("COPY_OUT_TIME") ? bytesOut : bytesOutInStep;
             event.bytes = bytes < 0 ? TraceEvent.MALFORMED_BYTES : bytes;
         }
         collector.accept(event);

@@ -9,8 +9,8 @@ import org.eclipse.collections.impl.map.mutable.UnifiedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One event of a trace, in the terms of no format: a parser fills it and hands it to {@link EventCollector#accept},
- * and uses it again for the next one. One thread.
+ * One event of a trace, in the terms of no format: a parser fills it and hands it to {@link EventCollector#accept}, and
+ * uses it again for the next one. One thread.
  */
 final class TraceEvent {
 
@@ -62,7 +62,9 @@ final class TraceEvent {
     /** The category that this library gave it, where it wrote the trace. */
     String ownCategory = "";
     /** The name that this library gave it, where it wrote the trace with another one for its readers; else null. */
-    @Nullable String ownName;
+    @Nullable
+    String ownName;
+
     String process = "";
     String thread = "";
     /** What connects events of several rows; empty where there is none. */
@@ -88,8 +90,11 @@ final class TraceEvent {
     boolean isDeviceSample;
     /** Whether an argument says that it is drawn around kernels, where no category does. */
     boolean isMarker;
-    /** The innermost range around its launch, or what {@link TraceProfile.Range} has in place; null where none is known. */
-    @Nullable String range;
+    /**
+     * The innermost range around its launch, or what {@link TraceProfile.Range} has in place; null where none is known.
+     */
+    @Nullable
+    String range;
     /** Where it stands in the trace: no two events share it, and it grows from each to the next. */
     long offset;
     /** A bit for each key that was read. */
@@ -116,8 +121,8 @@ final class TraceEvent {
         /** Anything else: of the host, or of a trace that marks nothing as the device's. */
         OTHER(null);
 
-        private static final Pattern COPY_NAME =
-                Pattern.compile("mem(ory)?(cpy|copy|set|fill)|^Copy(Host|Device)To|^FillBuffer", Pattern.CASE_INSENSITIVE);
+        private static final Pattern COPY_NAME = Pattern.compile(
+                "mem(ory)?(cpy|copy|set|fill)|^Copy(Host|Device)To|^FillBuffer", Pattern.CASE_INSENSITIVE);
 
         private final Omission.@Nullable Reason ignoredAs;
 
@@ -126,8 +131,8 @@ final class TraceEvent {
         }
 
         /**
-         * The categories of Kineto, of which older versions wrote some with a capital letter, of AMD's rocprofv3 and ROCm
-         * Systems Profiler, and of Intel's unitrace.
+         * The categories of Kineto, of which older versions wrote some with a capital letter, of AMD's rocprofv3 and
+         * ROCm Systems Profiler, and of Intel's unitrace.
          */
         static Kind of(String category) {
             return switch (category.toLowerCase(Locale.ROOT)) {

@@ -82,8 +82,11 @@ final class TraceHead {
          */
         Timing plus(Timing other) {
             return new Timing(
-                    method, Math.addExact(count, other.count), Math.addExact(totalNs, other.totalNs),
-                    Math.min(minNs, other.minNs), Math.max(maxNs, other.maxNs));
+                    method,
+                    Math.addExact(count, other.count),
+                    Math.addExact(totalNs, other.totalNs),
+                    Math.min(minNs, other.minNs),
+                    Math.max(maxNs, other.maxNs));
         }
     }
 
@@ -111,14 +114,15 @@ final class TraceHead {
      * @throws TraceFormatException when it is a version of this library whose traces mean something else, or when
      *     events came before
      */
-    void producer(String producer, List<String> understood, long eventsRead, long offset)
-            throws TraceFormatException {
+    void producer(String producer, List<String> understood, long eventsRead, long offset) throws TraceFormatException {
         if (!producer.startsWith(OWN)) {
             return;
         }
         if (!understood.contains(producer)) {
             throw new TraceFormatException(
-                    source, offset, "the trace is of \"" + Figures.plain(producer) + "\"; understood is \""
+                    source,
+                    offset,
+                    "the trace is of \"" + Figures.plain(producer) + "\"; understood is \""
                             + String.join("\" or \"", understood) + "\"");
         }
         if (eventsRead > 0 && !isOwn) {

@@ -23,13 +23,20 @@ final class TraceInput {
 
     /** How files begin that a trace is mistaken for or packed in, a character for each byte, and what they are. */
     private static final Map<String, String> FOREIGN = Map.of(
-            GZIP, "it is packed with gzip twice; unpack it once",
-            "PK\u0003\u0004", "it is a ZIP archive; unpack it",
-            "(\u00b5/\u00fd", "it is packed with zstd; unpack it",
-            "\u00fd7zXZ", "it is packed with xz; unpack it",
-            "BZh", "it is packed with bzip2; unpack it",
-            "\u0004\"M\u0018", "it is packed with LZ4; unpack it",
-            "7z\u00bc\u00af", "it is a 7z archive; unpack it");
+            GZIP,
+            "it is packed with gzip twice; unpack it once",
+            "PK\u0003\u0004",
+            "it is a ZIP archive; unpack it",
+            "(\u00b5/\u00fd",
+            "it is packed with zstd; unpack it",
+            "\u00fd7zXZ",
+            "it is packed with xz; unpack it",
+            "BZh",
+            "it is packed with bzip2; unpack it",
+            "\u0004\"M\u0018",
+            "it is packed with LZ4; unpack it",
+            "7z\u00bc\u00af",
+            "it is a 7z archive; unpack it");
 
     private static final int LONGEST_MAGIC = 16;
 
@@ -75,7 +82,9 @@ final class TraceInput {
         return new BufferedInputStream(new Reported(read, counted, totalBytes, progress), BUFFER_BYTES);
     }
 
-    /** The first bytes up to damage, which is the parser's to find, a character for each; where the text stands is kept. */
+    /**
+     * The first bytes up to damage, which is the parser's to find, a character for each; where the text stands is kept.
+     */
     private static String begin(BufferedInputStream text, int most) throws IOException {
         byte[] head = new byte[most];
         int length = 0;
@@ -183,8 +192,8 @@ final class TraceInput {
     }
 
     /**
-     * The first byte of Perfetto's format, the tag of a packet, is also a line feed, with which text may begin. JSON has
-     * only blanks before a bracket, and after that bracket what may follow it; a program may print anything before
+     * The first byte of Perfetto's format, the tag of a packet, is also a line feed, with which text may begin. JSON
+     * has only blanks before a bracket, and after that bracket what may follow it; a program may print anything before
      * TornadoVM's first object.
      */
     private static Format format(BufferedInputStream trace, String source, boolean isUtf8) throws IOException {

@@ -15,23 +15,23 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  * The profile of a trace, and what did and did not go into it. Every event that was read is counted, left out, ignored,
  * or dropped as faulty. Immutable.
  *
- * @param snapshot the profile; its wall time is {@link #wallNs}, its bytes are those of copies; it has
- *     elements only where this library wrote the trace
+ * @param snapshot the profile; its wall time is {@link #wallNs}, its bytes are those of copies; it has elements only
+ *     where this library wrote the trace
  * @param counting which events count
  * @param wallNs from the start of the first event that counts to the end of the last one, without the time in which
  *     nothing ran but events that were left out, ns; of {@link Counting#TASK_GRAPHS} the sum of the executions of task
  *     graphs, each from its start to its end
- * @param busyNs the union of the intervals of all events that count, on all rows, ns; 0 of {@link Counting#TASK_GRAPHS},
- *     which hold no times to know it by
+ * @param busyNs the union of the intervals of all events that count, on all rows, ns; 0 of
+ *     {@link Counting#TASK_GRAPHS}, which hold no times to know it by
  * @param rows rows (process and thread: of Kineto, device and stream) with an event that counts
  * @param steps slices {@code ProfilerStep#N} in the trace
  * @param eventsRead elements of the array of events; in a Perfetto trace, track events
  * @param eventsCounted events in the profile
  * @param unmatched what no rule matched
- * @param placements how it is known what matrix products and element-wise kernels are, most time first; empty where
- *     the trace has neither
- * @param ranges the NVTX ranges in which the device's events were launched, most time first, with what is known to be in
- *     none; empty where the trace does not tie launches to ranges
+ * @param placements how it is known what matrix products and element-wise kernels are, most time first; empty where the
+ *     trace has neither
+ * @param ranges the NVTX ranges in which the device's events were launched, most time first, with what is known to be
+ *     in none; empty where the trace does not tie launches to ranges
  * @param virtualMachine what a flight recording says of the virtual machine beside its bricks
  * @param omissions what was ignored, left out, dropped or repaired, in the order of {@link Omission.Reason}; of events
  *     that were left out, one for each kernel, most time first
@@ -333,8 +333,10 @@ public record TraceProfile(
         private final StringBuilder text = new StringBuilder("Trace\n");
 
         String render() {
-            fact("counted", Figures.count(eventsCounted) + " of " + Figures.count(eventsRead, "event") + " read: "
-                    + counting.displayName());
+            fact(
+                    "counted",
+                    Figures.count(eventsCounted) + " of " + Figures.count(eventsRead, "event") + " read: "
+                            + counting.displayName());
             times();
             if (events(Effect.LEFT_OUT) == 0) {
                 fact("left out", "nothing");
@@ -358,8 +360,10 @@ public record TraceProfile(
             }
             fact("rows", Figures.count(rows) + (steps == 0 ? "" : "; " + Figures.count(steps, "step") + " marked"));
             fact("wall time", Figures.duration(wallNs) + ", first to last event that counts");
-            fact("busy", Figures.duration(busyNs) + ", " + Figures.percent(busyNs, wallNs)
-                    + " of wall time: the union over all rows");
+            fact(
+                    "busy",
+                    Figures.duration(busyNs) + ", " + Figures.percent(busyNs, wallNs)
+                            + " of wall time: the union over all rows");
             fact("idle", Figures.duration(idleNs()) + ", " + Figures.percent(idleNs(), wallNs) + " of wall time");
         }
 
@@ -371,15 +375,19 @@ public record TraceProfile(
                 return;
             }
             long elapsedNs = parts.stream().mapToLong(Omission::elapsedNs).sum();
-            fact("left out", reason.displayName() + ": "
-                    + Figures.count(count(omission -> omission.reason() == reason), "event") + ", "
-                    + Figures.duration(elapsedNs));
+            fact(
+                    "left out",
+                    reason.displayName() + ": "
+                            + Figures.count(count(omission -> omission.reason() == reason), "event") + ", "
+                            + Figures.duration(elapsedNs));
             List<Omission> shown = parts.stream().limit(KERNELS_SHOWN).toList();
             List<String> names = PlainText.shortened(
                     shown.stream().map(part -> PlainText.ascii(part.name())).toList(), Figures.LONGEST_NAME);
             for (int i = 0; i < shown.size(); i++) {
-                fact("", "  " + names.get(i) + ": " + Figures.count(shown.get(i).count(), "event") + ", "
-                        + Figures.duration(shown.get(i).elapsedNs()));
+                fact(
+                        "",
+                        "  " + names.get(i) + ": " + Figures.count(shown.get(i).count(), "event") + ", "
+                                + Figures.duration(shown.get(i).elapsedNs()));
             }
             if (parts.size() > KERNELS_SHOWN) {
                 fact("", "  and " + Figures.count(parts.size() - KERNELS_SHOWN, "more kernel"));
@@ -392,10 +400,13 @@ public record TraceProfile(
             } else if (unmatched.events() == 0) {
                 fact("no rule", "a rule matched every event that counts");
             } else {
-                fact("no rule", Figures.count(unmatched.kernels(), "kernel") + ", "
-                        + Figures.count(unmatched.events(), "event") + ", " + Figures.duration(unmatched.elapsedNs())
-                        + ", " + Figures.percent(unmatched.elapsedNs(), snapshot.totalNs())
-                        + " of brick time; under their own names");
+                fact(
+                        "no rule",
+                        Figures.count(unmatched.kernels(), "kernel") + ", "
+                                + Figures.count(unmatched.events(), "event") + ", "
+                                + Figures.duration(unmatched.elapsedNs())
+                                + ", " + Figures.percent(unmatched.elapsedNs(), snapshot.totalNs())
+                                + " of brick time; under their own names");
             }
         }
 
@@ -407,7 +418,10 @@ public record TraceProfile(
                         .filter(placement -> placement.source() == source)
                         .toList();
                 if (!parts.isEmpty()) {
-                    Placement all = new Placement("", BrickCategory.OTHER, source,
+                    Placement all = new Placement(
+                            "",
+                            BrickCategory.OTHER,
+                            source,
                             parts.stream().mapToLong(Placement::events).sum(),
                             parts.stream().mapToLong(Placement::elapsedNs).sum(),
                             parts.stream().mapToLong(Placement::alike).sum());
@@ -426,14 +440,20 @@ public record TraceProfile(
         /** What the virtual machine did meanwhile. */
         private void disturbed() {
             if (virtualMachine.anchors() > 0) {
-                fact("clock", "bricks placed within " + Figures.duration(virtualMachine.clockErrorNs()) + " by "
-                        + Figures.count(virtualMachine.anchors(), "anchor"));
+                fact(
+                        "clock",
+                        "bricks placed within " + Figures.duration(virtualMachine.clockErrorNs()) + " by "
+                                + Figures.count(virtualMachine.anchors(), "anchor"));
             }
             String first = "meanwhile";
-            for (Disturbance each : virtualMachine.disturbances().stream().limit(DISTURBANCES_SHOWN).toList()) {
-                fact(first, Figures.plain(each.brick()) + ": " + each.cause().displayName() + " "
-                        + Figures.duration(each.elapsedNs()) + ", " + percent(each.share()) + " of its time, "
-                        + percent(each.shareOfTail()) + " of its p99");
+            for (Disturbance each : virtualMachine.disturbances().stream()
+                    .limit(DISTURBANCES_SHOWN)
+                    .toList()) {
+                fact(
+                        first,
+                        Figures.plain(each.brick()) + ": " + each.cause().displayName() + " "
+                                + Figures.duration(each.elapsedNs()) + ", " + percent(each.share()) + " of its time, "
+                                + percent(each.shareOfTail()) + " of its p99");
                 first = "";
             }
             int more = virtualMachine.disturbances().size() - DISTURBANCES_SHOWN;
@@ -453,10 +473,14 @@ public record TraceProfile(
             }
             long allNs = ranges.stream().mapToLong(Range::elapsedNs).sum();
             List<Range> real = ranges.stream().filter(Range::isRange).toList();
-            fact("ranges", Figures.count(real.stream().mapToLong(Range::events).sum()) + " of "
-                    + Figures.count(ranges.stream().mapToLong(Range::events).sum(), "event") + ", "
-                    + Figures.percent(real.stream().mapToLong(Range::elapsedNs).sum(), allNs)
-                    + " of device time, launched in a range: each in the innermost one");
+            fact(
+                    "ranges",
+                    Figures.count(real.stream().mapToLong(Range::events).sum()) + " of "
+                            + Figures.count(
+                                    ranges.stream().mapToLong(Range::events).sum(), "event") + ", "
+                            + Figures.percent(
+                                    real.stream().mapToLong(Range::elapsedNs).sum(), allNs)
+                            + " of device time, launched in a range: each in the innermost one");
             real.stream().limit(RANGES_SHOWN).forEach(this::range);
             if (real.size() > RANGES_SHOWN) {
                 fact("", "  and " + Figures.count(real.size() - RANGES_SHOWN, "more range"));
@@ -465,14 +489,17 @@ public record TraceProfile(
         }
 
         private void range(Range range) {
-            fact("", "  " + Figures.plain(range.name()) + ": " + Figures.count(range.events(), "event") + ", "
-                    + Figures.duration(range.elapsedNs()));
+            fact(
+                    "",
+                    "  " + Figures.plain(range.name()) + ": " + Figures.count(range.events(), "event") + ", "
+                            + Figures.duration(range.elapsedNs()));
         }
 
         private String extent(Placement placement) {
             return Figures.count(placement.events(), "event") + ", " + Figures.duration(placement.elapsedNs())
                     + (placement.source() == Source.PLACE
-                            ? ", " + Figures.percent(placement.alike(), placement.events()) + " of them in layers that repeat"
+                            ? ", " + Figures.percent(placement.alike(), placement.events())
+                                    + " of them in layers that repeat"
                             : "");
         }
 
@@ -480,9 +507,12 @@ public record TraceProfile(
             String first = title;
             for (Omission omission : omissions) {
                 if (which.test(omission)) {
-                    fact(first, Figures.count(omission.count()) + " " + omission.reason().displayName()
-                            + (omission.name().isEmpty() ? "" : " (" + Figures.plain(omission.name()) + ")")
-                            + (omission.isFault() ? "; first at offset " + omission.firstOffset() : ""));
+                    fact(
+                            first,
+                            Figures.count(omission.count()) + " "
+                                    + omission.reason().displayName()
+                                    + (omission.name().isEmpty() ? "" : " (" + Figures.plain(omission.name()) + ")")
+                                    + (omission.isFault() ? "; first at offset " + omission.firstOffset() : ""));
                     first = "";
                 }
             }

@@ -33,12 +33,12 @@ import org.brickprofiler.internal.io.InputFile;
  * {@link org.brickprofiler.BrickCategory} in any case; a known brick has its own, a dynamic one is Other without it.
  * {@code ignore} makes a kernel count nowhere. A condition looks for a Java regular expression in the event's name,
  * category ({@code cat}) or argument ({@code args.KEY}, {@code args."External id"}); {@code \/} is a slash, an
- * {@code i} after the last slash ignores the case. It does not hold where the argument is missing. {@code elements=args.KEY} is no condition: it names
- * the argument that has the elements of a slice, where the trace marks no device events. The first rule whose conditions
- * hold decides.
+ * {@code i} after the last slash ignores the case. It does not hold where the argument is missing.
+ * {@code elements=args.KEY} is no condition: it names the argument that has the elements of a slice, where the trace
+ * marks no device events. The first rule whose conditions hold decides.
  *
- * <p>A pattern sees the first {@value Names#LONGEST} characters. One that tries too many combinations ends the
- * reading with a {@link TraceFormatException} instead of taking for ever.
+ * <p>A pattern sees the first {@value Names#LONGEST} characters. One that tries too many combinations ends the reading
+ * with a {@link TraceFormatException} instead of taking for ever.
  */
 public final class TraceRules {
 
@@ -68,9 +68,9 @@ public final class TraceRules {
 
     /**
      * The rules that come with the library: kernels of PyTorch, vLLM, SGLang, llama.cpp, Triton, TensorRT-LLM, cuBLAS,
-     * cuDNN, CUTLASS, MIOpen, FlashAttention, FlashInfer and NCCL, copies and fills. They do not show which projection a
-     * matrix product is: it is {@code Gemm}, of category {@link org.brickprofiler.BrickCategory#MATRIX_PRODUCT}, until
-     * {@link TraceReader} finds its place.
+     * cuDNN, CUTLASS, MIOpen, FlashAttention, FlashInfer and NCCL, copies and fills. They do not show which projection
+     * a matrix product is: it is {@code Gemm}, of category {@link org.brickprofiler.BrickCategory#MATRIX_PRODUCT},
+     * until {@link TraceReader} finds its place.
      *
      * @return the same object each time
      */

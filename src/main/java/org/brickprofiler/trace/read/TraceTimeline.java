@@ -21,8 +21,7 @@ import org.brickprofiler.trace.read.Omission.Reason;
  * @param omissions what a timeline has no place for, and what was dropped or repaired, in the order of
  *     {@link Omission.Reason}; of arguments, one for each name, the most frequent first
  */
-public record TraceTimeline(
-        Timeline timeline, boolean isOwn, long eventsRead, long events, List<Omission> omissions)
+public record TraceTimeline(Timeline timeline, boolean isOwn, long eventsRead, long events, List<Omission> omissions)
         implements Closeable {
 
     private static final int ARGUMENTS_SHOWN = 5;
@@ -75,7 +74,9 @@ public record TraceTimeline(
         if (arguments.size() > ARGUMENTS_SHOWN) {
             names.add((arguments.size() - ARGUMENTS_SHOWN) + " further kinds");
         }
-        return Reason.ARGUMENT.text(arguments.stream().mapToLong(Omission::count).sum()) + names;
+        return Reason.ARGUMENT.text(
+                        arguments.stream().mapToLong(Omission::count).sum())
+                + names;
     }
 
     /**

@@ -65,8 +65,7 @@ abstract class TrackLayout {
      * @param described what the trace says of its tracks, by identifier
      */
     static TrackLayout of(TraceRows rows, TraceHead head, Map<Long, TrackDescription> described) {
-        TrackLayout layout =
-                head.hasTracks ? new OfTracks(rows, head, described) : new OfProcesses(rows, head);
+        TrackLayout layout = head.hasTracks ? new OfTracks(rows, head, described) : new OfProcesses(rows, head);
         layout.findDevices();
         for (int row = 0; row < rows.size(); row++) {
             if (layout.isShown(rows.get(row)) && layout.shownRow(row) == row) {
@@ -237,8 +236,7 @@ abstract class TrackLayout {
         }
 
         /**
-         * The process that was traced: the one that says so, or else the one with the most events that no device's
-         * are.
+         * The process that was traced: the one that says so, or else the one with the most events that no device's are.
          */
         private String host() {
             Map<String, Long> events = new HashMap<>();
@@ -261,7 +259,8 @@ abstract class TrackLayout {
         }
 
         private boolean isLabelledDevice(Row row) {
-            return isNamedDevice(row) || DEVICE_LABEL.matcher(rows.process(row.process).label).matches();
+            return isNamedDevice(row)
+                    || DEVICE_LABEL.matcher(rows.process(row.process).label).matches();
         }
 
         /** Whether another program names the process after a device instead of marking the events on it. */

@@ -32,7 +32,8 @@ final class CheckedTracks {
                         "the track " + track.name() + " comes before its parent, track " + track.parent());
             }
             if (track.kind() == Track.Kind.STREAM
-                    && (track.parent() == Track.PROCESS || tracks.get(track.parent()).kind() != Track.Kind.DEVICE)) {
+                    && (track.parent() == Track.PROCESS
+                            || tracks.get(track.parent()).kind() != Track.Kind.DEVICE)) {
                 throw new IllegalArgumentException("the stream " + track.name() + " belongs to no device");
             }
         }
@@ -74,8 +75,9 @@ final class CheckedTracks {
     /** Refuses values on what is no counter, and anything else on a counter. */
     void requireKind(int track, boolean isCounter) {
         if (isCounter != (get(track).kind() == Track.Kind.COUNTER)) {
-            throw new IllegalArgumentException((isCounter ? "a value on the track " : "a span or an instant on the counter ")
-                    + get(track).name());
+            throw new IllegalArgumentException(
+                    (isCounter ? "a value on the track " : "a span or an instant on the counter ")
+                            + get(track).name());
         }
     }
 

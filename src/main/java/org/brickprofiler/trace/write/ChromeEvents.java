@@ -173,8 +173,8 @@ final class ChromeEvents implements TimelineVisitor {
     }
 
     /**
-     * The operator that readers look for around a launch, and the launch. Where within the span it was is not known: both
-     * take the whole of it, and are marked as derived.
+     * The operator that readers look for around a launch, and the launch. Where within the span it was is not known:
+     * both take the whole of it, and are marked as derived.
      */
     private void writeLaunch(Span span, ChromeRows.Row row, long startNs, long endNs) {
         writeDerived(OPERATION, names.operator(span.name()), row, startNs, endNs);
@@ -282,8 +282,8 @@ final class ChromeEvents implements TimelineVisitor {
                 .collect(Collectors.toUnmodifiableSet());
 
         /** What readers take for a device's work, a call to its runtime, a flow or the whole recording. */
-        private static final Pattern TAKEN =
-                Pattern.compile("kernel|memcpy|memset|trace|ac2g|(gpu|cuda)_.*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+        private static final Pattern TAKEN = Pattern.compile(
+                "kernel|memcpy|memset|trace|ac2g|(gpu|cuda)_.*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
         private final byte[][] names;
         private final byte[][] categories;
@@ -293,6 +293,7 @@ final class ChromeEvents implements TimelineVisitor {
         private final byte[][] onDevice;
         /** The operator of a launch, where there may be one. */
         private final byte[][] operators;
+
         private final boolean[] copies;
         private final boolean[] steps;
         private final boolean[] numberedSteps;

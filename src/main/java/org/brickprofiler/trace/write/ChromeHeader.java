@@ -37,7 +37,8 @@ final class ChromeHeader {
         writeRank();
         out.ascii("  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": ").number(baseNs);
         out.ascii(",\n  \"droppedSpans\": ").number(info.droppedSpans());
-        info.clockErrorNs().ifPresent(errorNs -> out.ascii(",\n  \"clockErrorNs\": ").number(errorNs));
+        info.clockErrorNs()
+                .ifPresent(errorNs -> out.ascii(",\n  \"clockErrorNs\": ").number(errorNs));
         out.ascii(",\n  \"traceEvents\": [");
     }
 
@@ -54,7 +55,8 @@ final class ChromeHeader {
         out.ascii("{\"id\": ").number(device.id());
         out.ascii(", \"name\": ").string(device.name());
         out.ascii(", \"backend\": \"").ascii(device.backend().name()).ascii("\"");
-        device.memoryBytes().ifPresent(bytes -> out.ascii(", \"totalGlobalMem\": ").number(bytes));
+        device.memoryBytes()
+                .ifPresent(bytes -> out.ascii(", \"totalGlobalMem\": ").number(bytes));
         out.ascii("}");
     }
 

@@ -51,12 +51,14 @@ final class ChromeRows {
         // Numbers of their own first; what has none, or one that is taken, gets a number that is left.
         List<Boolean> placed = new ArrayList<>();
         for (int i = 0; i < tracks.size(); i++) {
-            placed.add(hasOwnNumber(tracks.get(i)) && take(pidOf(tracks, i), tracks.get(i).id()));
+            placed.add(hasOwnNumber(tracks.get(i))
+                    && take(pidOf(tracks, i), tracks.get(i).id()));
         }
         for (int i = 0; i < tracks.size(); i++) {
             long ofPid = pidOf(tracks, i);
             long tid = placed.get(i) ? tracks.get(i).id() : takeFree(ofPid);
-            long stream = tracks.get(i).kind() == Track.Kind.STREAM ? tracks.get(i).id() : tid;
+            long stream =
+                    tracks.get(i).kind() == Track.Kind.STREAM ? tracks.get(i).id() : tid;
             rows.add(new Row(ofPid, tid, tracks.deviceOf(i), stream));
         }
     }

@@ -20,9 +20,9 @@ import org.brickprofiler.trace.TraceInfo;
  *       {@code baseTimeNanoseconds}, the first event's calendar time in ns; of another program's trace, from the
  *       microsecond in which the first event begins.
  *   <li>Bricks and layers on threads are {@code cpu_op}; what an application names has the category that it was given,
- *       unless readers would take that for a device's ({@code kernel} and the like). Spans on devices are {@code kernel},
- *       or {@code gpu_memcpy} where their category is Transfer. Their own category is always the argument
- *       {@code category}.
+ *       unless readers would take that for a device's ({@code kernel} and the like). Spans on devices are
+ *       {@code kernel}, or {@code gpu_memcpy} where their category is Transfer. Their own category is always the
+ *       argument {@code category}.
  *   <li>Spans of the category {@code step} are {@code user_annotation}, or {@code gpu_user_annotation} on a device,
  *       named {@code ProfilerStep#N}: those of a track count from 0, unless the name has that form already.
  *   <li>A row of a device has the device as {@code pid} and the stream as {@code tid}. Where two tracks would share a
@@ -34,18 +34,18 @@ import org.brickprofiler.trace.TraceInfo;
  *       span's name, and {@code cudaLaunchKernel}, or {@code cudaMemcpyAsync} for a transfer, and carry
  *       {@code "derived": true}.
  *   <li>Where all devices are CUDA's, collectives on them are named as readers know them, {@code nccl:} and the span's
- *       name; and so are transfers, {@code Memcpy HtoD}, {@code Memcpy DtoH}, or {@code Memcpy} and the span's name where
- *       the direction is not known. The span's own name is the argument {@code brick}. The elements of a transfer are
- *       taken for bytes: {@code bytes}, and {@code memory bandwidth (GB/s)}, in 10^9 bytes a second.
+ *       name; and so are transfers, {@code Memcpy HtoD}, {@code Memcpy DtoH}, or {@code Memcpy} and the span's name
+ *       where the direction is not known. The span's own name is the argument {@code brick}. The elements of a transfer
+ *       are taken for bytes: {@code bytes}, and {@code memory bandwidth (GB/s)}, in 10^9 bytes a second.
  *   <li>The rank is 0 of 1, and {@code "derived": true}, where none was given.
  *   <li>Spans that overlap without nesting go on further rows, named {@code (lane 2)} and so on. A span that ends
  *       before it starts ends where it starts. Values of counters that are no finite number are left out.
  *   <li>The key {@code producer}, before the events, is {@link #PRODUCER}. A span on a thread whose category is a
  *       brick's and that has {@code elements} is a sample of that brick, and so is one on a device that also has
  *       {@code sample}, 1.
- *   <li>A timeline that {@linkplain TraceFiles.Origin#OTHER another program} recorded has no such key. Its spans keep their own
- *       categories, names and correlations, and a span that a flow leaves is the launch itself. Its flows keep their
- *       kinds, and are numbered anew; those that came from a format without kinds are called {@code flow}.
+ *   <li>A timeline that {@linkplain TraceFiles.Origin#OTHER another program} recorded has no such key. Its spans keep
+ *       their own categories, names and correlations, and a span that a flow leaves is the launch itself. Its flows
+ *       keep their kinds, and are numbered anew; those that came from a format without kinds are called {@code flow}.
  *   <li>Dropped spans are counted by the key {@code droppedSpans}, and beside the processes' names.
  * </ul>
  */
@@ -116,8 +116,8 @@ public final class ChromeWriter {
             }
         }
         boolean launchesAreCuda = origin == TraceFiles.Origin.OWN && areCuda(info.devices());
-        ChromeEvents events = new ChromeEvents(
-                out, header, rows, tracks, timeline.names(), earliestNs, origin, launchesAreCuda);
+        ChromeEvents events =
+                new ChromeEvents(out, header, rows, tracks, timeline.names(), earliestNs, origin, launchesAreCuda);
         for (int track = 0; track < tracks.size(); track++) {
             events.begin(track);
             timeline.replay(track, events);

@@ -5,7 +5,6 @@ import static org.brickprofiler.internal.io.PerfettoSchema.ANNOTATION_NAME_IID;
 import static org.brickprofiler.internal.io.PerfettoSchema.CLOCK_ID;
 import static org.brickprofiler.internal.io.PerfettoSchema.CLOCK_IS_INCREMENTAL;
 import static org.brickprofiler.internal.io.PerfettoSchema.CLOCK_MONOTONIC;
-import static org.brickprofiler.internal.io.PerfettoSchema.FIRST_CLOCK_OF_SEQUENCE;
 import static org.brickprofiler.internal.io.PerfettoSchema.CLOCK_TIMESTAMP;
 import static org.brickprofiler.internal.io.PerfettoSchema.DEFAULTS_CLOCK_ID;
 import static org.brickprofiler.internal.io.PerfettoSchema.DEFAULTS_TRACK_EVENT;
@@ -18,6 +17,7 @@ import static org.brickprofiler.internal.io.PerfettoSchema.EVENT_NAME_IID;
 import static org.brickprofiler.internal.io.PerfettoSchema.EVENT_TERMINATING_FLOWS;
 import static org.brickprofiler.internal.io.PerfettoSchema.EVENT_TRACK_UUID;
 import static org.brickprofiler.internal.io.PerfettoSchema.EVENT_TYPE;
+import static org.brickprofiler.internal.io.PerfettoSchema.FIRST_CLOCK_OF_SEQUENCE;
 import static org.brickprofiler.internal.io.PerfettoSchema.FLAG_NEEDS_STATE;
 import static org.brickprofiler.internal.io.PerfettoSchema.FLAG_STATE_CLEARED;
 import static org.brickprofiler.internal.io.PerfettoSchema.INTERNED_ANNOTATION_NAMES;
@@ -86,6 +86,7 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
     private long lastStartNs;
     /** The time of the last packet, which may be the end of a span. */
     private long lastNs;
+
     private SpanLanes lanes = new SpanLanes();
     /** The tracks of the lanes from 1 on. */
     private final LongArrayList laneUuids = new LongArrayList();

@@ -199,9 +199,9 @@ final class PerfettoTracks {
     }
 
     /**
-     * The identifiers of one file. Tracks and flows are global in Perfetto, also where several files are opened as one, so
-     * they carry a mark of the process. The mark is small: a track's identifier is repeated with each event on an extra
-     * lane.
+     * The identifiers of one file. Tracks and flows are global in Perfetto, also where several files are opened as one,
+     * so they carry a mark of the process. The mark is small: a track's identifier is repeated with each event on an
+     * extra lane.
      */
     static final class Ids {
 

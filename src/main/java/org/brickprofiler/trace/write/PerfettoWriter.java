@@ -12,22 +12,23 @@ import org.brickprofiler.trace.TraceInfo;
  * and Perfetto's trace processor read. Stateless; any thread; holds a bounded buffer and the spans that are open.
  *
  * <ul>
- *   <li>Each track is a sequence of packets of its own. Its names are written once, its times count from packet to packet.
+ *   <li>Each track is a sequence of packets of its own. Its names are written once, its times count from packet to
+ *       packet.
  *   <li>Times are the timeline's, as the clock MONOTONIC, with the calendar beside it. Only where there are negative
  *       ones are all moved, by the same amount, to begin at 0: the format has no sign.
  *   <li>Spans that overlap without nesting go on further tracks beside theirs, named {@code (lane 2)} and so on.
  *   <li>Elements, layer and the device's time are debug annotations {@code elements}, {@code layer} and
  *       {@code device_ns}, where they are known. A span that ends before it starts ends where it starts.
  *   <li>Two of them are left out in the ordinary case, which keeps a span within 32 bytes. {@code layer} holds for the
- *       slices inside, too: a slice on the same track has it only where it differs from that of the slice around it,
- *       -1 where it belongs to none. A span whose category is a brick's and that lacks {@code elements} processed one;
+ *       slices inside, too: a slice on the same track has it only where it differs from that of the slice around it, -1
+ *       where it belongs to none. A span whose category is a brick's and that lacks {@code elements} processed one;
  *       where the number is not known, and the span therefore is no sample, it has the annotation {@code sample}, 0.
  *   <li>The first label of the process is {@link #PRODUCER}. A span of a device has the debug annotation
  *       {@code device}, the device's number. A span without it, whose category is a brick's and whose elements are
  *       known, is a sample of that brick, and so is one of a device that also has {@code sample}, 1.
- *   <li>A timeline that {@linkplain TraceFiles.Origin#OTHER another program} recorded gets no such label, and has all its
- *       annotations: also {@code correlation}, and {@code bytes} in place of elements where it is a copy. What kind of
- *       flow one is, the format does not hold.
+ *   <li>A timeline that {@linkplain TraceFiles.Origin#OTHER another program} recorded gets no such label, and has all
+ *       its annotations: also {@code correlation}, and {@code bytes} in place of elements where it is a copy. What kind
+ *       of flow one is, the format does not hold.
  *   <li>Dropped spans are counted beside the process's name, and by an instant {@code dropped spans} at the beginning.
  * </ul>
  */
@@ -93,8 +94,7 @@ public final class PerfettoWriter {
         if (info.droppedSpans() > 0) {
             descriptors.writeDropped(earliestNs + shiftNs);
         }
-        PerfettoEvents events =
-                new PerfettoEvents(out, ids, descriptors, tracks, timeline.names(), shiftNs, origin);
+        PerfettoEvents events = new PerfettoEvents(out, ids, descriptors, tracks, timeline.names(), shiftNs, origin);
         for (int track = 0; track < tracks.size(); track++) {
             events.begin(track);
             timeline.replay(track, events);

@@ -4,8 +4,8 @@ import java.io.OutputStream;
 
 /**
  * Protocol buffers messages, written into a buffer that is handed on whenever a message at the top is complete and the
- * buffer is full. A message inside another gets one byte for its length; one that turns out longer is moved. One
- * thread at a time; allocates only when a single top message outgrows the buffer.
+ * buffer is full. A message inside another gets one byte for its length; one that turns out longer is moved. One thread
+ * at a time; allocates only when a single top message outgrows the buffer.
  *
  * <p>The encoding: <a href="https://protobuf.dev/programming-guides/encoding/">protobuf.dev</a>.
  */

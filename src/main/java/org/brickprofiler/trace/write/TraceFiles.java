@@ -37,8 +37,8 @@ public final class TraceFiles {
      * @param path where to: {@code .pftrace} or {@code .perfetto-trace} for {@link PerfettoWriter}, {@code .json} or
      *     {@code .json.gz} for {@link ChromeWriter}, in any case of letters
      * @param origin who recorded it
-     * @throws IOException when it cannot be written; the message names the path and the reason, and an older file
-     *     there is untouched
+     * @throws IOException when it cannot be written; the message names the path and the reason, and an older file there
+     *     is untouched
      * @throws IllegalArgumentException for another ending, and for a timeline that breaks its own rules
      */
     public static void write(Timeline timeline, Path path, Origin origin) throws IOException {
@@ -99,8 +99,8 @@ public final class TraceFiles {
         /** This library: a file names it as its producer, and spans of bricks are samples. */
         OWN,
         /**
-         * Another program, whose trace was read: a file does not name this library, and categories are written as they are,
-         * so that it is understood as what it was made from.
+         * Another program, whose trace was read: a file does not name this library, and categories are written as they
+         * are, so that it is understood as what it was made from.
          */
         OTHER
     }

@@ -72,7 +72,8 @@ final class SparkEngineTest {
     @Spec("24.14")
     void aRunWhoseNameIsANumberStaysAText() throws IOException {
         spark.view("runs", "SELECT DISTINCT run_id FROM rank_window");
-        assertThat(spark.query("SELECT run_id FROM runs")).isEqualTo(new Rows(List.of("run_id"), List.of(List.of("007"))));
+        assertThat(spark.query("SELECT run_id FROM runs"))
+                .isEqualTo(new Rows(List.of("run_id"), List.of(List.of("007"))));
     }
 
     /** Its SQL reads and writes files by address, and calls Java; the command line says so. */
@@ -82,8 +83,15 @@ final class SparkEngineTest {
         assertThat(spark.confine()).isFalse();
         assertThat(ChildProcess.java(Brick.class)
                         .arguments(List.of(
-                                "fleet", "sql", "--pack", pack("unconfined").toString(), "--engine", "spark", "--master",
-                                "local[2]", "SELECT 1 AS a"))
+                                "fleet",
+                                "sql",
+                                "--pack",
+                                pack("unconfined").toString(),
+                                "--engine",
+                                "spark",
+                                "--master",
+                                "local[2]",
+                                "SELECT 1 AS a"))
                         .run()
                         .assertSucceeded()
                         .err())
@@ -95,13 +103,25 @@ final class SparkEngineTest {
     void theCommandLineAsksSparkWhereItIsOnTheClassPath() throws IOException {
         Path pack = pack("asked");
         List<String> question = List.of(
-                "fleet", "sql", "--pack", pack.toString(),
+                "fleet",
+                "sql",
+                "--pack",
+                pack.toString(),
                 "SELECT brick, sum(total_ns) AS ns FROM brick_window GROUP BY brick ORDER BY brick");
         List<String> spark = new ArrayList<>(question);
         spark.addAll(List.of("--engine", "spark", "--master", "local[2]"));
-        String answer = ChildProcess.java(Brick.class).arguments(spark).run().assertSucceeded().out();
+        String answer = ChildProcess.java(Brick.class)
+                .arguments(spark)
+                .run()
+                .assertSucceeded()
+                .out();
         assertThat(answer.lines()).hasSize(2 + 36);
-        assertThat(answer).isEqualTo(ChildProcess.java(Brick.class).arguments(question).run().assertSucceeded().out());
+        assertThat(answer)
+                .isEqualTo(ChildProcess.java(Brick.class)
+                        .arguments(question)
+                        .run()
+                        .assertSucceeded()
+                        .out());
     }
 
     private static Path pack(String name) throws IOException {
@@ -133,7 +153,9 @@ final class SparkEngineTest {
         try (FleetEngine other = FleetEngine.open("spark", new FleetEngine.Options(1 << 29, 2, folder, "local[2]"))) {
             for (String address : List.of("elsewhere://" + pack, pack.toUri().toString(), pack + "/")) {
                 FleetPack.open(other, address, false).mount(other);
-                assertThat(other.query("SELECT sum(total_ns) AS ns FROM brick_window")).as(address).isEqualTo(expected);
+                assertThat(other.query("SELECT sum(total_ns) AS ns FROM brick_window"))
+                        .as(address)
+                        .isEqualTo(expected);
             }
             assertThatExceptionOfType(IOException.class)
                     .isThrownBy(() -> FleetPack.open(duck, "elsewhere://" + pack, false))
@@ -157,7 +179,8 @@ final class SparkEngineTest {
                 .withMessageContaining("nothing")
                 .withMessageNotContaining("\n");
         assertThatExceptionOfType(IOException.class)
-                .isThrownBy(() -> spark.table("t", List.of(folder.resolve("missing.parquet").toString())))
+                .isThrownBy(() -> spark.table(
+                        "t", List.of(folder.resolve("missing.parquet").toString())))
                 .withMessageContaining("missing.parquet");
     }
 }

@@ -41,11 +41,13 @@ final class DuckEngineTest {
         Path earlier = folder.resolve("earlier.parquet");
         Path later = folder.resolve("later.parquet");
         try (DuckEngine engine = DuckEngine.open(FleetEngine.Options.defaults())) {
-            engine.execute("COPY (SELECT 1 AS rank) TO " + DuckEngine.literal(earlier.toString()) + " (FORMAT parquet)");
+            engine.execute(
+                    "COPY (SELECT 1 AS rank) TO " + DuckEngine.literal(earlier.toString()) + " (FORMAT parquet)");
             engine.execute("COPY (SELECT 2 AS rank, 'GPU-1' AS device_uuid) TO " + DuckEngine.literal(later.toString())
                     + " (FORMAT parquet)");
             engine.table("device_window", List.of(earlier.toString(), later.toString()));
-            assertThat(engine.query("SELECT rank, device_uuid FROM device_window ORDER BY 1").rows())
+            assertThat(engine.query("SELECT rank, device_uuid FROM device_window ORDER BY 1")
+                            .rows())
                     .containsExactly(Arrays.asList(1L, null), List.of(2L, "GPU-1"));
         }
     }
@@ -59,7 +61,8 @@ final class DuckEngineTest {
             engine.table("brick_window", List.of(file.toString()));
             engine.view("buckets", "SELECT rank, explode(dist) AS u FROM brick_window");
 
-            assertThat(engine.query("SELECT rank, u.bucket, u.n FROM buckets ORDER BY 2").rows())
+            assertThat(engine.query("SELECT rank, u.bucket, u.n FROM buckets ORDER BY 2")
+                            .rows())
                     .containsExactly(List.of(3L, 5L, 2L), List.of(3L, 6L, 1L));
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> engine.table("none", List.of()))
@@ -83,42 +86,45 @@ final class DuckEngineTest {
 
     /** Each reads another file, writes one, changes the engine, or reaches for the network. */
     @ParameterizedTest
-    @ValueSource(strings = {
-        "SELECT * FROM read_text('FOLDER/secret.txt')",
-        "SELECT * FROM read_csv('FOLDER/secret.txt')",
-        "SELECT * FROM 'FOLDER/other.parquet'",
-        "SELECT * FROM glob('FOLDER/*')",
-        "SELECT * FROM query('COPY (SELECT 1) TO ''FOLDER/new.csv''')",
-        "COPY (SELECT 1) TO 'FOLDER/new.csv'",
-        "COPY (SELECT 9 AS rank) TO 'FOLDER/t.parquet' (FORMAT parquet, USE_TMP_FILE false)",
-        "SELECT 1; COPY (SELECT 9 AS rank) TO 'FOLDER/t.parquet' (FORMAT parquet, USE_TMP_FILE false)",
-        "EXPLAIN ANALYZE COPY (SELECT 9 AS rank) TO 'FOLDER/t.parquet' (FORMAT parquet, USE_TMP_FILE false)",
-        "ATTACH 'FOLDER/new.db'",
-        "EXPORT DATABASE 'FOLDER/new'",
-        "INSTALL httpfs",
-        "LOAD httpfs",
-        "SELECT * FROM read_parquet('http://127.0.0.1:9/x.parquet')",
-        "SET enable_external_access = true",
-        "PRAGMA enable_profiling",
-        "CREATE TABLE x AS SELECT 1",
-        "DROP VIEW t"
-    })
+    @ValueSource(
+            strings = {
+                "SELECT * FROM read_text('FOLDER/secret.txt')",
+                "SELECT * FROM read_csv('FOLDER/secret.txt')",
+                "SELECT * FROM 'FOLDER/other.parquet'",
+                "SELECT * FROM glob('FOLDER/*')",
+                "SELECT * FROM query('COPY (SELECT 1) TO ''FOLDER/new.csv''')",
+                "COPY (SELECT 1) TO 'FOLDER/new.csv'",
+                "COPY (SELECT 9 AS rank) TO 'FOLDER/t.parquet' (FORMAT parquet, USE_TMP_FILE false)",
+                "SELECT 1; COPY (SELECT 9 AS rank) TO 'FOLDER/t.parquet' (FORMAT parquet, USE_TMP_FILE false)",
+                "EXPLAIN ANALYZE COPY (SELECT 9 AS rank) TO 'FOLDER/t.parquet' (FORMAT parquet, USE_TMP_FILE false)",
+                "ATTACH 'FOLDER/new.db'",
+                "EXPORT DATABASE 'FOLDER/new'",
+                "INSTALL httpfs",
+                "LOAD httpfs",
+                "SELECT * FROM read_parquet('http://127.0.0.1:9/x.parquet')",
+                "SET enable_external_access = true",
+                "PRAGMA enable_profiling",
+                "CREATE TABLE x AS SELECT 1",
+                "DROP VIEW t"
+            })
     @Spec("24.18")
     void confinedItReadsItsTablesAndWritesNothing(String sql) throws IOException {
         Files.writeString(folder.resolve("secret.txt"), "secret");
         Path file = folder.resolve("t.parquet");
         try (DuckEngine engine = DuckEngine.open(FleetEngine.Options.defaults())) {
             for (String name : List.of("t", "other")) {
-                engine.execute("COPY (SELECT 3 AS rank) TO " + DuckEngine.literal(folder.resolve(name + ".parquet").toString())
-                        + " (FORMAT parquet)");
+                engine.execute("COPY (SELECT 3 AS rank) TO "
+                        + DuckEngine.literal(folder.resolve(name + ".parquet").toString()) + " (FORMAT parquet)");
             }
             byte[] before = Files.readAllBytes(file);
             engine.table("t", List.of(file.toString()));
             assertThat(engine.confine()).isTrue();
 
-            assertThatIOException().isThrownBy(() -> engine.query(sql.replace("FOLDER", folder.toString()))).satisfies(failed -> assertThat(failed.getMessage())
-                    .startsWith("DuckDB: ")
-                    .doesNotContain("\n"));
+            assertThatIOException()
+                    .isThrownBy(() -> engine.query(sql.replace("FOLDER", folder.toString())))
+                    .satisfies(failed -> assertThat(failed.getMessage())
+                            .startsWith("DuckDB: ")
+                            .doesNotContain("\n"));
             assertThat(engine.query("SELECT rank FROM t ORDER BY rank").rows()).containsExactly(List.of(3L));
             assertThat(file).hasBinaryContent(before);
         }
@@ -136,11 +142,14 @@ final class DuckEngineTest {
 
             assertThatIOException()
                     .isThrownBy(() -> engine.query("COPY (SELECT 1) TO 'x'"))
-                    .withMessageEndingWith("; a pack is asked by one SELECT over its tables, which reads nothing else and writes"
-                            + " nothing");
-            assertThat(engine.query("WITH x AS (SELECT 1 AS a) SELECT a, explode([2, 3]) AS b FROM x -- end").rows())
+                    .withMessageEndingWith(
+                            "; a pack is asked by one SELECT over its tables, which reads nothing else and writes"
+                                    + " nothing");
+            assertThat(engine.query("WITH x AS (SELECT 1 AS a) SELECT a, explode([2, 3]) AS b FROM x -- end")
+                            .rows())
                     .containsExactly(List.of(1L, 2L), List.of(1L, 3L));
-            assertThat(engine.query("SELECT max(a) FROM (SELECT range AS a FROM range(20000000) ORDER BY hash(range));").rows())
+            assertThat(engine.query("SELECT max(a) FROM (SELECT range AS a FROM range(20000000) ORDER BY hash(range));")
+                            .rows())
                     .containsExactly(List.of(19_999_999L));
             engine.view("v", "SELECT 5 AS a");
             assertThat(engine.query("FROM v").rows()).containsExactly(List.of(5L));

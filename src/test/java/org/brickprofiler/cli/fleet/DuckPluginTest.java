@@ -37,7 +37,11 @@ final class DuckPluginTest {
 
     @BeforeEach
     void start() throws Exception {
-        jar = Path.of(DuckDBDriver.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        jar = Path.of(DuckDBDriver.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI());
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/", exchange -> {
             asked.add(exchange.getRequestURI().getPath());

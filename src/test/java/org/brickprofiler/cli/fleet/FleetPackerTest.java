@@ -104,28 +104,52 @@ final class FleetPackerTest {
         assertThat(result.windows()).isEqualTo(1);
         assertThat(ask("SELECT * FROM rank_window"))
                 .containsExactly(List.of(
-                        "007", 3L, 12L, 4L, "host-0", "d", "llama", "fp16", "abc", "decode",
-                        WindowFiles.START.plusSeconds(720).toEpochMilli(), snapshot.wallNs(), 120L, 129L));
+                        "007",
+                        3L,
+                        12L,
+                        4L,
+                        "host-0",
+                        "d",
+                        "llama",
+                        "fp16",
+                        "abc",
+                        "decode",
+                        WindowFiles.START.plusSeconds(720).toEpochMilli(),
+                        snapshot.wallNs(),
+                        120L,
+                        129L));
         assertThat(ask("SELECT run_id, rank, win, category, brick, count, total_ns, min_ns, max_ns, elements FROM"
                         + " brick_window ORDER BY brick"))
                 .containsExactlyElementsOf(snapshot.bricks().stream()
                         .sorted((a, b) -> a.name().compareTo(b.name()))
                         .map(brick -> List.<Object>of(
-                                "007", 3L, 12L, brick.category().displayName(), brick.name(), brick.count(),
-                                brick.totalNs(), brick.minNs(), brick.maxNs(), brick.totalElements()))
+                                "007",
+                                3L,
+                                12L,
+                                brick.category().displayName(),
+                                brick.name(),
+                                brick.count(),
+                                brick.totalNs(),
+                                brick.minNs(),
+                                brick.maxNs(),
+                                brick.totalElements()))
                         .toList());
         assertThat(ask("SELECT phase, steps, total_ns, tokens, max_ns FROM step_window"))
                 .containsExactlyElementsOf(snapshot.steps().phases().stream()
                         .map(phase -> List.<Object>of(
-                                "decode", phase.count(), phase.totalNs(),
-                                phase.prefillTokens() + phase.outputTokens(), phase.maxNs()))
+                                "decode",
+                                phase.count(),
+                                phase.totalNs(),
+                                phase.prefillTokens() + phase.outputTokens(),
+                                phase.maxNs()))
                         .toList());
         assertThat(ask("SELECT * FROM device_window")).isEmpty();
         BrickStats norm = snapshot.brick("RmsNorm").orElseThrow();
         long[] counts = new long[norm.latency().orElseThrow().counts().length];
         ask("SELECT u.bucket, u.n FROM (SELECT explode(dist) AS u FROM brick_window WHERE brick = 'RmsNorm') AS e")
                 .forEach(row -> counts[((Long) row.get(0)).intValue()] = (Long) row.get(1));
-        assertThat(LatencyDistribution.ofCounts(counts)).isEqualTo(norm.latency().orElseThrow());
+        assertThat(LatencyDistribution.ofCounts(counts))
+                .isEqualTo(norm.latency().orElseThrow());
     }
 
     /** Of the second stream neither is known, as in files of earlier versions. */
@@ -142,7 +166,9 @@ final class FleetPackerTest {
 
         pack();
 
-        assertThat(ask("SELECT stream, device_uuid, pci_address, bricks, busy_ns, idle_ns FROM device_window ORDER BY 1"))
+        assertThat(
+                        ask(
+                                "SELECT stream, device_uuid, pci_address, bricks, busy_ns, idle_ns FROM device_window ORDER BY 1"))
                 .containsExactly(
                         List.of("copies", "GPU-1", "0000:17:00.0", 3L, 20L, 4L),
                         Arrays.asList("decode", null, null, 1L, 2L, 0L));
@@ -153,8 +179,8 @@ final class FleetPackerTest {
     void aProfileThatSaysNothingOfItsRunIsARunOfItsOwn() throws IOException {
         Files.createDirectories(folder.resolve("windows"));
         Path file = folder.resolve("windows").resolve("a.json");
-        Files.writeString(file, JsonReport.toJson(WindowFiles.snapshot(5))
-                .replaceFirst("(?s)\"identity\": \\{.*?\\},", ""));
+        Files.writeString(
+                file, JsonReport.toJson(WindowFiles.snapshot(5)).replaceFirst("(?s)\"identity\": \\{.*?\\},", ""));
 
         pack();
 
@@ -189,11 +215,13 @@ final class FleetPackerTest {
         Files.writeString(version, Files.readString(version).replace("\"1.1\"", "\"2.0\""));
         Path none = Files.createFile(folder.resolve("windows").resolve("none.json"));
         Path empty = windows.write(WindowFiles.of("r1", 7, 8, 3).build(), 100);
-        Files.writeString(empty, Files.readString(empty)
-                .replaceFirst("(?s)\"bricks\": \\[.*\\],\\s*\"categories\"", "\"bricks\": [], \"categories\"")
-                .replaceFirst("(?s)\"steps\": \\{.*\\},\\s*\"run\"", "\"run\"")
-                .replaceFirst("(?s),\\s*\"steps\": \\{.*", "}")
-                .replaceFirst("\"total_ns\": \\d+", "\"total_ns\": 0"));
+        Files.writeString(
+                empty,
+                Files.readString(empty)
+                        .replaceFirst("(?s)\"bricks\": \\[.*\\],\\s*\"categories\"", "\"bricks\": [], \"categories\"")
+                        .replaceFirst("(?s)\"steps\": \\{.*\\},\\s*\"run\"", "\"run\"")
+                        .replaceFirst("(?s),\\s*\"steps\": \\{.*", "}")
+                        .replaceFirst("\"total_ns\": \\d+", "\"total_ns\": 0"));
 
         FleetPacker.Result result = pack();
 
@@ -222,13 +250,15 @@ final class FleetPackerTest {
                 .contains(cut.toString(), model.toString(), size.toString(), version.toString(), none.toString());
         assertThat(result.manifest().identical()).isEqualTo(1);
         assertThat(ask("SELECT rank, count(*) AS n FROM rank_window GROUP BY rank ORDER BY rank"))
-                .containsExactly(
-                        List.of(0L, 2L), List.of(3L, 3L), List.of(4L, 2L), List.of(6L, 2L), List.of(7L, 3L));
+                .containsExactly(List.of(0L, 2L), List.of(3L, 3L), List.of(4L, 2L), List.of(6L, 2L), List.of(7L, 3L));
         assertThat(ask("SELECT count(*), sum(left_out) FROM pack_problem")).containsExactly(List.of(16L, 11L));
-        assertThat(result.windows() + result.manifest().identical() + 11).isEqualTo(result.manifest().profiles());
+        assertThat(result.windows() + result.manifest().identical() + 11)
+                .isEqualTo(result.manifest().profiles());
     }
 
-    /** Of a run of 36 minutes, whose windows are numbered by steps or by the host's own clock; some ranks begin late. */
+    /**
+     * Of a run of 36 minutes, whose windows are numbered by steps or by the host's own clock; some ranks begin late.
+     */
     @Spec("24.3")
     @ParameterizedTest
     @CsvSource({
@@ -241,7 +271,8 @@ final class FleetPackerTest {
             for (int minute = rank == 2 ? firstMinute : 0; minute < 36; minute += 2) {
                 int seconds = 60 * minute + (rank == 2 ? apartSeconds : 0);
                 windows.write(
-                        WindowFiles.of("r1", rank, 4, 10_000 + (numberedByClock ? seconds / 60 : minute)).build(),
+                        WindowFiles.of("r1", rank, 4, 10_000 + (numberedByClock ? seconds / 60 : minute))
+                                .build(),
                         100,
                         WindowFiles.START.plusSeconds(seconds));
             }
@@ -250,36 +281,53 @@ final class FleetPackerTest {
         assertThat(pack().manifest().problems())
                 .filteredOn(problem -> problem.kind() == Kind.CLOCK_APART)
                 .hasSize((36 - firstMinute) / 2)
-                .allSatisfy(problem -> assertThat(problem.reason()).isEqualTo("its clock is " + words + " those of most ranks"));
+                .allSatisfy(problem ->
+                        assertThat(problem.reason()).isEqualTo("its clock is " + words + " those of most ranks"));
     }
 
-    /** A copy of a file, which is damaged or of another version, takes no window from the file, whichever is read first. */
+    /**
+     * A copy of a file, which is damaged or of another version, takes no window from the file, whichever is read first.
+     */
     @Spec("24.3")
     @ParameterizedTest
     @CsvSource({
-        "cut, a, damaged", "cut, z, damaged", "wrong, a, damaged", "older, a, copy", "newer, z, copy", "major, a, other_version",
-        "size, a, other_world_size", "size, z, other_world_size", "nothing, a, empty_window", "formatted, z, copy",
-        "model, a, other_model", "twice, a, copy"
+        "cut, a, damaged",
+        "cut, z, damaged",
+        "wrong, a, damaged",
+        "older, a, copy",
+        "newer, z, copy",
+        "major, a, other_version",
+        "size, a, other_world_size",
+        "size, z, other_world_size",
+        "nothing, a, empty_window",
+        "formatted, z, copy",
+        "model, a, other_model",
+        "twice, a, copy"
     })
     void aCopyTakesNoWindowFromTheOriginal(String what, String name, String problem) throws IOException {
         twoRanksOfThreeWindows();
         Path original = windows.write(WindowFiles.of("r1", 1, 2, 2).device("d").build(), 101);
         String text = Files.readString(original);
         Path copy = original.resolveSibling(name + ".json");
-        Files.writeString(copy, switch (what) {
-            case "cut" -> text.substring(0, 2500);
-            case "wrong" -> text.replaceFirst("(\"count\": 2,\\s*\"total_ns\": )\\d+", "$112");
-            case "older" -> text.replace("\"1.1\"", "\"1.0\"").replaceFirst("\"device\": \"d\",", "");
-            case "newer" -> text.replace("\"1.1\"", "\"1.9\"").replaceFirst("\"schema_version\"", "\"more\": [1], $0");
-            case "major" -> text.replace("\"1.1\"", "\"2.0\"");
-            case "size" -> text.replace("\"world_size\": 2", "\"world_size\": 3");
-            case "nothing" -> text.replaceFirst("(?s)\"bricks\": \\[.*\\],\\s*\"categories\"", "\"bricks\": [], \"categories\"")
-                    .replaceFirst("(?s),\\s*\"steps\": \\{.*", "}")
-                    .replaceFirst("\"total_ns\": \\d+", "\"total_ns\": 0");
-            case "formatted" -> text.replaceAll("\\s*\\n\\s*", " ");
-            case "model" -> text.replace("\"llama\"", "\"other\"");
-            default -> text;
-        });
+        Files.writeString(
+                copy,
+                switch (what) {
+                    case "cut" -> text.substring(0, 2500);
+                    case "wrong" -> text.replaceFirst("(\"count\": 2,\\s*\"total_ns\": )\\d+", "$112");
+                    case "older" -> text.replace("\"1.1\"", "\"1.0\"").replaceFirst("\"device\": \"d\",", "");
+                    case "newer" ->
+                        text.replace("\"1.1\"", "\"1.9\"").replaceFirst("\"schema_version\"", "\"more\": [1], $0");
+                    case "major" -> text.replace("\"1.1\"", "\"2.0\"");
+                    case "size" -> text.replace("\"world_size\": 2", "\"world_size\": 3");
+                    case "nothing" ->
+                        text.replaceFirst(
+                                        "(?s)\"bricks\": \\[.*\\],\\s*\"categories\"", "\"bricks\": [], \"categories\"")
+                                .replaceFirst("(?s),\\s*\"steps\": \\{.*", "}")
+                                .replaceFirst("\"total_ns\": \\d+", "\"total_ns\": 0");
+                    case "formatted" -> text.replaceAll("\\s*\\n\\s*", " ");
+                    case "model" -> text.replace("\"llama\"", "\"other\"");
+                    default -> text;
+                });
         assertThat(Files.readString(copy).equals(text)).isEqualTo(what.equals("twice"));
 
         Manifest manifest = pack().manifest();
@@ -310,7 +358,9 @@ final class FleetPackerTest {
             files = all.filter(file -> file.toString().endsWith(".json")).toList();
         }
 
-        Manifest manifest = new FleetPacker(pack, null, OPTIONS, (bytes, total) -> {}).pack(files).manifest();
+        Manifest manifest = new FleetPacker(pack, null, OPTIONS, (bytes, total) -> {})
+                .pack(files)
+                .manifest();
 
         assertThat(manifest.problems()).singleElement().satisfies(problem -> {
             assertThat(problem.kind()).isEqualTo(Kind.UNWRITTEN_WINDOWS);
@@ -318,10 +368,14 @@ final class FleetPackerTest {
             assertThat(problem.rank()).isEqualTo(1);
             assertThat(problem.leftOut()).isEqualTo(2);
             assertThat(problem.reason())
-                    .isEqualTo("2 windows of the rank, of which 120 samples of 5000 ns are known, are in no file: no space left");
+                    .isEqualTo(
+                            "2 windows of the rank, of which 120 samples of 5000 ns are known, are in no file: no space left");
         });
         Files.writeString(rank1.resolve(ExportLoss.FILE), "windows=-2\n");
-        assertThat(new FleetPacker(pack, null, OPTIONS, (bytes, total) -> {}).pack(files).manifest().problems())
+        assertThat(new FleetPacker(pack, null, OPTIONS, (bytes, total) -> {})
+                        .pack(files)
+                        .manifest()
+                        .problems())
                 .singleElement()
                 .satisfies(problem -> assertThat(problem.reason()).contains("windows.state", "-2"));
     }
@@ -333,7 +387,8 @@ final class FleetPackerTest {
         twoRanksOfThreeWindows();
         Path original = windows.write(WindowFiles.of("r1", 1, 2, 2).build(), 101);
         Files.writeString(
-                original.resolveSibling("other.json"), Files.readString(original).replace("\"host-0\"", "\"host-9\""));
+                original.resolveSibling("other.json"),
+                Files.readString(original).replace("\"host-0\"", "\"host-9\""));
 
         assertThat(pack().manifest().problems())
                 .extracting(PackProblem::kind)
@@ -358,8 +413,10 @@ final class FleetPackerTest {
     void moreSamplesInABucketThanCanBeAreRefused() throws IOException {
         twoRanksOfThreeWindows();
         Path file = windows.write(WindowFiles.of("r1", 1, 2, 2).build(), 100);
-        Files.writeString(file, Files.readString(file)
-                .replaceFirst("(\"buckets\":\\s*\\[\\s*\\[\\s*\\d+,\\s*)\\d+", "$19000000000000000000"));
+        Files.writeString(
+                file,
+                Files.readString(file)
+                        .replaceFirst("(\"buckets\":\\s*\\[\\s*\\[\\s*\\d+,\\s*)\\d+", "$19000000000000000000"));
 
         assertThat(pack().manifest().problems())
                 .filteredOn(problem -> problem.kind() == Kind.DAMAGED)
@@ -376,7 +433,9 @@ final class FleetPackerTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(this::pack)
                 .withMessage("no model is that of most files; --model takes one: m1 (1 files), m2 (1 files)");
-        assertThat(pack("m2").manifest().problems()).extracting(PackProblem::kind).containsExactly(Kind.OTHER_MODEL);
+        assertThat(pack("m2").manifest().problems())
+                .extracting(PackProblem::kind)
+                .containsExactly(Kind.OTHER_MODEL);
         assertThat(ask("SELECT run_id FROM rank_window")).containsExactly(List.of("b"));
     }
 
@@ -510,14 +569,16 @@ final class FleetPackerTest {
             assertThat(left.filter(Files::isDirectory)).isEmpty();
         }
         assertThat(tablesFolders()).hasSize(2);
-        assertThat(ask("SELECT count(*), count(DISTINCT run_id) FROM rank_window")).containsExactly(List.of(6L, 1L));
+        assertThat(ask("SELECT count(*), count(DISTINCT run_id) FROM rank_window"))
+                .containsExactly(List.of(6L, 1L));
         assertThat(pack().windows()).isEqualTo(46);
         assertThat(tablesFolders()).hasSize(1);
     }
 
     private List<Path> tablesFolders() throws IOException {
         try (Stream<Path> there = Files.list(pack)) {
-            return there.filter(file -> file.getFileName().toString().startsWith("tables-")).toList();
+            return there.filter(file -> file.getFileName().toString().startsWith("tables-"))
+                    .toList();
         }
     }
 
@@ -528,8 +589,7 @@ final class FleetPackerTest {
         pack();
         Path bad = Files.writeString(folder.resolve("bad.json"), "{");
 
-        FleetPacker.Result result =
-                new FleetPacker(pack, null, OPTIONS, (bytes, total) -> {}).pack(List.of(bad));
+        FleetPacker.Result result = new FleetPacker(pack, null, OPTIONS, (bytes, total) -> {}).pack(List.of(bad));
 
         assertThat(result.windows()).isZero();
         assertThat(ask("SELECT count(*) FROM rank_window")).containsExactly(List.of(6L));

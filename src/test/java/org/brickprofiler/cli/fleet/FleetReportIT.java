@@ -43,8 +43,17 @@ final class FleetReportIT extends PageInBrowser {
         JsonNode json = new ObjectMapper().readTree(small.toJson());
         assertThat(browser.texts("main h2"))
                 .containsExactly(
-                        "Before you read on", "Stragglers", "Shown from", "Ranks by bricks", "Spread over ranks", "Shares by rank",
-                        "Drift", "Bricks", "Steps", "Runs", "Problems of the data");
+                        "Before you read on",
+                        "Stragglers",
+                        "Shown from",
+                        "Ranks by bricks",
+                        "Spread over ranks",
+                        "Shares by rank",
+                        "Drift",
+                        "Bricks",
+                        "Steps",
+                        "Runs",
+                        "Problems of the data");
         assertThat(browser.text("header p")).startsWith("64 ranks in 1 run, 20 windows: 1 straggler; from 2026-01-01");
         assertThat(column("stragglers", "who")).containsExactly("rank 17 (node-0002)");
         assertThat(column("stragglers", "kind")).containsExactly("slow in some bricks");
@@ -53,14 +62,17 @@ final class FleetReportIT extends PageInBrowser {
         assertThat(column("stragglers", "which windows")).containsExactly("all");
         assertThat(column("shown-from", "ranks")).containsExactly("64");
         assertThat(column("shown-from", "throughout %"))
-                .containsExactly(String.format(Locale.ROOT, "%.1f", json.at("/shown/0/throughout_pct").asDouble()));
+                .containsExactly(String.format(
+                        Locale.ROOT, "%.1f", json.at("/shown/0/throughout_pct").asDouble()));
         assertThat(column("stragglers", "costs each step"))
                 .containsExactly(time(json.at("/stragglers/0/cost_ns").asDouble()));
         assertThat(column("bricks", "total")).isEqualTo(times(json.get("bricks"), "total_ns"));
         assertThat(column("bricks", "p99")).isEqualTo(times(json.get("bricks"), "p99_ns"));
         assertThat(column("shares-by-rank", "rank")).hasSize(25);
-        assertThat(column("spread-over-ranks", "slowest")).containsExactlyInAnyOrderElementsOf(times(json.get("spread"), "max_ns"));
-        assertThat(browser.texts("#section-spread-over-ranks tbody tr:not(.detail)")).filteredOn(row -> row.startsWith("LmHead"))
+        assertThat(column("spread-over-ranks", "slowest"))
+                .containsExactlyInAnyOrderElementsOf(times(json.get("spread"), "max_ns"));
+        assertThat(browser.texts("#section-spread-over-ranks tbody tr:not(.detail)"))
+                .filteredOn(row -> row.startsWith("LmHead"))
                 .singleElement()
                 .asString()
                 .contains("rank 17 (node-0002)");
@@ -74,9 +86,12 @@ final class FleetReportIT extends PageInBrowser {
         List<Injected> faults = List.of(
                 new Injected(Fault.SOME_WINDOWS, 5, BrickId.RMS_NORM, 0.2, 7, 14),
                 new Injected(Fault.BRICK_IN_WINDOWS, 25, BrickId.LM_HEAD, 0.4, 8, 20));
-        show(FleetReportTest.simulated(new Shape("some", 64, 20, 11), faults, tables).toHtml());
+        show(FleetReportTest.simulated(new Shape("some", 64, 20, 11), faults, tables)
+                .toHtml());
 
-        assertThat(column("stragglers", "kind")).containsOnly("slow in some windows").hasSize(2);
+        assertThat(column("stragglers", "kind"))
+                .containsOnly("slow in some windows")
+                .hasSize(2);
         assertThat(column("stragglers", "windows")).containsExactlyInAnyOrder("7", "12");
         assertThat(column("stragglers", "which windows")).containsExactlyInAnyOrder("7\u201313", "\u2013");
     }
@@ -92,13 +107,18 @@ final class FleetReportIT extends PageInBrowser {
     void drawsRanksByBricks() throws Exception {
         show(small.toHtml());
 
-        assertThat(browser.text("#section-ranks-by-bricks > p")).startsWith("Farthest from their medians: LmHead, rank 17 (node-0002): ");
-        int row = browser.evaluate("[...document.querySelectorAll('.heat text.strong')].findIndex((text) => text.textContent === 'LmHead')")
+        assertThat(browser.text("#section-ranks-by-bricks > p"))
+                .startsWith("Farthest from their medians: LmHead, rank 17 (node-0002): ");
+        int row = browser.evaluate(
+                        "[...document.querySelectorAll('.heat text.strong')].findIndex((text) => text.textContent === 'LmHead')")
                 .asInt();
         JsonNode darkest = browser.evaluate("[...document.querySelectorAll('.heat .cell:not(.below)')]"
                 + ".filter((cell) => cell.getAttribute('fill-opacity') === '1').map((cell) => cell.getAttribute('d'))");
-        assertThat(darkest).singleElement().satisfies(path -> assertThat(path.asText()).matches("M\\d+ " + 18 * row + "h.*z"));
-        assertThat(browser.evaluate("document.querySelectorAll('.heat .cell').length").asInt()).isGreaterThan(64);
+        assertThat(darkest).singleElement().satisfies(path -> assertThat(path.asText())
+                .matches("M\\d+ " + 18 * row + "h.*z"));
+        assertThat(browser.evaluate("document.querySelectorAll('.heat .cell').length")
+                        .asInt())
+                .isGreaterThan(64);
     }
 
     @Spec("24.8")
@@ -108,7 +128,9 @@ final class FleetReportIT extends PageInBrowser {
         show(hostile.toHtml());
 
         assertThat(browser.evaluate("document.title").asText()).isEqualTo("Brick fleet");
-        assertThat(browser.evaluate("document.images.length + document.scripts.length").asInt()).isEqualTo(2);
+        assertThat(browser.evaluate("document.images.length + document.scripts.length")
+                        .asInt())
+                .isEqualTo(2);
         assertThat(browser.text("#section-bricks")).contains("</script><img src=x>");
         assertThat(savedJson()).isEqualTo(hostile.toJson());
     }
@@ -149,7 +171,8 @@ final class FleetReportIT extends PageInBrowser {
 
         assertThat(page.length()).isLessThan(2_000_000);
         show(page);
-        assertThat(browser.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd").asDouble())
+        assertThat(browser.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
+                        .asDouble())
                 .as("ms until it is drawn")
                 .isLessThan(5_000);
         assertThat(column("shares-by-rank", "rank")).hasSize(25);

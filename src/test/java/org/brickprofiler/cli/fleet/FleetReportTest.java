@@ -30,9 +30,13 @@ final class FleetReportTest {
             for (Map.Entry<String, String> file : files.entrySet()) {
                 engine.table(file.getKey(), List.of(file.getValue()));
             }
-            return FleetReport.of(engine, List.of(
-                    new PackProblem(PackProblem.Kind.DAMAGED, "one", 3, 7L, "window-7.json", "it ends in a text", 1),
-                    new PackProblem(PackProblem.Kind.MISSING_RANK, "one", 64, null, null, "world_size is 65", 0)));
+            return FleetReport.of(
+                    engine,
+                    List.of(
+                            new PackProblem(
+                                    PackProblem.Kind.DAMAGED, "one", 3, 7L, "window-7.json", "it ends in a text", 1),
+                            new PackProblem(
+                                    PackProblem.Kind.MISSING_RANK, "one", 64, null, null, "world_size is 65", 0)));
         }
     }
 
@@ -40,21 +44,29 @@ final class FleetReportTest {
     static FleetReport hostile() throws IOException {
         String name = "</script><img src=x>|*`\\\\u202e'".replace("'", "''");
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {
-            engine.view("rank_window", ("SELECT '%1$s' AS run_id, rank, win, 2 AS world_size, '%1$s' AS host, '%1$s' AS device,"
-                            + " '%1$s' AS model, NULL AS precision, NULL AS commit_id, NULL AS phase, CAST(0 AS BIGINT) AS start_ms,"
-                            + " CAST(1000 AS BIGINT) AS wall_ns, CAST(NULL AS BIGINT) AS first_step,"
-                            + " CAST(NULL AS BIGINT) AS last_step FROM (VALUES (0, 0), (1, 0)) AS v (rank, win)")
-                    .formatted(name));
-            engine.view("brick_window", ("SELECT '%1$s' AS run_id, rank, win, 'Other' AS category, '%1$s' AS brick,"
-                            + " CAST(2 AS BIGINT) AS count, CAST(100 AS BIGINT) AS total_ns, CAST(40 AS BIGINT) AS min_ns,"
-                            + " CAST(60 AS BIGINT) AS max_ns, CAST(0 AS BIGINT) AS elements,"
-                            + " CAST(NULL AS STRUCT(bucket INTEGER, n BIGINT)[]) AS dist"
-                            + " FROM (VALUES (0, 0), (1, 0)) AS v (rank, win)")
-                    .formatted(name));
-            engine.view("step_window", "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS phase, CAST(0 AS BIGINT) AS steps,"
-                    + " CAST(0 AS BIGINT) AS total_ns, CAST(0 AS BIGINT) AS tokens, CAST(0 AS BIGINT) AS max_ns WHERE 1 = 0");
-            engine.view("device_window", "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS device, '' AS stream,"
-                    + " CAST(0 AS BIGINT) AS bricks, CAST(0 AS BIGINT) AS busy_ns, CAST(0 AS BIGINT) AS idle_ns WHERE 1 = 0");
+            engine.view(
+                    "rank_window",
+                    ("SELECT '%1$s' AS run_id, rank, win, 2 AS world_size, '%1$s' AS host, '%1$s' AS device,"
+                                    + " '%1$s' AS model, NULL AS precision, NULL AS commit_id, NULL AS phase, CAST(0 AS BIGINT) AS start_ms,"
+                                    + " CAST(1000 AS BIGINT) AS wall_ns, CAST(NULL AS BIGINT) AS first_step,"
+                                    + " CAST(NULL AS BIGINT) AS last_step FROM (VALUES (0, 0), (1, 0)) AS v (rank, win)")
+                            .formatted(name));
+            engine.view(
+                    "brick_window",
+                    ("SELECT '%1$s' AS run_id, rank, win, 'Other' AS category, '%1$s' AS brick,"
+                                    + " CAST(2 AS BIGINT) AS count, CAST(100 AS BIGINT) AS total_ns, CAST(40 AS BIGINT) AS min_ns,"
+                                    + " CAST(60 AS BIGINT) AS max_ns, CAST(0 AS BIGINT) AS elements,"
+                                    + " CAST(NULL AS STRUCT(bucket INTEGER, n BIGINT)[]) AS dist"
+                                    + " FROM (VALUES (0, 0), (1, 0)) AS v (rank, win)")
+                            .formatted(name));
+            engine.view(
+                    "step_window",
+                    "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS phase, CAST(0 AS BIGINT) AS steps,"
+                            + " CAST(0 AS BIGINT) AS total_ns, CAST(0 AS BIGINT) AS tokens, CAST(0 AS BIGINT) AS max_ns WHERE 1 = 0");
+            engine.view(
+                    "device_window",
+                    "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS device, '' AS stream,"
+                            + " CAST(0 AS BIGINT) AS bricks, CAST(0 AS BIGINT) AS busy_ns, CAST(0 AS BIGINT) AS idle_ns WHERE 1 = 0");
             return FleetReport.of(
                     engine,
                     List.of(new PackProblem(PackProblem.Kind.DAMAGED, "<b>", null, null, "<i>.json", "<script>", 1)));
@@ -68,8 +80,7 @@ final class FleetReportTest {
         FleetReport report = simulated(new Shape("one", 64, 20, 11), List.of(slow), folder);
 
         assertThat(report.toText())
-                .startsWith(
-                        """
+                .startsWith("""
                         64 ranks in 1 run, 20 windows: 1 straggler
                         ! damaged: 1 (1 window left out), such as window-7.json: it ends in a text
                         ! missing rank: 1 (0 windows left out), such as world_size is 65
@@ -102,7 +113,8 @@ final class FleetReportTest {
         FleetReport report = simulated(new Shape("one", 64, 20, 11), faults, folder);
 
         assertThat(report.toText()).startsWith("64 ranks in 1 run, 20 windows: 1 straggler\n");
-        assertThat(new ObjectMapper().readTree(report.toJson()).at("/stragglers")).hasSize(2);
+        assertThat(new ObjectMapper().readTree(report.toJson()).at("/stragglers"))
+                .hasSize(2);
     }
 
     /** What the map holds are the sums of the table, and the shares are those of the time that was recorded. */
@@ -118,11 +130,14 @@ final class FleetReportTest {
                 .orElseThrow();
         JsonNode brick = json.at("/bricks/0");
         assertThat(brick.get("brick")).isEqualTo(first.get("brick"));
-        assertThat(mean).isCloseTo(brick.get("total_ns").asDouble() / brick.get("count").asDouble(), offset(1.0));
+        assertThat(mean)
+                .isCloseTo(brick.get("total_ns").asDouble() / brick.get("count").asDouble(), offset(1.0));
         long bricksNs = StreamSupport.stream(json.get("bricks").spliterator(), false)
                 .mapToLong(each -> each.get("total_ns").asLong())
                 .sum();
-        assertThat(json.at("/totals/compute_ns").asLong() + json.at("/totals/communication_ns").asLong()).isEqualTo(bricksNs);
+        assertThat(json.at("/totals/compute_ns").asLong()
+                        + json.at("/totals/communication_ns").asLong())
+                .isEqualTo(bricksNs);
     }
 
     @Test
@@ -131,7 +146,10 @@ final class FleetReportTest {
 
         assertThat(report.toMarkdown()).doesNotContain("<img", "<i>", "<b>", "<script");
         assertThat(report.toText()).contains("no straggler was found", "idle not known");
-        assertThat(new ObjectMapper().readTree(report.toJson()).at("/bricks/0/brick").asText())
+        assertThat(new ObjectMapper()
+                        .readTree(report.toJson())
+                        .at("/bricks/0/brick")
+                        .asText())
                 .startsWith("</script><img src=x>|*`");
     }
 }

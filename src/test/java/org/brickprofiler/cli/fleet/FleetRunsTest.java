@@ -46,9 +46,12 @@ final class FleetRunsTest {
     @Spec("24.13")
     void aRunIsOneObservationHoweverManyRanksItHas() throws Exception {
         Comparison comparison = Comparison.of(
-                runs("before", 1, 8, 0).subList(0, 1), runs("after", 101, 8, 0.1).subList(0, 1), Comparison.Options.defaults());
+                runs("before", 1, 8, 0).subList(0, 1),
+                runs("after", 101, 8, 0.1).subList(0, 1),
+                Comparison.Options.defaults());
 
-        assertThat(comparison.lines()).filteredOn(line -> line.verdict() != Verdict.NOT_COMPARABLE)
+        assertThat(comparison.lines())
+                .filteredOn(line -> line.verdict() != Verdict.NOT_COMPARABLE)
                 .isNotEmpty()
                 .allSatisfy(line -> assertThat(line.verdict()).isEqualTo(Verdict.TOO_FEW_RUNS));
     }
@@ -72,7 +75,8 @@ final class FleetRunsTest {
             }
             new SimulatedFleet(new Shape("run " + run, ranks, 5, seed + run), faults)
                     .write(folder.resolve(side + run), false)
-                    .forEach((table, file) -> tables.computeIfAbsent(table, none -> new ArrayList<>()).add(file));
+                    .forEach((table, file) -> tables.computeIfAbsent(table, none -> new ArrayList<>())
+                            .add(file));
         }
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {
             for (Map.Entry<String, List<String>> table : tables.entrySet()) {

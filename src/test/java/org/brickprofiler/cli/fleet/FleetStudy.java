@@ -17,8 +17,8 @@ import org.brickprofiler.cli.fleet.Stragglers.Kind;
 
 /**
  * Which stragglers are found in simulated fleets, and how often one is reported where there is none; a table for
- * docs/BENCHMARKS.md. Arguments: how many fleets (20), ranks (1000), windows (200), the first seed (1). The exit code is 1
- * where a fault is missed or wrongly named, or anything else is reported.
+ * docs/BENCHMARKS.md. Arguments: how many fleets (20), ranks (1000), windows (200), the first seed (1). The exit code
+ * is 1 where a fault is missed or wrongly named, or anything else is reported.
  */
 public final class FleetStudy {
 
@@ -80,7 +80,8 @@ public final class FleetStudy {
         List<String> wrong = new ArrayList<>();
         List<Finding> others = new ArrayList<>(stragglers.findings());
         for (Injected fault : faults) {
-            List<Finding> right = others.stream().filter(finding -> isNamedBy(fault, finding)).toList();
+            List<Finding> right =
+                    others.stream().filter(finding -> isNamedBy(fault, finding)).toList();
             if (right.size() == 1) {
                 others.remove(right.get(0));
             } else {
@@ -93,16 +94,22 @@ public final class FleetStudy {
 
     private static boolean isNamedBy(Injected fault, Finding finding) {
         boolean isThere = fault.fault() == Fault.LINK
-                ? finding.rank().isEmpty() && finding.host().equals(SimulatedFleet.host(fault.where() * SimulatedFleet.RANKS_A_HOST))
+                ? finding.rank().isEmpty()
+                        && finding.host().equals(SimulatedFleet.host(fault.where() * SimulatedFleet.RANKS_A_HOST))
                 : finding.rank().isPresent() && finding.rank().getAsInt() == fault.where();
-        return isThere && finding.kind() == kind(fault.fault()) && switch (fault.fault()) {
-            case BRICK -> finding.bricks().equals(List.of(fault.brick().displayName())) && isNear(fault, finding);
-            case THROTTLED -> isNear(fault, finding);
-            case SOME_WINDOWS -> finding.bricks().isEmpty() && isNear(fault, finding) && covers(fault, finding);
-            case BRICK_IN_WINDOWS -> finding.bricks().equals(List.of(fault.brick().displayName())) && isNear(fault, finding)
-                    && covers(fault, finding);
-            case LINK, UNRECORDED, DRIFT, BRICK_DRIFT -> true;
-        };
+        return isThere
+                && finding.kind() == kind(fault.fault())
+                && switch (fault.fault()) {
+                    case BRICK ->
+                        finding.bricks().equals(List.of(fault.brick().displayName())) && isNear(fault, finding);
+                    case THROTTLED -> isNear(fault, finding);
+                    case SOME_WINDOWS -> finding.bricks().isEmpty() && isNear(fault, finding) && covers(fault, finding);
+                    case BRICK_IN_WINDOWS ->
+                        finding.bricks().equals(List.of(fault.brick().displayName()))
+                                && isNear(fault, finding)
+                                && covers(fault, finding);
+                    case LINK, UNRECORDED, DRIFT, BRICK_DRIFT -> true;
+                };
     }
 
     private static Kind kind(Fault fault) {
@@ -123,7 +130,8 @@ public final class FleetStudy {
 
     /** At most two windows of a tenth of all may be missed, or be too many: some have a stall of their own. */
     private static boolean covers(Injected fault, Finding finding) {
-        TreeSet<Integer> missed = new TreeSet<>(IntStream.range(fault.from(), fault.to()).boxed().toList());
+        TreeSet<Integer> missed =
+                new TreeSet<>(IntStream.range(fault.from(), fault.to()).boxed().toList());
         int more = 0;
         for (Stragglers.Stretch stretch : finding.windows()) {
             for (long window = stretch.first(); window <= stretch.last(); window++) {

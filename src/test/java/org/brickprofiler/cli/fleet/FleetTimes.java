@@ -7,10 +7,10 @@ import java.util.List;
 import org.brickprofiler.cli.fleet.SimulatedFleet.Shape;
 
 /**
- * How long the questions take, for docs/BENCHMARKS.md. {@code write FOLDER RANKS WINDOWS} makes the tables of a simulated
- * fleet with distributions, seed 42; {@code ask FOLDER [ENGINE]} asks each question twice and prints both times, the size of
- * the answer, and the most memory that the process had by then, which is of the operating system; {@code page FOLDER
- * [ENGINE]} makes the page of {@code brick fleet report}. Spark is asked with {@code local[2]}.
+ * How long the questions take, for docs/BENCHMARKS.md. {@code write FOLDER RANKS WINDOWS} makes the tables of a
+ * simulated fleet with distributions, seed 42; {@code ask FOLDER [ENGINE]} asks each question twice and prints both
+ * times, the size of the answer, and the most memory that the process had by then, which is of the operating system;
+ * {@code page FOLDER [ENGINE]} makes the page of {@code brick fleet report}. Spark is asked with {@code local[2]}.
  */
 public final class FleetTimes {
 
@@ -56,7 +56,8 @@ public final class FleetTimes {
             long firstMs = sinceMs(startedNs);
             startedNs = System.nanoTime();
             question.ask(engine);
-            System.out.printf("| %s | %d | %d | %d | %d |%n", question, firstMs, sinceMs(startedNs), rows, mostMemoryMb());
+            System.out.printf(
+                    "| %s | %d | %d | %d | %d |%n", question, firstMs, sinceMs(startedNs), rows, mostMemoryMb());
         }
         long startedNs = System.nanoTime();
         int findings = Stragglers.of(engine).findings().size();

@@ -23,9 +23,10 @@ import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.report.JsonReport;
 
 /**
- * How long packing takes, for docs/BENCHMARKS.md. {@code rows FOLDER RANKS WINDOWS} writes the rows of a simulated fleet as
- * packing does, on all processors, and prints how long that took without the simulation, the rows and the size of all tables,
- * and the most memory that the process had, MiB; {@code files FOLDER RANKS WINDOWS} makes windows to be packed.
+ * How long packing takes, for docs/BENCHMARKS.md. {@code rows FOLDER RANKS WINDOWS} writes the rows of a simulated
+ * fleet as packing does, on all processors, and prints how long that took without the simulation, the rows and the size
+ * of all tables, and the most memory that the process had, MiB; {@code files FOLDER RANKS WINDOWS} makes windows to be
+ * packed.
  */
 public final class PackTimes {
 
@@ -84,7 +85,8 @@ public final class PackTimes {
             for (int window = 0; window < windows; window++) {
                 Files.writeString(
                         own.resolve(String.format("window-%06d.json", window)),
-                        templates.get((rank + window) % TEMPLATES)
+                        templates
+                                .get((rank + window) % TEMPLATES)
                                 .replace("\"rank\":0", "\"rank\":" + rank)
                                 .replace("\"window\":0", "\"window\":" + window));
             }
@@ -111,7 +113,8 @@ public final class PackTimes {
         for (int worker = 0; worker < threads; worker++) {
             running.add(workers.submit(() -> {
                 ProfileWindow row = new ProfileWindow();
-                try (DuckEngine engine = DuckEngine.open(new FleetEngine.Options((1L << 30) / threads, 1, null, null))) {
+                try (DuckEngine engine =
+                        DuckEngine.open(new FleetEngine.Options((1L << 30) / threads, 1, null, null))) {
                     int ranks = Math.max(1, WINDOWS_OF_A_PART / shape.windows());
                     for (int from = nextRank.getAndAdd(ranks); from < shape.ranks(); from = nextRank.getAndAdd(ranks)) {
                         try (PartWriter part = new PartWriter(engine, folder, folder)) {
@@ -143,12 +146,26 @@ public final class PackTimes {
 
     private static ProfileWindow.Head head(Shape shape, int rank, int window) {
         return new ProfileWindow.Head(
-                Path.of("none"), shape.run(), rank, window, shape.ranks(), SimulatedFleet.host(rank), "Simulated A",
-                "simulated", "float16", "c0ffee", "decode", 10_000L * window, 10_000_000_000L,
-                (long) window * SimulatedFleet.STEPS, (window + 1L) * SimulatedFleet.STEPS - 1);
+                Path.of("none"),
+                shape.run(),
+                rank,
+                window,
+                shape.ranks(),
+                SimulatedFleet.host(rank),
+                "Simulated A",
+                "simulated",
+                "float16",
+                "c0ffee",
+                "decode",
+                10_000L * window,
+                10_000_000_000L,
+                (long) window * SimulatedFleet.STEPS,
+                (window + 1L) * SimulatedFleet.STEPS - 1);
     }
 
-    /** The bricks of a window, whose distributions are those of {@link SimulatedFleet}: 14 buckets around the mean's. */
+    /**
+     * The bricks of a window, whose distributions are those of {@link SimulatedFleet}: 14 buckets around the mean's.
+     */
     private static void fill(ProfileWindow row, List<BrickId> bricks, int[] totalUs) {
         row.bricks = bricks.size();
         for (int brick = 0; brick < bricks.size(); brick++) {
@@ -158,7 +175,8 @@ public final class PackTimes {
             long[] dist = new long[BUCKETS];
             for (int i = 0; i < BUCKETS; i++) {
                 int bucket = Math.max(0, LatencyBuckets.indexOf(totalNs / samples) + i - BUCKETS / 2);
-                dist[i] = ProfileWindow.inBucket(bucket, 1 + samples * (i + 1) * (BUCKETS - i) / 560 + totalUs[brick] % (i + 2));
+                dist[i] = ProfileWindow.inBucket(
+                        bucket, 1 + samples * (i + 1) * (BUCKETS - i) / 560 + totalUs[brick] % (i + 2));
             }
             row.name[brick] = id.displayName();
             row.category[brick] = id.category().displayName();

@@ -26,14 +26,14 @@ import org.duckdb.DuckDBAppender;
 import org.duckdb.DuckDBConnection;
 
 /**
- * A simulated fleet: ranks that compute, and meet in collectives, with faults that were put in on purpose. The same seed
- * gives the same figures.
+ * A simulated fleet: ranks that compute, and meet in collectives, with faults that were put in on purpose. The same
+ * seed gives the same figures.
  *
- * <p>A step has {@value #SEGMENTS} segments, each of which ends in a collective. A rank reaches it when the bricks of the
- * segment are done, and it ends for all once the last rank has come: its time is that of the transfer and of the wait,
- * which is the last arrival less the rank's own. Ranks, their hosts and their bricks differ a little and for good; windows
- * and steps differ by chance; a window in two hundred has a stall; the whole fleet wanders; attention grows with the text.
- * One thread.
+ * <p>A step has {@value #SEGMENTS} segments, each of which ends in a collective. A rank reaches it when the bricks of
+ * the segment are done, and it ends for all once the last rank has come: its time is that of the transfer and of the
+ * wait, which is the last arrival less the rank's own. Ranks, their hosts and their bricks differ a little and for
+ * good; windows and steps differ by chance; a window in two hundred has a stall; the whole fleet wanders; attention
+ * grows with the text. One thread.
  */
 final class SimulatedFleet {
 
@@ -54,11 +54,13 @@ final class SimulatedFleet {
     private static final List<BrickId> BRICKS = List.of(BrickId.values());
 
     /** The bricks of the segments, and what ends each. */
-    private static final List<BrickId> COMPUTE =
-            BRICKS.stream().filter(id -> id.category() != BrickCategory.COMMUNICATION).toList();
+    private static final List<BrickId> COMPUTE = BRICKS.stream()
+            .filter(id -> id.category() != BrickCategory.COMMUNICATION)
+            .toList();
 
-    private static final List<BrickId> COLLECTIVES =
-            BRICKS.stream().filter(id -> id.category() == BrickCategory.COMMUNICATION).toList();
+    private static final List<BrickId> COLLECTIVES = BRICKS.stream()
+            .filter(id -> id.category() == BrickCategory.COMMUNICATION)
+            .toList();
 
     private static final int LAYERS = 32;
     private static final long TRANSFER_NS = 400_000;
@@ -100,7 +102,8 @@ final class SimulatedFleet {
      *
      * @param fault what is wrong
      * @param where a rank, or a host for a link
-     * @param brick which, for {@link Fault#BRICK}, {@link Fault#BRICK_IN_WINDOWS} and {@link Fault#BRICK_DRIFT}; else any
+     * @param brick which, for {@link Fault#BRICK}, {@link Fault#BRICK_IN_WINDOWS} and {@link Fault#BRICK_DRIFT}; else
+     *     any
      * @param by how much longer, as a share of the brick's, the bricks' or the transfer's time
      * @param from the first window that has it
      * @param to the window after the last one
@@ -209,9 +212,9 @@ final class SimulatedFleet {
     }
 
     /**
-     * The faults of the study: three ranks with one brick 8 % slower, one throttled rank, one that lags for 20 windows in
-     * 200, one host behind a slow link, and one rank with one brick 8 % slower for 20 windows; all in different hosts, drawn
-     * by the seed.
+     * The faults of the study: three ranks with one brick 8 % slower, one throttled rank, one that lags for 20 windows
+     * in 200, one host behind a slow link, and one rank with one brick 8 % slower for 20 windows; all in different
+     * hosts, drawn by the seed.
      */
     static List<Injected> studyFaults(Shape shape) {
         UniformRandomProvider random = RandomSource.XO_RO_SHI_RO_128_PP.create(shape.seed() ^ 0x5eed);
@@ -294,7 +297,11 @@ final class SimulatedFleet {
                 for (int i = segment; i < COMPUTE.size(); i += SEGMENTS) {
                     BrickId brick = COMPUTE.get(i);
                     double growth = brick.category() == BrickCategory.ATTENTION ? 1 + 0.1 * when : 1;
-                    double ns = usualNs(brick) * growth * wander * stall[rank] * own[rank][index(brick)]
+                    double ns = usualNs(brick)
+                            * growth
+                            * wander
+                            * stall[rank]
+                            * own[rank][index(brick)]
                             * (1 + WINDOW_SPREAD * normal.sample())
                             * (rank >= otherDevicesFrom ? otherDevice : 1)
                             * (stallsEachBrick ? stall() : 1);
@@ -398,28 +405,49 @@ final class SimulatedFleet {
                         + brick.category().displayName() + "', " + count(brick) + ")");
             }
             statement.execute("CREATE TABLE device (rank INTEGER, host VARCHAR, device VARCHAR)");
-            statement.execute("CREATE TABLE b (win INTEGER, rank INTEGER, id SMALLINT, total_ns BIGINT, bucket INTEGER)");
+            statement.execute(
+                    "CREATE TABLE b (win INTEGER, rank INTEGER, id SMALLINT, total_ns BIGINT, bucket INTEGER)");
             statement.execute("CREATE TABLE w (win INTEGER, rank INTEGER, idle_ns BIGINT, steps_ns BIGINT)");
             fill(connection.unwrap(DuckDBConnection.class));
             String run = "'" + shape.run() + "' AS run_id";
-            copy(statement, folder, files, "brick_window", "SELECT " + run
-                    + ", rank, win, category, brick, samples AS count, total_ns, CAST(total_ns * 0.9 / samples AS BIGINT)"
-                    + " AS min_ns, CAST(total_ns * 1.6 / samples AS BIGINT) AS max_ns, samples AS elements, "
-                    + (distributions ? DISTRIBUTION : "CAST(NULL AS STRUCT(bucket INTEGER, n BIGINT)[])")
-                    + " AS dist FROM (SELECT *" + (distributions ? ", " + PARTS + " AS parts" : "")
-                    + " FROM b JOIN brick USING (id))");
+            copy(
+                    statement,
+                    folder,
+                    files,
+                    "brick_window",
+                    "SELECT " + run
+                            + ", rank, win, category, brick, samples AS count, total_ns, CAST(total_ns * 0.9 / samples AS BIGINT)"
+                            + " AS min_ns, CAST(total_ns * 1.6 / samples AS BIGINT) AS max_ns, samples AS elements, "
+                            + (distributions ? DISTRIBUTION : "CAST(NULL AS STRUCT(bucket INTEGER, n BIGINT)[])")
+                            + " AS dist FROM (SELECT *" + (distributions ? ", " + PARTS + " AS parts" : "")
+                            + " FROM b JOIN brick USING (id))");
             String window = "start_ms + win * " + WINDOW_MS + " AS start_ms, steps_ns AS wall_ns, CAST(win * " + STEPS
                     + " AS BIGINT) AS first_step, CAST((win + 1) * " + STEPS + " - 1 AS BIGINT) AS last_step";
-            copy(statement, folder, files, "rank_window", "SELECT " + run + ", rank, win, " + shape.ranks()
-                    + " AS world_size, host, device, 'simulated' AS model, 'float16' AS precision, 'c0ffee' AS commit_id, "
-                    + "'decode' AS phase, " + window.replace("start_ms +", START_MS + " +")
-                    + " FROM w JOIN device USING (rank)");
-            copy(statement, folder, files, "step_window", "SELECT " + run + ", rank, win, 'decode' AS phase, CAST(" + STEPS
-                    + " AS BIGINT) AS steps, steps_ns AS total_ns, CAST(" + STEPS + " AS BIGINT) AS tokens, "
-                    + "CAST(steps_ns / " + STEPS + " * 1.2 AS BIGINT) AS max_ns FROM w");
-            copy(statement, folder, files, "device_window", "SELECT " + run
-                    + ", rank, win, device, 'stream 0' AS stream, (SELECT CAST(sum(samples) AS BIGINT) FROM brick) AS bricks, "
-                    + "steps_ns - idle_ns AS busy_ns, idle_ns FROM w JOIN device USING (rank)");
+            copy(
+                    statement,
+                    folder,
+                    files,
+                    "rank_window",
+                    "SELECT " + run + ", rank, win, " + shape.ranks()
+                            + " AS world_size, host, device, 'simulated' AS model, 'float16' AS precision, 'c0ffee' AS commit_id, "
+                            + "'decode' AS phase, " + window.replace("start_ms +", START_MS + " +")
+                            + " FROM w JOIN device USING (rank)");
+            copy(
+                    statement,
+                    folder,
+                    files,
+                    "step_window",
+                    "SELECT " + run + ", rank, win, 'decode' AS phase, CAST(" + STEPS
+                            + " AS BIGINT) AS steps, steps_ns AS total_ns, CAST(" + STEPS + " AS BIGINT) AS tokens, "
+                            + "CAST(steps_ns / " + STEPS + " * 1.2 AS BIGINT) AS max_ns FROM w");
+            copy(
+                    statement,
+                    folder,
+                    files,
+                    "device_window",
+                    "SELECT " + run
+                            + ", rank, win, device, 'stream 0' AS stream, (SELECT CAST(sum(samples) AS BIGINT) FROM brick) AS bricks, "
+                            + "steps_ns - idle_ns AS busy_ns, idle_ns FROM w JOIN device USING (rank)");
         }
         return files;
     }
@@ -428,20 +456,21 @@ final class SimulatedFleet {
     private static final String DISTRIBUTION = "list_filter(list_append(parts, {bucket: bucket, n: samples - "
             + "CAST(list_sum(list_transform(parts, lambda x: x.n)) AS BIGINT)}), lambda x: x.n > 0)";
 
-    private static final String PARTS = "[" + IntStream.rangeClosed(-6, 7)
-            .filter(i -> i != 0)
-            .mapToObj(i -> i == 7
-                    ? "{bucket: bucket + 40, n: samples // 100}"
-                    : "{bucket: greatest(bucket + " + i + ", 0), n: CAST(samples * " + permille(i)
-                            + " * (75 + hash(win, rank, id, " + i + ") % 51) // 100000 AS BIGINT)}")
-            .collect(Collectors.joining(", ")) + "]::STRUCT(bucket INTEGER, n BIGINT)[]";
+    private static final String PARTS = "["
+            + IntStream.rangeClosed(-6, 7)
+                    .filter(i -> i != 0)
+                    .mapToObj(i -> i == 7
+                            ? "{bucket: bucket + 40, n: samples // 100}"
+                            : "{bucket: greatest(bucket + " + i + ", 0), n: CAST(samples * " + permille(i)
+                                    + " * (75 + hash(win, rank, id, " + i + ") % 51) // 100000 AS BIGINT)}")
+                    .collect(Collectors.joining(", "))
+            + "]::STRUCT(bucket INTEGER, n BIGINT)[]";
 
     private static long permille(int fromMiddle) {
         return Math.round(1000 * Math.exp(-fromMiddle * fromMiddle / 12.0) / 7);
     }
 
-    private static void copy(
-            Statement statement, Path folder, Map<String, String> files, String table, String select)
+    private static void copy(Statement statement, Path folder, Map<String, String> files, String table, String select)
             throws SQLException {
         String file = folder.resolve(table + ".parquet").toString();
         statement.execute("COPY (" + select + ") TO '" + file + "' (FORMAT parquet, COMPRESSION zstd)");
@@ -453,7 +482,11 @@ final class SimulatedFleet {
                 DuckDBAppender windows = connection.createAppender("main", "w");
                 DuckDBAppender devices = connection.createAppender("main", "device")) {
             for (int rank = 0; rank < shape.ranks(); rank++) {
-                devices.beginRow().append(rank).append(host(rank)).append(device(rank)).endRow();
+                devices.beginRow()
+                        .append(rank)
+                        .append(host(rank))
+                        .append(device(rank))
+                        .endRow();
             }
             run(window -> append(window, bricks, windows));
         }

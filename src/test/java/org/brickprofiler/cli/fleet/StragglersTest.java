@@ -45,7 +45,8 @@ final class StragglersTest {
         int late = free * SimulatedFleet.RANKS_A_HOST;
         faults.add(new Injected(Fault.UNRECORDED, late, BrickId.RMS_NORM, 0.06, 0, 100));
 
-        assertThat(FleetStudy.wrong(faults, FleetStudy.find(new SimulatedFleet(SMALL, faults), folder))).isEmpty();
+        assertThat(FleetStudy.wrong(faults, FleetStudy.find(new SimulatedFleet(SMALL, faults), folder)))
+                .isEmpty();
     }
 
     @Test
@@ -57,7 +58,10 @@ final class StragglersTest {
         assertThat(stragglers.remarks()).isEmpty();
     }
 
-    /** Two bricks slow at the same time are one finding; a rank that is slow altogether only because of them is no other. */
+    /**
+     * Two bricks slow at the same time are one finding; a rank that is slow altogether only because of them is no
+     * other.
+     */
     @Test
     @Spec("24.10")
     void bricksThatAreSlowInSomeWindowsAreNamedWithThese() throws Exception {
@@ -65,7 +69,8 @@ final class StragglersTest {
                 new Injected(Fault.BRICK_IN_WINDOWS, 5, BrickId.LM_HEAD, 0.5, 31, 49),
                 new Injected(Fault.BRICK_IN_WINDOWS, 5, BrickId.ATTENTION_SOFTMAX, 0.8, 31, 49));
 
-        List<Finding> findings = FleetStudy.find(new SimulatedFleet(SMALL, faults), folder).findings();
+        List<Finding> findings =
+                FleetStudy.find(new SimulatedFleet(SMALL, faults), folder).findings();
 
         assertThat(findings).singleElement().satisfies(finding -> {
             assertThat(finding.kind()).isEqualTo(Kind.SOME_WINDOWS);
@@ -85,7 +90,8 @@ final class StragglersTest {
     void aBrickThatIsSlowInManyWindowsIsNotCalledSlowInAll(int windows) throws Exception {
         Injected fault = new Injected(Fault.BRICK_IN_WINDOWS, 5, BrickId.LM_HEAD, 0.2, 20, 20 + windows);
 
-        assertThat(FleetStudy.find(new SimulatedFleet(SMALL, List.of(fault)), folder).findings())
+        assertThat(FleetStudy.find(new SimulatedFleet(SMALL, List.of(fault)), folder)
+                        .findings())
                 .singleElement()
                 .satisfies(finding -> {
                     assertThat(finding.kind()).isEqualTo(Kind.SOME_WINDOWS);
@@ -101,12 +107,14 @@ final class StragglersTest {
     void theCostIsAtLeastThatOfTheFleetWithoutTheStraggler() throws Exception {
         double trueNs = stepNs(List.of(THROTTLED)) - stepNs(List.of());
 
-        List<Finding> findings = FleetStudy.find(new SimulatedFleet(SMALL, List.of(THROTTLED)), folder).findings();
+        List<Finding> findings = FleetStudy.find(new SimulatedFleet(SMALL, List.of(THROTTLED)), folder)
+                .findings();
 
         assertThat(findings).extracting(Finding::who).containsExactly("rank 5 (node-0000)");
         Finding finding = findings.get(0);
         assertThat(finding.costNs().orElseThrow()).isBetween(Math.round(trueNs), Math.round(1.4 * trueNs));
-        assertThat(finding.lateNs().orElseThrow()).isGreaterThan(finding.costNs().orElseThrow());
+        assertThat(finding.lateNs().orElseThrow())
+                .isGreaterThan(finding.costNs().orElseThrow());
         double ownNs = finding.ownNs();
         assertThat((double) finding.lateNs().orElseThrow()).isCloseTo(ownNs, within(0.1 * ownNs));
     }
@@ -123,7 +131,8 @@ final class StragglersTest {
     void costIsBesideTheLatestRankThatIsNotReported() throws Exception {
         Injected little = new Injected(Fault.BRICK, 9, BrickId.LAYER_NORM, 0.2, 0, 100);
 
-        List<Finding> findings = FleetStudy.find(new SimulatedFleet(SMALL, List.of(THROTTLED, little)), folder).findings();
+        List<Finding> findings = FleetStudy.find(new SimulatedFleet(SMALL, List.of(THROTTLED, little)), folder)
+                .findings();
 
         assertThat(findings).extracting(finding -> finding.rank().orElseThrow()).containsExactly(5, 9);
         assertThat(findings.get(1).costNs()).hasValue(0);
@@ -135,13 +144,18 @@ final class StragglersTest {
     void fewRanksOrWindowsAreNamedAndNotTested() throws Exception {
         assertThat(FleetStudy.find(new SimulatedFleet(new Shape("r1", 1, 30, 1), List.of()), folder))
                 .isEqualTo(new Stragglers(
-                        List.of(), List.of(), List.of("Run r1, Simulated A: 1 rank cannot show who is unusual; it takes 4.")));
+                        List.of(),
+                        List.of(),
+                        List.of("Run r1, Simulated A: 1 rank cannot show who is unusual; it takes 4.")));
         Injected slow = new Injected(Fault.THROTTLED, 1, BrickId.RMS_NORM, 0.5, 0, 30);
-        assertThat(FleetStudy.find(new SimulatedFleet(new Shape("r1", 2, 30, 1), List.of(slow)), folder).findings())
+        assertThat(FleetStudy.find(new SimulatedFleet(new Shape("r1", 2, 30, 1), List.of(slow)), folder)
+                        .findings())
                 .isEmpty();
         assertThat(FleetStudy.find(new SimulatedFleet(new Shape("r1", 64, 2, 1), List.of(slow)), folder))
                 .isEqualTo(new Stragglers(
-                        List.of(), List.of(), List.of("Run r1, Simulated A: 2 windows cannot show what lasts; it takes 6.")));
+                        List.of(),
+                        List.of(),
+                        List.of("Run r1, Simulated A: 2 windows cannot show what lasts; it takes 6.")));
     }
 
     @Test
@@ -149,8 +163,10 @@ final class StragglersTest {
     void oneHostOfEightRanksIsEnough() throws Exception {
         Shape host = new Shape("r1", 8, 60, 3);
 
-        assertThat(FleetStudy.find(new SimulatedFleet(host, List.of()), folder).findings()).isEmpty();
-        assertThat(FleetStudy.find(new SimulatedFleet(host, List.of(THROTTLED)), folder).findings())
+        assertThat(FleetStudy.find(new SimulatedFleet(host, List.of()), folder).findings())
+                .isEmpty();
+        assertThat(FleetStudy.find(new SimulatedFleet(host, List.of(THROTTLED)), folder)
+                        .findings())
                 .extracting(Finding::who, Finding::kind)
                 .containsExactly(tuple("rank 5 (node-0000)", Kind.THROUGHOUT));
     }
@@ -162,8 +178,13 @@ final class StragglersTest {
                 FleetStudy.find(new SimulatedFleet(SMALL, List.of(THROTTLED)).withOtherDevices(40, 1.6), folder);
 
         assertThat(stragglers.findings()).extracting(Finding::who).containsExactly("rank 5 (node-0000)");
-        assertThat(stragglers.findings().get(0).costNs()).as("all wait for the other devices").hasValue(0);
-        assertThat(stragglers.remarks()).singleElement().asString().contains("40 ranks of Simulated A", "24 ranks of Simulated B");
+        assertThat(stragglers.findings().get(0).costNs())
+                .as("all wait for the other devices")
+                .hasValue(0);
+        assertThat(stragglers.remarks())
+                .singleElement()
+                .asString()
+                .contains("40 ranks of Simulated A", "24 ranks of Simulated B");
     }
 
     @Test
@@ -177,8 +198,8 @@ final class StragglersTest {
     }
 
     /**
-     * Two of eight processes are killed after three windows, while they warm up. Three windows show nothing of a rank, however
-     * many windows the others have.
+     * Two of eight processes are killed after three windows, while they warm up. Three windows show nothing of a rank,
+     * however many windows the others have.
      */
     @Test
     @Spec("24.12")
@@ -210,7 +231,9 @@ final class StragglersTest {
         assertThat(stragglers.remarks().get(0)).endsWith("The other 3 ranks cannot show who is unusual; it takes 4.");
     }
 
-    /** A brick that ran in three windows of a rank only shows nothing of it there, whatever the rank's other bricks do. */
+    /**
+     * A brick that ran in three windows of a rank only shows nothing of it there, whatever the rank's other bricks do.
+     */
     @Test
     @Spec("24.12")
     void aBrickThatRanInAFewWindowsIsNotTestedThere() throws Exception {
@@ -229,14 +252,16 @@ final class StragglersTest {
     void aRankThatDriftsIsOneFindingOfItsOwn(int ranks) throws Exception {
         Injected drift = new Injected(Fault.DRIFT, 5, BrickId.RMS_NORM, 0.15, 0, 100);
 
-        Stragglers stragglers = FleetStudy.find(new SimulatedFleet(new Shape("r1", ranks, 100, 3), List.of(drift)), folder);
+        Stragglers stragglers =
+                FleetStudy.find(new SimulatedFleet(new Shape("r1", ranks, 100, 3), List.of(drift)), folder);
 
         assertThat(stragglers.findings()).singleElement().satisfies(finding -> {
             assertThat(finding.kind()).isEqualTo(Kind.DRIFT);
             assertThat(finding.who()).isEqualTo("rank 5 (node-0000)");
             assertThat(finding.bricks()).isEmpty();
             assertThat(finding.percent()).isCloseTo(10, within(1.5));
-            assertThat(finding.what()).matches("slower over time by .* % from the first third of its windows to the last");
+            assertThat(finding.what())
+                    .matches("slower over time by .* % from the first third of its windows to the last");
             double ownNs = finding.ownNs();
             assertThat((double) finding.lateNs().orElseThrow()).isCloseTo(ownNs, within(0.2 * ownNs));
         });
@@ -247,7 +272,8 @@ final class StragglersTest {
     void aBrickThatDriftsIsOneFindingOfItsOwn() throws Exception {
         Injected drift = new Injected(Fault.BRICK_DRIFT, 5, BrickId.LM_HEAD, 0.3, 0, 100);
 
-        assertThat(FleetStudy.find(new SimulatedFleet(SMALL, List.of(drift)), folder).findings())
+        assertThat(FleetStudy.find(new SimulatedFleet(SMALL, List.of(drift)), folder)
+                        .findings())
                 .singleElement()
                 .satisfies(finding -> {
                     assertThat(finding.kind()).isEqualTo(Kind.DRIFT);
@@ -259,8 +285,10 @@ final class StragglersTest {
     @Test
     @Spec("24.15")
     void aRankThatIsSlowAtFirstAndRecoversDrifts() throws Exception {
-        Stragglers stragglers = search(List.of(), "SELECT * REPLACE (CASE WHEN rank = 7 AND category <> 'Communication'"
-                + " THEN CAST(total_ns * (1 + 0.15 * (99 - win) / 99) AS BIGINT) ELSE total_ns END AS total_ns) FROM stored");
+        Stragglers stragglers = search(
+                List.of(),
+                "SELECT * REPLACE (CASE WHEN rank = 7 AND category <> 'Communication'"
+                        + " THEN CAST(total_ns * (1 + 0.15 * (99 - win) / 99) AS BIGINT) ELSE total_ns END AS total_ns) FROM stored");
 
         assertThat(stragglers.findings()).singleElement().satisfies(finding -> {
             assertThat(finding.kind()).isEqualTo(Kind.DRIFT);
@@ -272,12 +300,18 @@ final class StragglersTest {
     @Test
     @Spec("24.15")
     void aRankThatHasMoreAndMoreToDoDoesNotDrift() throws Exception {
-        String more = "CASE WHEN rank = 7 AND category <> 'Communication' THEN CAST(%1$s * (1 + 0.3 * win / 99) AS BIGINT)"
-                + " ELSE %1$s END AS %1$s";
-        Stragglers stragglers =
-                search(List.of(), "SELECT * REPLACE (" + more.formatted("total_ns") + ", " + more.formatted("elements") + ") FROM stored");
+        String more =
+                "CASE WHEN rank = 7 AND category <> 'Communication' THEN CAST(%1$s * (1 + 0.3 * win / 99) AS BIGINT)"
+                        + " ELSE %1$s END AS %1$s";
+        Stragglers stragglers = search(
+                List.of(),
+                "SELECT * REPLACE (" + more.formatted("total_ns") + ", " + more.formatted("elements")
+                        + ") FROM stored");
 
-        assertThat(stragglers.findings()).extracting(Finding::kind).contains(Kind.MORE_WORK).doesNotContain(Kind.DRIFT);
+        assertThat(stragglers.findings())
+                .extracting(Finding::kind)
+                .contains(Kind.MORE_WORK)
+                .doesNotContain(Kind.DRIFT);
     }
 
     @Test
@@ -285,7 +319,8 @@ final class StragglersTest {
     void aRankThatIsSlowFromAWindowOnDoesNotDrift() throws Exception {
         Injected slow = new Injected(Fault.SOME_WINDOWS, 5, BrickId.RMS_NORM, 0.15, 70, 100);
 
-        assertThat(FleetStudy.find(new SimulatedFleet(SMALL, List.of(slow)), folder).findings())
+        assertThat(FleetStudy.find(new SimulatedFleet(SMALL, List.of(slow)), folder)
+                        .findings())
                 .singleElement()
                 .satisfies(finding -> {
                     assertThat(finding.kind()).isEqualTo(Kind.SOME_WINDOWS);
@@ -304,7 +339,8 @@ final class StragglersTest {
                 .satisfies(finding -> {
                     assertThat(finding.kind()).isEqualTo(Kind.THROUGHOUT);
                     assertThat(finding.windowCount()).isEqualTo(100);
-                    assertThat(finding.what()).matches("slow throughout by 1.* %, and more so in 20 windows \\(40 to 59\\)");
+                    assertThat(finding.what())
+                            .matches("slow throughout by 1.* %, and more so in 20 windows \\(40 to 59\\)");
                 });
     }
 
@@ -327,10 +363,11 @@ final class StragglersTest {
     @ParameterizedTest
     @CsvSource({"8, 40, true, 62", "64, 60, false, 124", "8, 40, true, 124"})
     @Spec("24.16")
-    void whereStallsAreTooManyTheTestDoesNotApply(int ranks, int windows, boolean eachBrick, long seed) throws Exception {
+    void whereStallsAreTooManyTheTestDoesNotApply(int ranks, int windows, boolean eachBrick, long seed)
+            throws Exception {
         SimulatedFleet fleet = new SimulatedFleet(new Shape("r1", ranks, windows, seed), List.of());
-        Stragglers stragglers = FleetStudy.find(
-                eachBrick ? fleet.withStallsOfBricks(0.35, 0.5) : fleet.withStalls(0.35, 0.5), folder);
+        Stragglers stragglers =
+                FleetStudy.find(eachBrick ? fleet.withStallsOfBricks(0.35, 0.5) : fleet.withStalls(0.35, 0.5), folder);
 
         assertThat(stragglers.findings()).isEmpty();
         assertThat(stragglers.shown()).isEmpty();
@@ -353,8 +390,8 @@ final class StragglersTest {
     }
 
     /**
-     * A fleet of eight ranks shows no slowness of a tenth, and says so. A rank that is slow by as much as the fleet says that it
-     * shows is found in four of five; by a third of that, in hardly any.
+     * A fleet of eight ranks shows no slowness of a tenth, and says so. A rank that is slow by as much as the fleet
+     * says that it shows is found in four of five; by a third of that, in hardly any.
      */
     @Test
     @Spec("24.17")
@@ -364,7 +401,11 @@ final class StragglersTest {
         int fleets = 10;
         for (int seed = 1; seed <= fleets; seed++) {
             Shape shape = new Shape("r1", 8, 30, 100 + seed);
-            double by = FleetStudy.find(new SimulatedFleet(shape, List.of()), folder).shown().get(0).throughoutPercent() / 100;
+            double by = FleetStudy.find(new SimulatedFleet(shape, List.of()), folder)
+                            .shown()
+                            .get(0)
+                            .throughoutPercent()
+                    / 100;
             found += finds(shape, by) ? 1 : 0;
             foundLess += finds(shape, by / 3) ? 1 : 0;
         }
@@ -376,7 +417,8 @@ final class StragglersTest {
     private boolean finds(Shape shape, double by) throws Exception {
         Injected slow = new Injected(Fault.THROTTLED, 5, BrickId.RMS_NORM, by, 0, shape.windows());
         return FleetStudy.find(new SimulatedFleet(shape, List.of(slow)), folder).findings().stream()
-                .anyMatch(finding -> finding.rank().equals(OptionalInt.of(5)) && finding.bricks().isEmpty());
+                .anyMatch(finding -> finding.rank().equals(OptionalInt.of(5))
+                        && finding.bricks().isEmpty());
     }
 
     @Test
@@ -392,9 +434,11 @@ final class StragglersTest {
     @Test
     @Spec("24.10")
     void whoHasMoreToDoIsNotCalledSlow() throws Exception {
-        Stragglers stragglers = search(List.of(), "SELECT run_id, rank, win, category, brick, count, "
-                + "CASE WHEN rank = 7 AND brick = 'LmHead' THEN total_ns * 12 // 10 ELSE total_ns END AS total_ns, "
-                + "CASE WHEN rank = 7 AND brick = 'LmHead' THEN elements * 12 // 10 ELSE elements END AS elements FROM stored");
+        Stragglers stragglers = search(
+                List.of(),
+                "SELECT run_id, rank, win, category, brick, count, "
+                        + "CASE WHEN rank = 7 AND brick = 'LmHead' THEN total_ns * 12 // 10 ELSE total_ns END AS total_ns, "
+                        + "CASE WHEN rank = 7 AND brick = 'LmHead' THEN elements * 12 // 10 ELSE elements END AS elements FROM stored");
 
         assertThat(stragglers.findings()).extracting(Finding::kind).containsExactly(Kind.MORE_WORK);
         assertThat(stragglers.findings().get(0).bricks()).containsExactly("LmHead");
@@ -403,13 +447,18 @@ final class StragglersTest {
     @Test
     @Spec("24.10")
     void whoHasMoreToDoInSomeWindowsIsNotCalledSlowInThem() throws Exception {
-        String more = "CASE WHEN rank = 7 AND brick = 'LmHead' AND win BETWEEN 40 AND 59 THEN %1$s * 12 // 10 ELSE %1$s END AS %1$s";
-        Stragglers stragglers = search(List.of(), "SELECT run_id, rank, win, category, brick, count, "
-                + more.formatted("total_ns") + ", " + more.formatted("elements") + " FROM stored");
+        String more =
+                "CASE WHEN rank = 7 AND brick = 'LmHead' AND win BETWEEN 40 AND 59 THEN %1$s * 12 // 10 ELSE %1$s END AS %1$s";
+        Stragglers stragglers = search(
+                List.of(),
+                "SELECT run_id, rank, win, category, brick, count, " + more.formatted("total_ns") + ", "
+                        + more.formatted("elements") + " FROM stored");
 
         assertThat(stragglers.findings()).singleElement().satisfies(finding -> {
             assertThat(finding.kind()).isEqualTo(Kind.MORE_WORK);
-            assertThat(finding.what()).startsWith("more work in a sample: ").endsWith(" % in LmHead in 20 windows (40 to 59)");
+            assertThat(finding.what())
+                    .startsWith("more work in a sample: ")
+                    .endsWith(" % in LmHead in 20 windows (40 to 59)");
         });
     }
 
@@ -417,7 +466,10 @@ final class StragglersTest {
         return search(new SimulatedFleet(SMALL, faults), bricks, "1 = 1");
     }
 
-    /** Searches a fleet with bricks that a query over those that are {@code stored} makes, and the windows of a condition. */
+    /**
+     * Searches a fleet with bricks that a query over those that are {@code stored} makes, and the windows of a
+     * condition.
+     */
     private Stragglers search(SimulatedFleet fleet, String bricks, String windows) throws Exception {
         Map<String, String> files = fleet.write(folder, false);
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {

@@ -55,12 +55,14 @@ class BundledLibraryTest {
     void theCacheIsInTheHomeFolderUnlessAVariableNamesIt() throws IOException {
         Path home = folder.resolve("home");
 
-        assertThat(BundledLibrary.unpacked(NAME, CONTENT, Map.of(), home.toString()).getParent())
+        assertThat(BundledLibrary.unpacked(NAME, CONTENT, Map.of(), home.toString())
+                        .getParent())
                 .isEqualTo(home.resolve(".cache").resolve("brick-profiler"));
         Map<String, String> relative = Map.of("XDG_CACHE_HOME", "here");
         assertThat(BundledLibrary.unpacked(NAME, CONTENT, relative, home.toString()))
                 .startsWith(home);
-        Map<String, String> windows = Map.of("LOCALAPPDATA", folder.resolve("local").toString());
+        Map<String, String> windows =
+                Map.of("LOCALAPPDATA", folder.resolve("local").toString());
         assertThat(BundledLibrary.unpacked(NAME, CONTENT, windows, home.toString()))
                 .startsWith(folder.resolve("local"));
     }

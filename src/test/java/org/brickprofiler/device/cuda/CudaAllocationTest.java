@@ -86,8 +86,10 @@ class CudaAllocationTest {
     }
 
     private static long bytesOfPasses(CudaEngine engine, SyncMode mode, boolean waits) {
-        try (CudaStream stream = CudaStream.on(engine.context(), engine.stream()).open()) {
-            BrickProfiler profiler = BrickProfiler.builder().deviceStream(stream).build();
+        try (CudaStream stream =
+                CudaStream.on(engine.context(), engine.stream()).open()) {
+            BrickProfiler profiler =
+                    BrickProfiler.builder().deviceStream(stream).build();
             profiler.setSyncMode(mode);
             profiler.enable();
             long before = SimulatedCuda.synchronisations();
@@ -108,8 +110,10 @@ class CudaAllocationTest {
     }
 
     private static long bytesOfDeferred(CudaEngine engine) {
-        try (CudaStream stream = CudaStream.on(engine.context(), engine.stream()).open()) {
-            BrickProfiler profiler = BrickProfiler.builder().deviceStream(stream).build();
+        try (CudaStream stream =
+                CudaStream.on(engine.context(), engine.stream()).open()) {
+            BrickProfiler profiler =
+                    BrickProfiler.builder().deviceStream(stream).build();
             profiler.enable();
             Runnable work = engine.spinner(1_000);
             Runnable pass = () -> {

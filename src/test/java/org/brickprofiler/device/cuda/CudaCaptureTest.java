@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whatever is marked and asked for, no capture of the application's is spoilt. What marks in the default stream do is in
- * {@link CudaDefaultStreamTest}.
+ * Whatever is marked and asked for, no capture of the application's is spoilt. What marks in the default stream do is
+ * in {@link CudaDefaultStreamTest}.
  */
 class CudaCaptureTest {
 
@@ -42,8 +42,7 @@ class CudaCaptureTest {
     }
 
     private void beginCapture() {
-        assertThat(JCudaDriver.cuStreamBeginCapture(
-                        engine.stream(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL))
+        assertThat(JCudaDriver.cuStreamBeginCapture(engine.stream(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL))
                 .isEqualTo(CUDA_SUCCESS);
     }
 
@@ -56,8 +55,9 @@ class CudaCaptureTest {
     @Test
     void marksOfACapturedStreamHaveNoTime() {
         try (CapturedLog log = new CapturedLog();
-                CudaStream stream =
-                        CudaStream.on(engine.context(), engine.stream()).marks(2, 64).open()) {
+                CudaStream stream = CudaStream.on(engine.context(), engine.stream())
+                        .marks(2, 64)
+                        .open()) {
             int before = stream.mark();
             beginCapture();
             int first = stream.mark();
@@ -84,8 +84,9 @@ class CudaCaptureTest {
     void thatAnEventOfACaptureIsNoValidArgumentIsExplained() {
         SimulatedCuda.setCapturedCode(CUDA_ERROR_INVALID_VALUE);
         try (CapturedLog log = new CapturedLog();
-                CudaStream stream =
-                        CudaStream.on(engine.context(), engine.stream()).marks(2, 64).open()) {
+                CudaStream stream = CudaStream.on(engine.context(), engine.stream())
+                        .marks(2, 64)
+                        .open()) {
             beginCapture();
             int first = stream.mark();
             int second = stream.mark();
@@ -107,7 +108,8 @@ class CudaCaptureTest {
     @ValueSource(ints = {CUDA_ERROR_CAPTURED_EVENT, CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS})
     void whateverTheDriverAnswersNoBrickOfACaptureHasATime(int code) {
         SimulatedCuda.setCapturedCode(code);
-        try (CudaStream stream = CudaStream.on(engine.context(), engine.stream()).marks(16, 64).open()) {
+        try (CudaStream stream =
+                CudaStream.on(engine.context(), engine.stream()).marks(16, 64).open()) {
             BrickProfiler profiler = BrickProfiler.builder()
                     .clock(SimulatedCuda::now)
                     .deviceStream(stream)
@@ -132,9 +134,11 @@ class CudaCaptureTest {
             assertThat(profiler.brickStats(BrickId.ACTIVATION).minNs()).isEqualTo(1_000);
             assertThat(profiler.brickStats(BrickId.ACTIVATION).maxNs()).isEqualTo(1_000);
             assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).count()).isZero();
-            assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).device().unresolved()).isEqualTo(3L * bricks);
+            assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).device().unresolved())
+                    .isEqualTo(3L * bricks);
             assertThat(profiler.brickStats(BrickId.SAMPLING).count()).isZero();
-            assertThat(profiler.brickStats(BrickId.SAMPLING).device().unresolved()).isEqualTo(6);
+            assertThat(profiler.brickStats(BrickId.SAMPLING).device().unresolved())
+                    .isEqualTo(6);
         }
     }
 
@@ -183,7 +187,8 @@ class CudaCaptureTest {
 
     @Test
     void marksThatAreSetAgainAfterACaptureHaveTheirTimes() {
-        try (CudaStream stream = CudaStream.on(engine.context(), engine.stream()).marks(2, 2).open()) {
+        try (CudaStream stream =
+                CudaStream.on(engine.context(), engine.stream()).marks(2, 2).open()) {
             beginCapture();
             stream.release(stream.mark());
             endCapture();
@@ -198,8 +203,9 @@ class CudaCaptureTest {
     @Test
     void aStreamThatCapturesIsNotWaitedFor() {
         try (CapturedLog log = new CapturedLog();
-                CudaStream stream =
-                        CudaStream.on(engine.context(), engine.stream()).marks(2, 2).open()) {
+                CudaStream stream = CudaStream.on(engine.context(), engine.stream())
+                        .marks(2, 2)
+                        .open()) {
             engine.spin(1_000);
             int mark = stream.mark();
             beginCapture();
@@ -247,7 +253,8 @@ class CudaCaptureTest {
 
     @Test
     void aMarkOfTheDefaultStreamIsWaitedForWhileAStreamThatItWaitsForCaptures() {
-        try (CudaStream stream = CudaStream.on(engine.context(), null).marks(2, 2).open()) {
+        try (CudaStream stream =
+                CudaStream.on(engine.context(), null).marks(2, 2).open()) {
             int mark = stream.mark();
             beginCapture();
             assertThat(stream.waitFor(mark)).isTrue();
@@ -259,7 +266,8 @@ class CudaCaptureTest {
 
     @Test
     void closingSpoilsNoCaptureOfItsOwnStream() {
-        CudaStream stream = CudaStream.on(engine.context(), engine.stream()).marks(2, 64).open();
+        CudaStream stream =
+                CudaStream.on(engine.context(), engine.stream()).marks(2, 64).open();
         beginCapture();
         stream.mark();
         stream.close();

@@ -33,7 +33,9 @@ class CudaCloseTest {
     }
 
     private CudaStream lent() {
-        return CudaStream.on(engine.context(), engine.stream()).marks(MARKS, MARKS).open();
+        return CudaStream.on(engine.context(), engine.stream())
+                .marks(MARKS, MARKS)
+                .open();
     }
 
     private static long pushes() {
@@ -131,7 +133,8 @@ class CudaCloseTest {
             awaitCollection(() -> SimulatedCuda.retains() == 0);
             assertThat(SimulatedCuda.liveEvents()).isZero();
             assertThat(SimulatedCuda.liveStreams()).isEqualTo(streams);
-            assertThat(log.linesWith("was never closed and nobody has it any more")).isEqualTo(40);
+            assertThat(log.linesWith("was never closed and nobody has it any more"))
+                    .isEqualTo(40);
         }
     }
 

@@ -21,7 +21,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Marks in the default stream while another stream is captured: which captures they spoil, and what keeps them from it. */
+/**
+ * Marks in the default stream while another stream is captured: which captures they spoil, and what keeps them from it.
+ */
 class CudaDefaultStreamTest {
 
     private static final String REFUSED = "cuEventRecord answered CUDA_ERROR_STREAM_CAPTURE_IMPLICIT (906)";
@@ -126,7 +128,8 @@ class CudaDefaultStreamTest {
             profiler.endPass();
             assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(740);
             assertThat(profiler.brickStats(BrickId.LM_HEAD).count()).isZero();
-            assertThat(profiler.brickStats(BrickId.LM_HEAD).device().unresolved()).isOne();
+            assertThat(profiler.brickStats(BrickId.LM_HEAD).device().unresolved())
+                    .isOne();
         }
     }
 
@@ -179,7 +182,8 @@ class CudaDefaultStreamTest {
     @Test
     void theDefaultStreamOfAnotherContextSpoilsNothing() {
         CudaEngine other = new CudaEngine(0, true);
-        try (CudaStream stream = CudaStream.on(other.context(), null).marks(4, 4).open()) {
+        try (CudaStream stream =
+                CudaStream.on(other.context(), null).marks(4, 4).open()) {
             engine.inContext(() -> beginCapture(engine.stream()));
             assertThat(stream.mark()).isNotEqualTo(DeviceStream.NO_MARK);
             engine.inContext(() -> endsWithAGraph(engine.stream()));

@@ -13,7 +13,8 @@ class CudaErrorsTest {
     @Test
     void anExceptionsCodeIsThatOfItsName() {
         for (int code = 1; code < 1_000; code++) {
-            assertThat(CudaErrors.codeOf(new CudaException(CUresult.stringFor(code)))).isEqualTo(code);
+            assertThat(CudaErrors.codeOf(new CudaException(CUresult.stringFor(code))))
+                    .isEqualTo(code);
         }
         assertThat(CudaErrors.codeOf(new CudaException("something else"))).isEqualTo(CUresult.CUDA_ERROR_UNKNOWN);
         assertThat(CudaErrors.codeOf(new CudaException(null))).isEqualTo(CUresult.CUDA_ERROR_UNKNOWN);
@@ -42,7 +43,9 @@ class CudaErrorsTest {
     void saysWhatItMeansThatAnEventHasNoTime() {
         for (DriverCall call : DriverCall.values()) {
             boolean asks = call.function().matches("cuEvent(Query|Synchronize|ElapsedTime)");
-            assertThat(CudaErrors.explain(call, 1).contains("captured into a graph")).as("%s", call).isEqualTo(asks);
+            assertThat(CudaErrors.explain(call, 1).contains("captured into a graph"))
+                    .as("%s", call)
+                    .isEqualTo(asks);
             assertThat(CudaErrors.explain(call, 907)).contains("captured into a graph");
             assertThat(CudaErrors.explain(call, 400)).isEmpty();
         }

@@ -34,8 +34,10 @@ class CudaFailuresTest {
         int launches;
 
         void run() throws InterruptedException {
-            try (CudaStream lent =
-                            CudaStream.on(engine.context(), engine.stream()).marks(2, 2_000).blockingSynchronisation().open();
+            try (CudaStream lent = CudaStream.on(engine.context(), engine.stream())
+                            .marks(2, 2_000)
+                            .blockingSynchronisation()
+                            .open();
                     CudaStream made = CudaStream.onDevice(0).marks(1, 8).open();
                     CudaTimer timer = CudaTimer.on(engine.context(), engine.stream())) {
                 bricks(lent);
@@ -150,12 +152,10 @@ class CudaFailuresTest {
     }
 
     @TestFactory
-    Stream<DynamicTest> aCallThatFailsForGoodIsToldOnceByEachAndTheApplicationComputesOn()
-            throws InterruptedException {
-        return calls().keySet().stream()
-                .flatMap(name -> Stream.of(false, true)
-                        .map(throwing -> dynamicTest(
-                                name + (throwing ? " with exceptions" : ""), () -> failsAlways(name, throwing))));
+    Stream<DynamicTest> aCallThatFailsForGoodIsToldOnceByEachAndTheApplicationComputesOn() throws InterruptedException {
+        return calls().keySet().stream().flatMap(name -> Stream.of(false, true)
+                .map(throwing ->
+                        dynamicTest(name + (throwing ? " with exceptions" : ""), () -> failsAlways(name, throwing))));
     }
 
     private static void failsAlways(String name, boolean throwing) throws InterruptedException {

@@ -52,7 +52,8 @@ final class CudaProcess {
 
     /** What starts it with a driver's library. */
     static ChildProcess withDriver(Path library) {
-        return usual().environment(Map.of("LD_LIBRARY_PATH", library.resolveSibling("").toString()));
+        return usual().environment(
+                        Map.of("LD_LIBRARY_PATH", library.resolveSibling("").toString()));
     }
 
     /** What starts it with another folder of native libraries. */

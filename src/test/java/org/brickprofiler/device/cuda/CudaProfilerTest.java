@@ -118,8 +118,7 @@ class CudaProfilerTest {
     void theOtherEndsOfAPassTryForMarksToo(boolean deferred) {
         try (CudaStream stream = lent()) {
             BrickProfiler profiler = profiler(stream);
-            Runnable end =
-                    deferred ? () -> profiler.finalize(profiler.elapsedNs()) : profiler::endPassAsync;
+            Runnable end = deferred ? () -> profiler.finalize(profiler.elapsedNs()) : profiler::endPassAsync;
             SimulatedCuda.failOnce("cuEventCreate", 1, OUT_OF_MEMORY);
             assertThat(unresolvedOfPass(profiler, end)).isEqualTo(MISSING);
             assertThat(unresolvedOfPass(profiler, end)).isZero();
@@ -337,9 +336,12 @@ class CudaProfilerTest {
             assertThat(snapshot.bricks()).hasSize(2);
             for (BrickStats brick : snapshot.bricks()) {
                 long each = brick.name().equals("RmsNorm") ? 1_000 : 2_000;
-                // Whichever call it is, it is made again: a mark at once, a time one by one, a wait at the next boundary.
+                // Whichever call it is, it is made again: a mark at once, a time one by one, a wait at the next
+                // boundary.
                 assertThat(brick.count()).as("%s %d %s", call, nth, brick).isEqualTo(6);
-                assertThat(brick.device().unresolved()).as("%s %d %s", call, nth, brick).isZero();
+                assertThat(brick.device().unresolved())
+                        .as("%s %d %s", call, nth, brick)
+                        .isZero();
                 assertThat(brick.minNs()).isEqualTo(each);
                 assertThat(brick.maxNs()).isEqualTo(each);
             }
@@ -382,8 +384,7 @@ class CudaProfilerTest {
                 CapturedLog log = new CapturedLog()) {
             BrickProfiler profiler = profiler(stream);
             brick(profiler, BrickId.RMS_NORM, 1_000);
-            JCudaDriver.cuStreamBeginCapture(
-                    engine.stream(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL);
+            JCudaDriver.cuStreamBeginCapture(engine.stream(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL);
             brick(profiler, BrickId.LM_HEAD, 1_000);
             profiler.endPass();
             CUgraph graph = new CUgraph();
@@ -393,7 +394,8 @@ class CudaProfilerTest {
             assertThat(SimulatedCuda.spoiltCaptures()).isZero();
             assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(1_500);
             assertThat(profiler.brickStats(BrickId.LM_HEAD).count()).isZero();
-            assertThat(profiler.brickStats(BrickId.LM_HEAD).device().unresolved()).isOne();
+            assertThat(profiler.brickStats(BrickId.LM_HEAD).device().unresolved())
+                    .isOne();
             assertThat(log.linesWith("CUDA_ERROR_CAPTURED_EVENT")).isOne();
         }
     }
@@ -405,11 +407,11 @@ class CudaProfilerTest {
             BrickProfiler profiler = profiler(stream);
             brick(profiler, BrickId.RMS_NORM, 1_000);
             profiler.endPass();
-            JCudaDriver.cuStreamBeginCapture(
-                    engine.stream(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL);
+            JCudaDriver.cuStreamBeginCapture(engine.stream(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL);
             assertThat(profiler.snapshot().unresolved()).isZero();
             assertThat(profiler.pendingCount()).isZero();
-            assertThat(JCudaDriver.cuStreamEndCapture(engine.stream(), new CUgraph())).isZero();
+            assertThat(JCudaDriver.cuStreamEndCapture(engine.stream(), new CUgraph()))
+                    .isZero();
             profiler.endPassAsync();
             assertThat(SimulatedCuda.spoiltCaptures()).isZero();
             assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(1_000);
@@ -439,7 +441,8 @@ class CudaProfilerTest {
     @Spec("12.20")
     @Test
     void aDeferredBrickAroundPassesIsTheirSum() {
-        try (CudaStream stream = CudaStream.on(engine.context(), engine.stream()).marks(64, 64).open()) {
+        try (CudaStream stream =
+                CudaStream.on(engine.context(), engine.stream()).marks(64, 64).open()) {
             BrickProfiler profiler = profiler(stream);
             long generation = profiler.elapsedNs();
             for (int i = 0; i < 1_000; i++) {
@@ -479,15 +482,17 @@ class CudaProfilerTest {
     void timesOfAPassAreAskedForWithOneCallEach() {
         try (CudaStream stream = lent()) {
             BrickProfiler profiler = profiler(stream);
-            List<Long> before = List.of(
-                    SimulatedCuda.calls("cuEventElapsedTime"), SimulatedCuda.calls("cuStreamIsCapturing"));
+            List<Long> before =
+                    List.of(SimulatedCuda.calls("cuEventElapsedTime"), SimulatedCuda.calls("cuStreamIsCapturing"));
             for (int i = 0; i < 100; i++) {
                 brick(profiler, BrickId.RMS_NORM, 1_000);
             }
             profiler.endPass();
             profiler.snapshot();
-            assertThat(SimulatedCuda.calls("cuEventElapsedTime") - before.get(0)).isEqualTo(199);
-            assertThat(SimulatedCuda.calls("cuStreamIsCapturing") - before.get(1)).isLessThanOrEqualTo(5);
+            assertThat(SimulatedCuda.calls("cuEventElapsedTime") - before.get(0))
+                    .isEqualTo(199);
+            assertThat(SimulatedCuda.calls("cuStreamIsCapturing") - before.get(1))
+                    .isLessThanOrEqualTo(5);
         }
     }
 }

@@ -28,8 +28,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * device's own time, however the application waits.
  *
  * <p>What is expected is taken from the kernels, which write down when they began and ended, and from the host's clock,
- * which is the driver's too, before and after each call that sets a mark. Where the device is busy across the call, that
- * leaves one time only. Each flow takes part of a second here; all of it is {@code -Dbrick.stress.passes=10000}.
+ * which is the driver's too, before and after each call that sets a mark. Where the device is busy across the call,
+ * that leaves one time only. Each flow takes part of a second here; all of it is {@code -Dbrick.stress.passes=10000}.
  */
 @Spec("12.8")
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
@@ -146,8 +146,7 @@ class CudaRealClockTest {
     static Stream<Arguments> flows() {
         Stream<Arguments> deferred = Stream.of(5_000L, 20_000L, 200_000L, 2_000_000L)
                 .flatMap(ns -> Arrays.stream(Flow.values()).map(flow -> Arguments.of(Kind.DEFERRED, flow, ns)));
-        Stream<Arguments> timers =
-                Arrays.stream(Flow.values()).map(flow -> Arguments.of(Kind.TIMER, flow, 20_000L));
+        Stream<Arguments> timers = Arrays.stream(Flow.values()).map(flow -> Arguments.of(Kind.TIMER, flow, 20_000L));
         return Stream.concat(deferred, timers);
     }
 
@@ -176,7 +175,8 @@ class CudaRealClockTest {
     }
 
     private void pass(BrickProfiler profiler, Kind kind, Flow flow, long kernelNs, List<Bounds> bounds) {
-        ByteBuffer stamps = ByteBuffer.allocateDirect(IDS.size() * 2 * Long.BYTES).order(ByteOrder.nativeOrder());
+        ByteBuffer stamps =
+                ByteBuffer.allocateDirect(IDS.size() * 2 * Long.BYTES).order(ByteOrder.nativeOrder());
         long idleFromNs = lastEndNs;
         for (int brick = 0; brick < IDS.size(); brick++) {
             long beforeStartNs = System.nanoTime();

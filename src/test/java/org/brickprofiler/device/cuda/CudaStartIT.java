@@ -11,7 +11,9 @@ import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.RunningProcess;
 import org.junit.jupiter.api.Test;
 
-/** Virtual machines that start together, each building the simulated driver and loading JCuda, do not disturb others. */
+/**
+ * Virtual machines that start together, each building the simulated driver and loading JCuda, do not disturb others.
+ */
 class CudaStartIT {
 
     private static final int PROCESSES = 6;

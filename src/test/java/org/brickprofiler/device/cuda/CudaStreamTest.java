@@ -59,7 +59,8 @@ class CudaStreamTest {
     void givesEachBrickItsOwnTimeToTheNanosecond() {
         int bricks = 500;
         Random random = new Random(7);
-        try (CudaStream stream = CudaStream.on(engine.context(), engine.stream()).open()) {
+        try (CudaStream stream =
+                CudaStream.on(engine.context(), engine.stream()).open()) {
             int[] marks = new int[bricks + 1];
             long[] reachedNs = new long[bricks + 1];
             long endNs = SimulatedCuda.now();
@@ -290,9 +291,10 @@ class CudaStreamTest {
     void namesStreamsSoThatTheyDiffer() {
         try (CudaStream one = CudaStream.onDevice(0).open();
                 CudaStream two = CudaStream.onDevice(0).open();
-                CudaStream inDefault = CudaStream.on(engine.context(), new CUstream()).open();
-                CudaStream inLegacy =
-                        CudaStream.on(engine.context(), JCudaDriver.CU_STREAM_LEGACY).open()) {
+                CudaStream inDefault =
+                        CudaStream.on(engine.context(), new CUstream()).open();
+                CudaStream inLegacy = CudaStream.on(engine.context(), JCudaDriver.CU_STREAM_LEGACY)
+                        .open()) {
             assertThat(one.name()).startsWith("stream ").isNotEqualTo(two.name());
             assertThat(inDefault.name()).isEqualTo("default stream");
             assertThat(inLegacy.name()).isEqualTo("default stream");
@@ -305,10 +307,16 @@ class CudaStreamTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> CudaStream.on(engine.context(), JCudaDriver.CU_STREAM_PER_THREAD))
                 .withMessageContaining("each thread");
-        assertThatIllegalArgumentException().isThrownBy(() -> CudaStream.onDevice(-1)).withMessageContaining("-1");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> CudaStream.onDevice(-1))
+                .withMessageContaining("-1");
         CudaStream.Builder builder = CudaStream.onDevice(0);
-        assertThatIllegalArgumentException().isThrownBy(() -> builder.marks(0, 5)).withMessageContaining("0 marks");
-        assertThatIllegalArgumentException().isThrownBy(() -> builder.marks(6, 5)).withMessageContaining("6 marks");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> builder.marks(0, 5))
+                .withMessageContaining("0 marks");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> builder.marks(6, 5))
+                .withMessageContaining("6 marks");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> builder.marks(1, (1 << 20) + 1))
                 .withMessageContaining("1048577");
@@ -343,8 +351,9 @@ class CudaStreamTest {
     @Test
     void aPoolThatCannotGrowMakesDoWithWhatItHas() {
         try (CapturedLog log = new CapturedLog();
-                CudaStream stream =
-                        CudaStream.on(engine.context(), engine.stream()).marks(2, 5_000).open()) {
+                CudaStream stream = CudaStream.on(engine.context(), engine.stream())
+                        .marks(2, 5_000)
+                        .open()) {
             SimulatedCuda.failOnce("cuEventCreate", 2, CUDA_ERROR_OUT_OF_MEMORY);
             stream.mark();
             stream.mark();
@@ -352,7 +361,8 @@ class CudaStreamTest {
             assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
             assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
             assertThat(stream.isUsable()).isTrue();
-            assertThat(log.linesWith("cuEventCreate answered CUDA_ERROR_OUT_OF_MEMORY (2)")).isOne();
+            assertThat(log.linesWith("cuEventCreate answered CUDA_ERROR_OUT_OF_MEMORY (2)"))
+                    .isOne();
         }
     }
 
@@ -360,8 +370,9 @@ class CudaStreamTest {
     void aStreamThatOpensWithFewerMarksThanWantedIsUsableAndGetsThemWhenAPassEnds() {
         SimulatedCuda.failOnce("cuEventCreate", 2, CUDA_ERROR_OUT_OF_MEMORY);
         try (CapturedLog log = new CapturedLog();
-                CudaStream stream =
-                        CudaStream.on(engine.context(), engine.stream()).marks(8, 64).open()) {
+                CudaStream stream = CudaStream.on(engine.context(), engine.stream())
+                        .marks(8, 64)
+                        .open()) {
             assertThat(stream.isUsable()).isTrue();
             assertThat(stream.failure().orElseThrow()).contains("cuEventCreate answered CUDA_ERROR_OUT_OF_MEMORY (2)");
             assertThat(stream.mark()).isZero();
@@ -372,7 +383,8 @@ class CudaStreamTest {
                 assertThat(stream.mark()).isNotEqualTo(DeviceStream.NO_MARK);
             }
             assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
-            assertThat(log.linesWith("there are fewer marks, and more are tried for in the next pass")).isOne();
+            assertThat(log.linesWith("there are fewer marks, and more are tried for in the next pass"))
+                    .isOne();
             assertThat(log.linesWith("WARN")).isOne();
         }
         assertThat(SimulatedCuda.liveEvents()).isZero();
@@ -443,7 +455,8 @@ class CudaStreamTest {
             assertThat(stream.isReached(mark)).isTrue();
 
             assertThat(log.linesWith("CUDA_ERROR_TENSOR_MEMORY_LEAK (721)")).isOne();
-            assertThatThrownBy(() -> JCudaDriver.cuDeviceGet(new CUdevice(), 99)).isInstanceOf(CudaException.class);
+            assertThatThrownBy(() -> JCudaDriver.cuDeviceGet(new CUdevice(), 99))
+                    .isInstanceOf(CudaException.class);
         }
     }
 
@@ -497,7 +510,8 @@ class CudaStreamTest {
     @Test
     void aContextThatWasDestroyedIsALostDevice() {
         CudaEngine own = new CudaEngine(0, true);
-        try (CudaStream stream = CudaStream.on(own.context(), own.stream()).marks(4, 4).open()) {
+        try (CudaStream stream =
+                CudaStream.on(own.context(), own.stream()).marks(4, 4).open()) {
             int mark = stream.mark();
             JCudaDriver.cuCtxPushCurrent(own.context());
             JCudaDriver.cuCtxDestroy(own.context());

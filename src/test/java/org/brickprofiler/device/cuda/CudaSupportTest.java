@@ -70,8 +70,7 @@ class CudaSupportTest {
         CudaSupport support = CudaSupport.look();
 
         assertThat(support.isAvailable()).isFalse();
-        assertThat(support.reason())
-                .contains("there is no CUDA device: cuInit answered CUDA_ERROR_NO_DEVICE (100)");
+        assertThat(support.reason()).contains("there is no CUDA device: cuInit answered CUDA_ERROR_NO_DEVICE (100)");
         assertThat(support.driverVersion()).contains("12.6");
         assertThat(support.deviceNames()).isEmpty();
     }
@@ -84,8 +83,7 @@ class CudaSupportTest {
         assertThat(support.reason()).contains("the driver supports CUDA 10.2, and 11.0 is needed");
         assertThat(SimulatedCuda.calls("cuInit")).isZero();
         assertThat(support.driverVersion()).contains("10.2");
-        assertThat(support)
-                .hasToString("CUDA is not available: the driver supports CUDA 10.2, and 11.0 is needed");
+        assertThat(support).hasToString("CUDA is not available: the driver supports CUDA 10.2, and 11.0 is needed");
     }
 
     @ParameterizedTest
@@ -106,7 +104,8 @@ class CudaSupportTest {
 
     @Test
     void aProcessFindsADriverInItsLibraryPath() throws Exception {
-        ProcessResult process = CudaProcess.withDriver(SimulatedCuda.DRIVER.build()).run();
+        ProcessResult process =
+                CudaProcess.withDriver(SimulatedCuda.DRIVER.build()).run();
 
         assertThat(process.output())
                 .contains(
@@ -162,8 +161,7 @@ class CudaSupportTest {
     @Test
     void jcudasOwnLibraryMayBeMissing() throws Exception {
         assertUnavailable(
-                CudaProcess.withNatives(folder).run(),
-                "JCuda's native library cannot be loaded: no JCudaDriver-");
+                CudaProcess.withNatives(folder).run(), "JCuda's native library cannot be loaded: no JCudaDriver-");
     }
 
     @Test
@@ -176,9 +174,7 @@ class CudaSupportTest {
             }
         }
 
-        assertUnavailable(
-                CudaProcess.withNatives(folder).run(),
-                "JCuda's native library cannot be loaded: " + folder);
+        assertUnavailable(CudaProcess.withNatives(folder).run(), "JCuda's native library cannot be loaded: " + folder);
     }
 
     @Test
@@ -188,8 +184,7 @@ class CudaSupportTest {
                 .collect(Collectors.joining(File.pathSeparator));
         assertThat(without).isNotEqualTo(System.getProperty("java.class.path"));
 
-        assertUnavailable(
-                CudaProcess.usual(without).run(), "JCuda is not on the class path (org.jcuda:jcuda)");
+        assertUnavailable(CudaProcess.usual(without).run(), "JCuda is not on the class path (org.jcuda:jcuda)");
     }
 
     /** The reason is the same each time, the process goes on, and is told once. */
@@ -204,7 +199,8 @@ class CudaSupportTest {
                         "failure: CUDA is not available: " + reason,
                         "device: CUDA device 0\n",
                         "end\n");
-        assertThat(process.output().lines().filter(line -> line.contains("WARN"))).hasSize(1);
+        assertThat(process.output().lines().filter(line -> line.contains("WARN")))
+                .hasSize(1);
         assertThat(process.exitCode()).isZero();
     }
 }

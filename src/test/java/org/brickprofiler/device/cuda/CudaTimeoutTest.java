@@ -14,8 +14,8 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.SyncMode;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.StreamTotals;
-import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.CapturedLog;
+import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -79,7 +79,8 @@ class CudaTimeoutTest {
             assertThat(stream.isStalled()).isFalse();
 
             SimulatedCuda.hang(1);
-            Crew.runOnNewThread(() -> brick(profiler, mode == SyncMode.IMMEDIATE ? BrickId.LM_HEAD : BrickId.EMBEDDING));
+            Crew.runOnNewThread(
+                    () -> brick(profiler, mode == SyncMode.IMMEDIATE ? BrickId.LM_HEAD : BrickId.EMBEDDING));
             int others = profiler.pendingCount();
             brick(profiler, BrickId.RMS_NORM);
             brick(profiler, BrickId.RMS_NORM);
@@ -152,7 +153,8 @@ class CudaTimeoutTest {
 
     @Test
     void thePrimaryContextOfADeviceThatHangsIsKeptSinceGivingItUpWouldHangToo() {
-        CudaStream stream = CudaStream.onDevice(0).marks(8, 8).waitTimeout(SHORT).open();
+        CudaStream stream =
+                CudaStream.onDevice(0).marks(8, 8).waitTimeout(SHORT).open();
         int retains = SimulatedCuda.retains();
         SimulatedCuda.hang(1);
         int first = stream.mark();
@@ -302,10 +304,11 @@ class CudaTimeoutTest {
         engine.spin(WORK_NS);
         int mark = stream.mark();
         CountDownLatch sleeps = new CountDownLatch(1);
-        Crew crew = new Crew().run(() -> engine.inContext(() -> {
-            sleeps.countDown();
-            stream.waitFor(mark);
-        }));
+        Crew crew = new Crew()
+                .run(() -> engine.inContext(() -> {
+                    sleeps.countDown();
+                    stream.waitFor(mark);
+                }));
         sleeps.await();
         while (SimulatedCuda.calls("cuEventSynchronize") == 0) {
             Thread.onSpinWait();
@@ -321,8 +324,7 @@ class CudaTimeoutTest {
 
     private static void startVirtually(Runnable body) throws Throwable {
         MethodHandles.publicLookup()
-                .findStatic(
-                        Thread.class, "startVirtualThread", MethodType.methodType(Thread.class, Runnable.class))
+                .findStatic(Thread.class, "startVirtualThread", MethodType.methodType(Thread.class, Runnable.class))
                 .invoke(body);
     }
 
@@ -332,8 +334,10 @@ class CudaTimeoutTest {
     void virtualThreadsThatWaitLeaveTheirCarriers() throws Throwable {
         int waiting = 2 * Runtime.getRuntime().availableProcessors();
         CountDownLatch ended = new CountDownLatch(waiting);
-        try (CudaStream stream =
-                builder().blockingSynchronisation().waitTimeout(Duration.ofDays(1)).open()) {
+        try (CudaStream stream = builder()
+                .blockingSynchronisation()
+                .waitTimeout(Duration.ofDays(1))
+                .open()) {
             BrickProfiler profiler = profiler(stream);
             SimulatedCuda.hang(1);
             long before = SimulatedCuda.synchronisations();

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Who waits for what, over the simulated driver's real clock: work that nobody may wait for lasts much longer than anything
- * else here, and is under way until the end of each test.
+ * Who waits for what, over the simulated driver's real clock: work that nobody may wait for lasts much longer than
+ * anything else here, and is under way until the end of each test.
  */
 class CudaWaitsTest {
 
@@ -41,10 +41,8 @@ class CudaWaitsTest {
         engine = new CudaEngine(0);
         decode = CudaStream.on(engine.context(), engine.stream()).name("decode").open();
         peer = CudaStream.onDevice(0).name("peer").open();
-        profiler = BrickProfiler.builder()
-                .deviceStream(decode)
-                .deviceStream(peer)
-                .build();
+        profiler =
+                BrickProfiler.builder().deviceStream(decode).deviceStream(peer).build();
         profiler.enable();
         begunNs = System.nanoTime();
     }
@@ -184,7 +182,8 @@ class CudaWaitsTest {
 
     @Test
     void readersMakeNoContextCurrent() throws Exception {
-        CudaStream own = CudaStream.on(engine.context(), engine.stream()).name("own").open();
+        CudaStream own =
+                CudaStream.on(engine.context(), engine.stream()).name("own").open();
         BrickProfiler alone = BrickProfiler.builder().deviceStream(own).build();
         alone.enable();
         long timer = alone.startBrick(BrickId.RMS_NORM);

@@ -44,7 +44,9 @@ class DriverLibraryTest {
         Path half = Files.write(folder.resolve("half"), Arrays.copyOf(driver, driver.length / 2));
 
         for (Path file : List.of(text, empty, half, folder.resolve("absent"), folder)) {
-            assertThat(DriverLibrary.missing(file, List.of("cuInit"))).as(file.toString()).isEmpty();
+            assertThat(DriverLibrary.missing(file, List.of("cuInit")))
+                    .as(file.toString())
+                    .isEmpty();
         }
     }
 }

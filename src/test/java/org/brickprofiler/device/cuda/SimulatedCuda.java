@@ -69,8 +69,7 @@ public final class SimulatedCuda {
         FunctionMapper mapper = (library, method) -> "sim_" + underscored(method.getName());
         Native.register(
                 SimulatedCuda.class,
-                com.sun.jna.NativeLibrary.getInstance(
-                        file.toString(), Map.of(Library.OPTION_FUNCTION_MAPPER, mapper)));
+                com.sun.jna.NativeLibrary.getInstance(file.toString(), Map.of(Library.OPTION_FUNCTION_MAPPER, mapper)));
     }
 
     private static String underscored(String name) {

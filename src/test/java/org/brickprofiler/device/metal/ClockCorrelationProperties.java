@@ -37,8 +37,8 @@ class ClockCorrelationProperties {
             @ForAll @LongRange(max = 100) long firstShare,
             @ForAll @LongRange(max = 100) long secondShare) {
         ClockCorrelation.Moment first = new ClockCorrelation.Moment(firstNs, firstNs + firstWidthNs, firstTicks);
-        ClockCorrelation.Moment second =
-                new ClockCorrelation.Moment(firstNs + apartNs, firstNs + apartNs + secondWidthNs, firstTicks + apartTicks);
+        ClockCorrelation.Moment second = new ClockCorrelation.Moment(
+                firstNs + apartNs, firstNs + apartNs + secondWidthNs, firstTicks + apartTicks);
         ClockCorrelation correlation = ClockCorrelation.between(first, second);
 
         BigDecimal expected = trueNs(
@@ -58,7 +58,8 @@ class ClockCorrelationProperties {
             @ForAll @LongRange(max = 10_000) long secondWidthNs,
             @ForAll @LongRange(max = 1_000_000) long ticks) {
         ClockCorrelation.Moment first = new ClockCorrelation.Moment(0, firstWidthNs, 0);
-        ClockCorrelation.Moment second = new ClockCorrelation.Moment(1_000_000_000, 1_000_000_000 + secondWidthNs, 1_000_000);
+        ClockCorrelation.Moment second =
+                new ClockCorrelation.Moment(1_000_000_000, 1_000_000_000 + secondWidthNs, 1_000_000);
 
         assertThat(ClockCorrelation.between(first, second).errorNs(ticks))
                 .isBetween(1L, Math.max(first.errorNs(), second.errorNs()) + 2);
@@ -66,13 +67,14 @@ class ClockCorrelationProperties {
 
     @Example
     void growsOutsideOfTheMoments() {
-        ClockCorrelation correlation =
-                ClockCorrelation.between(new ClockCorrelation.Moment(0, 200, 0), new ClockCorrelation.Moment(1_000, 1_200, 1_000));
+        ClockCorrelation correlation = ClockCorrelation.between(
+                new ClockCorrelation.Moment(0, 200, 0), new ClockCorrelation.Moment(1_000, 1_200, 1_000));
 
         assertThat(correlation.errorNs(500)).isBetween(101L, 102L);
         assertThat(correlation.errorNs(10_000)).as("9 × 100 + 10 × 100").isBetween(1_901L, 1_902L);
         ClockCorrelation wide = ClockCorrelation.between(
-                new ClockCorrelation.Moment(0, Long.MAX_VALUE / 2, 0), new ClockCorrelation.Moment(1L << 61, Long.MAX_VALUE, 1));
+                new ClockCorrelation.Moment(0, Long.MAX_VALUE / 2, 0),
+                new ClockCorrelation.Moment(1L << 61, Long.MAX_VALUE, 1));
         assertThat(wide.errorNs(Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
     }
 

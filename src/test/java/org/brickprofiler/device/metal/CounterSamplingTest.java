@@ -96,16 +96,17 @@ final class CounterSamplingTest {
         buffer.commit();
         SimulatedMetal.run(1);
 
-        assertThat(drained()).satisfiesExactly(
-                gemm -> {
-                    assertThat(gemm.operation()).isEqualTo("gemm");
-                    assertThat(gemm.endNs() - gemm.startNs()).isEqualTo(125_000);
-                },
-                softmax -> {
-                    assertThat(softmax.index()).isOne();
-                    assertThat(softmax.startNs()).isEqualTo(SimulatedMetal.BEGIN_NS + 125_000);
-                    assertThat(softmax.endNs() - softmax.startNs()).isEqualTo(250_000);
-                });
+        assertThat(drained())
+                .satisfiesExactly(
+                        gemm -> {
+                            assertThat(gemm.operation()).isEqualTo("gemm");
+                            assertThat(gemm.endNs() - gemm.startNs()).isEqualTo(125_000);
+                        },
+                        softmax -> {
+                            assertThat(softmax.index()).isOne();
+                            assertThat(softmax.startNs()).isEqualTo(SimulatedMetal.BEGIN_NS + 125_000);
+                            assertThat(softmax.endNs() - softmax.startNs()).isEqualTo(250_000);
+                        });
     }
 
     @Test
@@ -161,7 +162,10 @@ final class CounterSamplingTest {
             stream.drain(buffers::add, dispatch -> {
                 throw new AssertionError(dispatch);
             });
-            assertThat(buffers).singleElement().extracting(FinishedBuffer::isTimed).isEqualTo(true);
+            assertThat(buffers)
+                    .singleElement()
+                    .extracting(FinishedBuffer::isTimed)
+                    .isEqualTo(true);
             assertThat(log.linesWith("WARN")).isOne();
             assertThat(log.linesWith("the device does not sample counters at")).isOne();
         }
@@ -186,12 +190,14 @@ final class CounterSamplingTest {
 
         assertThat(stream.sampleCounters(STAGE_BOUNDARY, 8)).isFalse();
         assertThat(SimulatedMetal.faults()).isOne();
-        assertThat(stream.failure()).hasValueSatisfying(failure -> assertThat(failure).contains(reason));
+        assertThat(stream.failure())
+                .hasValueSatisfying(failure -> assertThat(failure).contains(reason));
         assertThat(SimulatedMetal.live()).isEqualTo(live);
     }
 
     @ParameterizedTest
-    @CsvSource({"objectAtIndexedSubscript, 1", "objectAtIndexedSubscript, 2", "setSampleBuffer, 2", "setSampleBuffer, 3"})
+    @CsvSource({"objectAtIndexedSubscript, 1", "objectAtIndexedSubscript, 2", "setSampleBuffer, 2", "setSampleBuffer, 3"
+    })
     void aPassThatMetalRefusesIsCounted(String method, int how) {
         stream.sampleCounters(STAGE_BOUNDARY, 1);
         MetalApp.Buffer buffer = app.begin("layer");
@@ -249,7 +255,8 @@ final class CounterSamplingTest {
 
         MetalApp.Buffer second = app.begin("second");
         Pointer pass = SimulatedMetal.passNew();
-        assertThat(stream.samplePass(second.sequence(), Pointer.nativeValue(pass), "not encoded")).isTrue();
+        assertThat(stream.samplePass(second.sequence(), Pointer.nativeValue(pass), "not encoded"))
+                .isTrue();
         SimulatedMetal.release(pass);
         second.commit();
         SimulatedMetal.run(1);
@@ -275,7 +282,8 @@ final class CounterSamplingTest {
 
         assertThat(drained()).isEmpty();
         assertThat(stream.lostDispatches()).isOne();
-        assertThat(stream.failure()).hasValueSatisfying(reason -> assertThat(reason).contains("do not agree"));
+        assertThat(stream.failure())
+                .hasValueSatisfying(reason -> assertThat(reason).contains("do not agree"));
         stream.close();
         assertThat(stream.lostDispatches()).as("after it was closed").isOne();
     }
@@ -328,7 +336,8 @@ final class CounterSamplingTest {
         assertThat(drained()).isEmpty();
         assertThat(stream.lostDispatches()).isEqualTo(2);
         MetalApp.Buffer late = app.begin("late");
-        assertThat(pass(new MetalApp.Buffer(late.pointer(), broken.sequence()), "of another", 1)).isFalse();
+        assertThat(pass(new MetalApp.Buffer(late.pointer(), broken.sequence()), "of another", 1))
+                .isFalse();
         late.commit();
     }
 

@@ -3,7 +3,9 @@ package org.brickprofiler.device.metal;
 import com.sun.jna.Pointer;
 import org.jspecify.annotations.Nullable;
 
-/** An application with a queue of its own on the simulated device, followed by a stream. Closing it checks for leaks. */
+/**
+ * An application with a queue of its own on the simulated device, followed by a stream. Closing it checks for leaks.
+ */
 final class MetalApp implements AutoCloseable {
 
     private final int liveBefore = SimulatedMetal.live();

@@ -15,7 +15,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every call of Metal's that the shim makes fails once, in every way that it can: nothing escapes, and nothing leaks. */
+/**
+ * Every call of Metal's that the shim makes fails once, in every way that it can: nothing escapes, and nothing leaks.
+ */
 final class MetalFailuresTest {
 
     private static final int NO_DEVICE = -1;
@@ -55,7 +57,8 @@ final class MetalFailuresTest {
         try (CapturedLog log = new CapturedLog();
                 MetalStream refused = MetalStream.onDevice().open()) {
             assertThat(log.linesWith(reason)).isOne();
-            assertThat(refused.failure()).hasValueSatisfying(failure -> assertThat(failure).contains(reason));
+            assertThat(refused.failure())
+                    .hasValueSatisfying(failure -> assertThat(failure).contains(reason));
             assertUnusable(refused);
         }
         assertThat(SimulatedMetal.live()).isEqualTo(live);
@@ -70,7 +73,8 @@ final class MetalFailuresTest {
         assertThat(stream.queue()).isZero();
         assertThat(stream.watch(1, "work")).isEqualTo(MetalStream.NOT_WATCHED);
         assertThat(stream.forget(1)).isFalse();
-        assertThat(stream.sampleCounters(MetalStream.CounterSampling.STAGE_BOUNDARY, 1)).isFalse();
+        assertThat(stream.sampleCounters(MetalStream.CounterSampling.STAGE_BOUNDARY, 1))
+                .isFalse();
         assertThat(stream.samplePass(1, 1, "pass")).isFalse();
         assertThat(stream.beginDispatch(1, 1, "dispatch")).isNegative();
         assertThat(stream.lostBuffers()).isZero();
@@ -160,7 +164,13 @@ final class MetalFailuresTest {
 
     @ParameterizedTest
     @CsvSource({
-        "status, 2", "status, 3", "GPUStartTime, 1", "GPUStartTime, 2", "GPUEndTime, 1", "GPUEndTime, 2", "GPUEndTime, 3"
+        "status, 2",
+        "status, 3",
+        "GPUStartTime, 1",
+        "GPUStartTime, 2",
+        "GPUEndTime, 1",
+        "GPUEndTime, 2",
+        "GPUEndTime, 3"
     })
     void aCommandBufferThatDoesNotTellItsTimesHasNone(String method, int how) {
         try (MetalApp app = new MetalApp()) {
@@ -231,7 +241,10 @@ final class MetalFailuresTest {
 
             List<FinishedBuffer> buffers = new ArrayList<>();
             app.stream().drain(buffers::add, dispatch -> {});
-            assertThat(buffers).singleElement().extracting(FinishedBuffer::isTimed).isEqualTo(false);
+            assertThat(buffers)
+                    .singleElement()
+                    .extracting(FinishedBuffer::isTimed)
+                    .isEqualTo(false);
         }
     }
 

@@ -69,7 +69,9 @@ final class MetalProfilerFailuresTest extends ProfiledMetal {
         assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(1_000);
         assertThat(profiler.brickStats(BrickId.SAMPLING).totalNs()).isEqualTo(70);
         assertThat(unresolved(profiler, BrickId.LM_HEAD)).isOne();
-        assertThat(unresolved(profiler, BrickId.FUSED_ATTENTION)).as("around it").isOne();
+        assertThat(unresolved(profiler, BrickId.FUSED_ATTENTION))
+                .as("around it")
+                .isOne();
         assertThat(profiler.snapshot().unresolved()).isEqualTo(2);
         assertThat(totals(profiler).busyNs()).isEqualTo(1_070);
         assertThat(totals(profiler).idleNs()).isZero();
@@ -109,10 +111,16 @@ final class MetalProfilerFailuresTest extends ProfiledMetal {
     @Spec("12.6")
     @ParameterizedTest
     @CsvSource({
-        "GPUStartTime, 1", "GPUStartTime, 2", "GPUStartTime, 3",
-        "GPUEndTime, 1", "GPUEndTime, 2", "GPUEndTime, 3",
-        "addCompletedHandler, 2", "addCompletedHandler, 3",
-        "waiting, 2", "waiting, 3"
+        "GPUStartTime, 1",
+        "GPUStartTime, 2",
+        "GPUStartTime, 3",
+        "GPUEndTime, 1",
+        "GPUEndTime, 2",
+        "GPUEndTime, 3",
+        "addCompletedHandler, 2",
+        "addCompletedHandler, 3",
+        "waiting, 2",
+        "waiting, 3"
     })
     void whateverFailsNothingIsMadeUp(String method, int how) {
         for (int nth = 1; nth <= 3; nth++) {
@@ -130,7 +138,9 @@ final class MetalProfilerFailuresTest extends ProfiledMetal {
                 assertThat(snapshot.bricks()).hasSize(2);
                 for (BrickStats brick : snapshot.bricks()) {
                     long each = brick.name().equals("RmsNorm") ? 1_000 : 2_000;
-                    assertThat(brick.count() + brick.device().unresolved()).as("%d %s", nth, brick).isEqualTo(6);
+                    assertThat(brick.count() + brick.device().unresolved())
+                            .as("%d %s", nth, brick)
+                            .isEqualTo(6);
                     assertThat(brick.count()).isBetween(5L, 6L);
                     assertThat(brick.minNs()).isEqualTo(each);
                     assertThat(brick.maxNs()).isEqualTo(each);
@@ -139,7 +149,9 @@ final class MetalProfilerFailuresTest extends ProfiledMetal {
                 // Time of command buffers that nothing is known of is neither.
                 StreamTotals totals = snapshot.streams().get(0);
                 assertThat(totals.busyNs())
-                        .isEqualTo(snapshot.bricks().stream().mapToLong(BrickStats::totalNs).sum());
+                        .isEqualTo(snapshot.bricks().stream()
+                                .mapToLong(BrickStats::totalNs)
+                                .sum());
                 assertThat(totals.idleNs()).isZero();
             }
         }
@@ -147,8 +159,9 @@ final class MetalProfilerFailuresTest extends ProfiledMetal {
 
     @Test
     void bricksThatNobodyAskedForInTimeAreUnresolved() {
-        try (MetalStream small =
-                        MetalStream.on(Pointer.nativeValue(app.queue())).buffers(4).open();
+        try (MetalStream small = MetalStream.on(Pointer.nativeValue(app.queue()))
+                        .buffers(4)
+                        .open();
                 CapturedLog log = new CapturedLog()) {
             BrickProfiler profiler = profiler(small);
             for (int i = 0; i < 10; i++) {

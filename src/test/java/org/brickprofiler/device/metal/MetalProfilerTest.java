@@ -18,7 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What bricks over Metal take. A brick is the command buffers that are watched between its marks; see {@link MetalStream}. */
+/**
+ * What bricks over Metal take. A brick is the command buffers that are watched between its marks; see
+ * {@link MetalStream}.
+ */
 final class MetalProfilerTest extends ProfiledMetal {
 
     private static final int BRICKS = 15;
@@ -96,7 +99,9 @@ final class MetalProfilerTest extends ProfiledMetal {
         assertThat(totals(profiler).idleNs()).isZero();
     }
 
-    /** What it takes to encode is in the brick where the device has nothing else to do; the command buffer has its own. */
+    /**
+     * What it takes to encode is in the brick where the device has nothing else to do; the command buffer has its own.
+     */
     @Test
     void onAnIdleDeviceTheHostsEncodingIsInTheBrick() {
         BrickProfiler profiler = profiler();
@@ -142,7 +147,10 @@ final class MetalProfilerTest extends ProfiledMetal {
         assertThat(totals(profiler).idleNs()).isZero();
     }
 
-    /** What the application does in command buffers that nobody watches is not known, and the host's time says nothing of it. */
+    /**
+     * What the application does in command buffers that nobody watches is not known, and the host's time says nothing
+     * of it.
+     */
     @Spec("12.17")
     @ParameterizedTest
     @EnumSource(
@@ -173,7 +181,8 @@ final class MetalProfilerTest extends ProfiledMetal {
             assertThat(unresolved(profiler, BrickId.EMBEDDING)).isEqualTo(10);
             assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(6_000);
             assertThat(totals(profiler).busyNs()).isEqualTo(6_000);
-            assertThat(log.linesWith("no watched command buffer lies between two marks of a brick")).isOne();
+            assertThat(log.linesWith("no watched command buffer lies between two marks of a brick"))
+                    .isOne();
             assertThat(log.linesWith("WARN")).isOne();
         }
     }
@@ -308,7 +317,9 @@ final class MetalProfilerTest extends ProfiledMetal {
         }
     }
 
-    /** The simulated device does the work of both queues in one row: each lap holds what the other queue had in between. */
+    /**
+     * The simulated device does the work of both queues in one row: each lap holds what the other queue had in between.
+     */
     @Test
     void everyStreamHasMarksOfItsOwn() {
         try (MetalStream copies = MetalStream.onDevice().name("copies").open()) {

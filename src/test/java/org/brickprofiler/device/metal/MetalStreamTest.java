@@ -116,7 +116,9 @@ final class MetalStreamTest {
         int second = stream.mark();
         SimulatedMetal.run(1);
 
-        assertThat(stream.elapsedNs(first, second)).as("40 ns until it was committed").isEqualTo(640);
+        assertThat(stream.elapsedNs(first, second))
+                .as("40 ns until it was committed")
+                .isEqualTo(640);
     }
 
     @Test
@@ -137,7 +139,8 @@ final class MetalStreamTest {
             assertThat(stream.elapsedNs(between, between)).isEqualTo(UNRESOLVED);
             assertThat(stream.elapsedNs(before, after)).isEqualTo(300);
             assertThat(log.linesWith("inside of a command buffer")).isOne();
-            assertThat(stream.failure()).hasValueSatisfying(reason -> assertThat(reason).contains("number 1"));
+            assertThat(stream.failure())
+                    .hasValueSatisfying(reason -> assertThat(reason).contains("number 1"));
         }
     }
 
@@ -195,7 +198,8 @@ final class MetalStreamTest {
         SimulatedMetal.commit(late);
 
         assertThat(stream.watch(Pointer.nativeValue(late), null)).isEqualTo(MetalStream.NOT_WATCHED);
-        assertThat(stream.failure()).hasValueSatisfying(reason -> assertThat(reason).contains("committed already"));
+        assertThat(stream.failure())
+                .hasValueSatisfying(reason -> assertThat(reason).contains("committed already"));
         SimulatedMetal.release(late);
     }
 
@@ -305,7 +309,8 @@ final class MetalStreamTest {
         assertThat(stream.isUsable()).isFalse();
         assertThat(stream.isReached(before)).isTrue();
         assertThat(stream.mark()).isEqualTo(NO_MARK);
-        assertThat(stream.failure()).hasValueSatisfying(reason -> assertThat(reason).contains("error " + error));
+        assertThat(stream.failure())
+                .hasValueSatisfying(reason -> assertThat(reason).contains("error " + error));
     }
 
     // ---- waiting, and the end ----

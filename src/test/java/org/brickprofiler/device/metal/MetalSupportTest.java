@@ -56,7 +56,10 @@ final class MetalSupportTest {
     void looksThroughTheLibraryPath(String path) {
         properties.put("os.name", "Mac OS X");
         properties.put("java.library.path", path);
-        assertThat(reason()).startsWith("no library: ").contains("java.library.path").contains(LIBRARY);
+        assertThat(reason())
+                .startsWith("no library: ")
+                .contains("java.library.path")
+                .contains(LIBRARY);
         properties.remove("java.library.path");
         assertThat(reason()).startsWith("no library: ");
     }
@@ -112,8 +115,7 @@ final class MetalSupportTest {
 
     private static String built(String name, Path source) {
         SimulatedMetal.start();
-        return new NativeLibrary(
-                        Fixture.METAL, name, "clang", List.of(source), List.of("-shared", "-fPIC"))
+        return new NativeLibrary(Fixture.METAL, name, "clang", List.of(source), List.of("-shared", "-fPIC"))
                 .build()
                 .toString();
     }
@@ -156,7 +158,8 @@ final class MetalSupportTest {
             try (AutoCloseable stream =
                     (AutoCloseable) builder.getClass().getMethod("open").invoke(builder)) {
                 assertThat(streams.getMethod("isUsable").invoke(stream)).isEqualTo(false);
-                assertThat(streams.getMethod("failure").invoke(stream).toString()).contains("JNA");
+                assertThat(streams.getMethod("failure").invoke(stream).toString())
+                        .contains("JNA");
             }
         } finally {
             if (before == null) {

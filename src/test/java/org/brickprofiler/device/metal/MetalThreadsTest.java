@@ -47,7 +47,9 @@ final class MetalThreadsTest {
             SimulatedMetal.run(-1);
 
             assertThat(MetalShim.drain(stream, records, 8)).isEqualTo(4);
-            assertThat(records.getLong(0)).as("the number of the first one that was kept").isEqualTo(4);
+            assertThat(records.getLong(0))
+                    .as("the number of the first one that was kept")
+                    .isEqualTo(4);
             assertThat(MetalShim.lost(stream, MetalShim.LOST_BUFFERS)).isEqualTo(3);
             MetalShim.close(stream);
         }
@@ -132,10 +134,12 @@ final class MetalThreadsTest {
             stream.drain(drained::add, dispatch -> {});
             assertThat(stream.lostBuffers()).isZero();
         }
-        List<Long> numbers = new ArrayList<>(drained.stream().map(FinishedBuffer::sequence).toList());
+        List<Long> numbers =
+                new ArrayList<>(drained.stream().map(FinishedBuffer::sequence).toList());
         Collections.sort(numbers);
         assertThat(numbers)
-                .isEqualTo(LongStream.rangeClosed(1, SUBMITTERS * BUFFERS).boxed().toList());
+                .isEqualTo(
+                        LongStream.rangeClosed(1, SUBMITTERS * BUFFERS).boxed().toList());
         assertThat(drained).allMatch(buffer -> buffer.gpuEndNs() - buffer.gpuStartNs() == 1);
     }
 

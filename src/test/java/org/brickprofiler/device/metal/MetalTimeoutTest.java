@@ -32,7 +32,8 @@ final class MetalTimeoutTest extends ProfiledMetal {
     @Test
     void whatWaitsForADeviceThatHangsIsUnresolvedAfterTheTimeout() {
         try (CapturedLog log = new CapturedLog();
-                MetalStream stream = builder().waitTimeout(Duration.ofMillis(30)).open()) {
+                MetalStream stream =
+                        builder().waitTimeout(Duration.ofMillis(30)).open()) {
             BrickProfiler profiler = profiler(stream);
             SimulatedMetal.hang(1);
             brick(profiler, stream, BrickId.RMS_NORM);
@@ -104,7 +105,8 @@ final class MetalTimeoutTest extends ProfiledMetal {
             }
             assertThat(live()).isGreaterThan(before);
             awaitCollection(() -> live() == before);
-            assertThat(log.linesWith("nobody has it any more: it is closed now")).isEqualTo(10);
+            assertThat(log.linesWith("nobody has it any more: it is closed now"))
+                    .isEqualTo(10);
         }
     }
 }

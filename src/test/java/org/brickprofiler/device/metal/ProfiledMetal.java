@@ -9,8 +9,8 @@ import org.brickprofiler.device.StreamTotals;
 import org.junit.jupiter.api.AfterEach;
 
 /**
- * The profiler over the simulated Metal, for tests to extend. Its virtual clock is the host's too: times must come out to
- * the nanosecond, and the simulation counts who waited for it.
+ * The profiler over the simulated Metal, for tests to extend. Its virtual clock is the host's too: times must come out
+ * to the nanosecond, and the simulation counts who waited for it.
  */
 abstract class ProfiledMetal {
 

@@ -13,8 +13,8 @@ import org.brickprofiler.testing.Fixture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The shim over the Metal that {@code src/test/native/metal} simulates, and what tests do to it: one for the whole virtual
- * machine. It has to be started before Metal is first probed.
+ * The shim over the Metal that {@code src/test/native/metal} simulates, and what tests do to it: one for the whole
+ * virtual machine. It has to be started before Metal is first probed.
  *
  * <p>Each native method is the function {@code fake_...} of the same name; its meaning is told in {@code fake_metal.h}.
  */
@@ -44,7 +44,9 @@ public final class SimulatedMetal {
 
     private SimulatedMetal() {}
 
-    /** Loads the library, where that was not done, and resets the simulation. Skips the test where it cannot be built. */
+    /**
+     * Loads the library, where that was not done, and resets the simulation. Skips the test where it cannot be built.
+     */
     public static synchronized Path start() {
         Path loaded = file;
         if (loaded == null) {

@@ -98,8 +98,7 @@ final class DeviceRecorderProperties {
             clock.advance(step.hostNs);
             long reachedNs = Math.max(idleFromNs, clock.now());
             switch (step.action) {
-                case START -> running.addLast(
-                        new Timer(recorder.start(step.key, 0), step.key, reachedNs, clock.now()));
+                case START -> running.addLast(new Timer(recorder.start(step.key, 0), step.key, reachedNs, clock.now()));
                 case STOP_LATEST, STOP_OLDEST -> {
                     Timer timer = step.action == Action.STOP_LATEST ? running.pollLast() : running.pollFirst();
                     if (timer != null) {
@@ -135,7 +134,8 @@ final class DeviceRecorderProperties {
             assertThat(figures.unresolved(key)).isZero();
         }
         StreamTotals totals = figures.streams().get(0);
-        // A brick around others that were resolved before it may have been taken for a gap then, and is never counted twice.
+        // A brick around others that were resolved before it may have been taken for a gap then, and is never counted
+        // twice.
         if (resolvedEarly) {
             assertThat(totals.busyNs()).isLessThanOrEqualTo(expected.busyNs());
         } else {

@@ -22,8 +22,8 @@ import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.testing.Spec;
 
 /**
- * Timers, laps and deferred measurements in every order, over two streams with few marks, against a naive model: the time of
- * each brick is right or unresolved, whatever runs out, fails or is given back meanwhile.
+ * Timers, laps and deferred measurements in every order, over two streams with few marks, against a naive model: the
+ * time of each brick is right or unresolved, whatever runs out, fails or is given back meanwhile.
  */
 final class FewMarksProperties {
 
@@ -53,7 +53,10 @@ final class FewMarksProperties {
         GIVE_BACK
     }
 
-    /** An action of the application, its stream, which of the timers or starts it uses, and the work and host time before it. */
+    /**
+     * An action of the application, its stream, which of the timers or starts it uses, and the work and host time
+     * before it.
+     */
     record Step(Action action, int stream, int which, int workNs, int hostNs) {}
 
     /** A timer that runs, or a start that was read. */
@@ -185,7 +188,9 @@ final class FewMarksProperties {
 
         private long unresolved() {
             DeviceFigures figures = recorder.figures(0, lastKey + 1);
-            return LongStream.rangeClosed(0, lastKey).map(key -> figures.unresolved((int) key)).sum();
+            return LongStream.rangeClosed(0, lastKey)
+                    .map(key -> figures.unresolved((int) key))
+                    .sum();
         }
 
         private long reachedNs(int stream) {
@@ -240,7 +245,8 @@ final class FewMarksProperties {
 
     @Spec({"12.6", "12.8", "12.9"})
     @Property(tries = 3_000)
-    void everyBrickIsRightOrUnresolved(@ForAll("anything") List<Step> steps, @ForAll @IntRange(min = 1, max = 24) int marks) {
+    void everyBrickIsRightOrUnresolved(
+            @ForAll("anything") List<Step> steps, @ForAll @IntRange(min = 1, max = 24) int marks) {
         Application application = new Application(marks);
         application.run(steps);
         long known = check(application);
@@ -272,9 +278,8 @@ final class FewMarksProperties {
         long unresolved = 0;
         for (int key = 0; key <= application.lastKey; key++) {
             int brick = key;
-            List<Ended> ended = application.ended.stream()
-                    .filter(each -> each.key == brick)
-                    .toList();
+            List<Ended> ended =
+                    application.ended.stream().filter(each -> each.key == brick).toList();
             StatRow row = application.bricks.read().row(key);
             known += row.count();
             unresolved += figures.unresolved(key);

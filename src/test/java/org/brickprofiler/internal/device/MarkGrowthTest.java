@@ -29,7 +29,8 @@ class MarkGrowthTest {
         SimulatedStream large = new SimulatedStream("large", clock, MAX_MARKS);
         SimulatedStream small = new SimulatedStream("small", clock, 16);
         recorder(large);
-        long bytes = AllocatedBytes.ofCalls(1, () -> recorder(large)) - AllocatedBytes.ofCalls(1, () -> recorder(small));
+        long bytes =
+                AllocatedBytes.ofCalls(1, () -> recorder(large)) - AllocatedBytes.ofCalls(1, () -> recorder(small));
         assertThat(bytes).isLessThan(8 * 1_024);
     }
 

@@ -42,7 +42,8 @@ final class MarkTokenProperties {
 
     @Property
     void aClockThatRunsBackwardsGivesZero(@ForAll long startNs, @ForAll @LongRange(max = (1L << 49) - 1) long backNs) {
-        assertThat(MarkToken.elapsedNs(MarkToken.host(7, startNs), startNs - backNs)).isZero();
+        assertThat(MarkToken.elapsedNs(MarkToken.host(7, startNs), startNs - backNs))
+                .isZero();
     }
 
     @Example

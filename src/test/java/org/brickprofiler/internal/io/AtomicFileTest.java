@@ -82,10 +82,11 @@ final class AtomicFileTest {
 
     @Test
     void aFaultInTheContentLeavesNothingEither() throws IOException {
-        assertThatIllegalStateException().isThrownBy(() -> AtomicFile.write(folder.resolve("new"), out -> {
-            out.write('n');
-            throw new IllegalStateException("fault");
-        }));
+        assertThatIllegalStateException()
+                .isThrownBy(() -> AtomicFile.write(folder.resolve("new"), out -> {
+                    out.write('n');
+                    throw new IllegalStateException("fault");
+                }));
 
         assertThat(files()).isEmpty();
     }
@@ -144,7 +145,8 @@ final class AtomicFileTest {
 
     @Test
     void aLinkThatLeadsNowhereIsRefusedAndStays() throws IOException {
-        Path nowhere = Files.createSymbolicLink(folder.resolve("nowhere"), folder.resolve("missing").resolve("file"));
+        Path nowhere = Files.createSymbolicLink(
+                folder.resolve("nowhere"), folder.resolve("missing").resolve("file"));
         Path circle = Files.createSymbolicLink(folder.resolve("circle"), Path.of("circle"));
 
         assertThatIOException()
@@ -195,7 +197,8 @@ final class AtomicFileTest {
         assertThat(AtomicFile.reason(new AccessDeniedException("x"))).isEqualTo("permission denied");
         assertThat(AtomicFile.reason(new FileSystemException("x", null, "Read-only file system")))
                 .isEqualTo("Read-only file system");
-        assertThat(AtomicFile.reason(new IOException("No space left on device"))).isEqualTo("No space left on device");
+        assertThat(AtomicFile.reason(new IOException("No space left on device")))
+                .isEqualTo("No space left on device");
         assertThat(AtomicFile.reason(new IOException((String) null))).isEqualTo("IOException");
     }
 }

@@ -17,7 +17,8 @@ final class MergeSortTest {
     void manyInDescendingOrder() {
         int[] values = IntStream.range(0, MANY).toArray();
         MergeSort.sort(values, (a, b) -> Integer.compare(b, a));
-        assertThat(values).isEqualTo(IntStream.range(0, MANY).map(i -> MANY - 1 - i).toArray());
+        assertThat(values)
+                .isEqualTo(IntStream.range(0, MANY).map(i -> MANY - 1 - i).toArray());
     }
 
     /** Places sorted by what they hold: those that hold the same keep their order. */

@@ -81,8 +81,9 @@ final class OwnedFileTest {
             }
         });
         assertThat(first).hasValue(1);
-        assertThat(files()).containsExactlyInAnyOrder(
-                "run.json", file.besidePath().getFileName().toString());
+        assertThat(files())
+                .containsExactlyInAnyOrder(
+                        "run.json", file.besidePath().getFileName().toString());
     }
 
     @Test
@@ -91,7 +92,8 @@ final class OwnedFileTest {
         assertThatThrownBy(() -> OwnedFile.begin(missing, TEXT))
                 .isInstanceOf(IOException.class)
                 .hasMessage("cannot write " + missing + ": the folder " + missing.getParent() + " does not exist");
-        assertThatThrownBy(() -> OwnedFile.begin(folder, TEXT)).hasMessage("cannot write " + folder + ": it is a folder");
+        assertThatThrownBy(() -> OwnedFile.begin(folder, TEXT))
+                .hasMessage("cannot write " + folder + ": it is a folder");
         Path plain = Files.writeString(folder.resolve("plain"), "x").resolve("run.json");
         assertThatThrownBy(() -> OwnedFile.begin(plain, TEXT)).hasMessageEndingWith("plain is a file");
     }

@@ -39,14 +39,19 @@ final class PlainTextTest {
     void textsThatWouldLookTheSameAreCutAroundTheirDifference() {
         String common = "void at::native::elementwise_kernel<at::native::CUDAFunctor";
         List<String> texts = List.of(
-                common + "_add<float> >(int, float, std::array<char*, 3ul>)", "short",
+                common + "_add<float> >(int, float, std::array<char*, 3ul>)",
+                "short",
                 common + "_mul<float> >(int, float, std::array<char*, 3ul>)",
-                common + "_add<double>>(int, float, std::array<char*, 3ul>)", "short");
+                common + "_add<double>>(int, float, std::array<char*, 3ul>)",
+                "short");
 
         assertThat(PlainText.shortened(texts, 40))
                 .containsExactly(
-                        "void at::n...nctor_add<float> >... 3ul>)", "short", "void at::n...nctor_mul<float> >... 3ul>)",
-                        "void at::n...nctor_add<double>>... 3ul>)", "short");
+                        "void at::n...nctor_add<float> >... 3ul>)",
+                        "short",
+                        "void at::n...nctor_mul<float> >... 3ul>)",
+                        "void at::n...nctor_add<double>>... 3ul>)",
+                        "short");
     }
 
     @Test
@@ -59,7 +64,8 @@ final class PlainTextTest {
     }
 
     @Property
-    void differentTextsStayDifferent(@ForAll("names") List<String> texts, @ForAll @IntRange(min = 30, max = 60) int limit) {
+    void differentTextsStayDifferent(
+            @ForAll("names") List<String> texts, @ForAll @IntRange(min = 30, max = 60) int limit) {
         List<String> shown = PlainText.shortened(texts, limit);
 
         assertThat(shown).hasSameSizeAs(texts).allMatch(text -> text.length() <= limit);

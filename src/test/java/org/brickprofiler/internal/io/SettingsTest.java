@@ -28,8 +28,10 @@ final class SettingsTest {
                 "' ', ' ', -",
                 "-, '', -"
             })
-    void aBlankPropertyHidesNoVariable(@Nullable String property, @Nullable String variable, @Nullable String expected) {
-        assertThat(Settings.value("p", "V", name -> name.equals("p") ? property : "?", name -> name.equals("V") ? variable : "?"))
+    void aBlankPropertyHidesNoVariable(
+            @Nullable String property, @Nullable String variable, @Nullable String expected) {
+        assertThat(Settings.value(
+                        "p", "V", name -> name.equals("p") ? property : "?", name -> name.equals("V") ? variable : "?"))
                 .isEqualTo(expected);
     }
 

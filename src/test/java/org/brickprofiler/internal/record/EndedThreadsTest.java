@@ -17,7 +17,6 @@ final class EndedThreadsTest {
 
     private static final Slots<StatTable, Left> EMPTY = new PerThread<>(TABLES, Left.NOTHING, true).slots();
 
-
     /** A thread that was never started is not alive, as one that has ended. */
     private static Thread ended() {
         return new Thread(() -> {});
@@ -81,7 +80,8 @@ final class EndedThreadsTest {
     @Test
     void foldsTheTablesOfEndedThreads() {
         StatTable mine = writtenTableOf(Thread.currentThread());
-        Slots<StatTable, Left> tables = EMPTY.and(writtenTableOf(ended())).and(mine).and(writtenTableOf(ended()));
+        Slots<StatTable, Left> tables =
+                EMPTY.and(writtenTableOf(ended())).and(mine).and(writtenTableOf(ended()));
 
         Slots<StatTable, Left> swept = tables.swept(TABLES);
 
@@ -90,7 +90,9 @@ final class EndedThreadsTest {
         assertThat(swept.left().sums().row(0).count()).isEqualTo(2);
         assertThat(swept.left().sums().threads()).isEqualTo(2);
         assertThat(swept.left().queues()).isEmpty();
-        assertThat(tables.left().sums().row(0).count()).as("the object before is unchanged").isZero();
+        assertThat(tables.left().sums().row(0).count())
+                .as("the object before is unchanged")
+                .isZero();
     }
 
     @Test
@@ -165,7 +167,8 @@ final class EndedThreadsTest {
         StatTable empty = tableOf(new Thread(() -> {}));
         StatTable left = writtenTableOf(ended());
         assertThat(left.pending().offer(0, 1, 1)).isTrue();
-        Slots<StatTable, Left> tables = EMPTY.and(left).swept(TABLES).and(written).and(empty);
+        Slots<StatTable, Left> tables =
+                EMPTY.and(left).swept(TABLES).and(written).and(empty);
 
         Slots<StatTable, Left> renewed = TableRegistry.renewed(tables);
 
@@ -185,7 +188,9 @@ final class EndedThreadsTest {
         assertThat(LateTables.hasLeft(old, tables)).as("it is the current one").isFalse();
 
         Slots<StatTable, Left> renewed = TableRegistry.renewed(tables);
-        assertThat(LateTables.hasLeft(old, renewed)).as("a sample may be on its way").isFalse();
+        assertThat(LateTables.hasLeft(old, renewed))
+                .as("a sample may be on its way")
+                .isFalse();
 
         renewed.live().get(0).add(0, 1, 1, 1);
         assertThat(LateTables.hasLeft(old, renewed)).isTrue();

@@ -26,12 +26,18 @@ final class LatencyBucketsTest {
     void bucketsFollowEachOtherWithoutGapOrOverlap() {
         long lowest = 0;
         for (int index = 0; index < LatencyBuckets.COUNT; index++) {
-            assertThat(LatencyBuckets.indexOf(lowest)).as("the lowest of bucket %d", index).isEqualTo(index);
+            assertThat(LatencyBuckets.indexOf(lowest))
+                    .as("the lowest of bucket %d", index)
+                    .isEqualTo(index);
             long value = LatencyBuckets.valueNs(index);
-            assertThat(LatencyBuckets.indexOf(value)).as("the middle of bucket %d", index).isEqualTo(index);
+            assertThat(LatencyBuckets.indexOf(value))
+                    .as("the middle of bucket %d", index)
+                    .isEqualTo(index);
             // A bucket reaches as far above its middle as below it.
             long next = index < 128 ? value + 1 : 2 * value - lowest;
-            assertThat(LatencyBuckets.indexOf(next - 1)).as("the highest of bucket %d", index).isEqualTo(index);
+            assertThat(LatencyBuckets.indexOf(next - 1))
+                    .as("the highest of bucket %d", index)
+                    .isEqualTo(index);
             lowest = next;
         }
         assertThat(lowest).as("the first duration past the last bucket").isEqualTo(FIRST_UNRESOLVED_NS);

@@ -28,7 +28,8 @@ class LayerTokenTest {
     void consecutiveHandOffsOfALayerDiffer() {
         Set<Long> tokens = new HashSet<>();
         for (int number = 0; number < 32_767; number++) {
-            assertThat(tokens.add(LayerToken.withHandOff(LayerToken.of(7, 3), number))).isTrue();
+            assertThat(tokens.add(LayerToken.withHandOff(LayerToken.of(7, 3), number)))
+                    .isTrue();
         }
     }
 

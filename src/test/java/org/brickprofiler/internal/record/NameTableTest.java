@@ -89,11 +89,15 @@ final class NameTableTest {
 
             assertThat(log.linesWith("the rest")).isEqualTo(1);
             assertThat(log.linesWith("'too many'")).isEqualTo(1);
-            assertThat(log.linesWith("room for " + ROOM + " names")).as("it says where it comes").isEqualTo(1);
+            assertThat(log.linesWith("room for " + ROOM + " names"))
+                    .as("it says where it comes")
+                    .isEqualTo(1);
         }
         assertThat(names.size()).isEqualTo(TimerToken.MAX_KEY + 1);
         assertThat(names.find("too many")).isEqualTo(-1);
-        assertThat(names.keyOf("n17", 0)).as("names before the bound keep their keys").isEqualTo(FIXED + 17);
+        assertThat(names.keyOf("n17", 0))
+                .as("names before the bound keep their keys")
+                .isEqualTo(FIXED + 17);
         assertThat(names.keyOf("uno", 0)).isEqualTo(1);
     }
 
@@ -135,7 +139,8 @@ final class NameTableTest {
 
     @Test
     void threadsThatFillTheTableAgreeOnWhatFitted() throws Exception {
-        List<String> wanted = IntStream.range(0, ROOM + 500).mapToObj(i -> "n" + i).toList();
+        List<String> wanted =
+                IntStream.range(0, ROOM + 500).mapToObj(i -> "n" + i).toList();
         NameTable names = table();
         try (CapturedLog log = new CapturedLog()) {
             List<FutureTask<List<Integer>>> answers = inParallel(names, wanted);

@@ -60,7 +60,8 @@ final class PendingQueueTest {
     @Test
     void keepsExtremeNumbers() {
         PendingQueue queue = new PendingQueue();
-        assertThat(queue.offer(TimerToken.MAX_KEY, Long.MIN_VALUE, Long.MAX_VALUE)).isTrue();
+        assertThat(queue.offer(TimerToken.MAX_KEY, Long.MIN_VALUE, Long.MAX_VALUE))
+                .isTrue();
 
         assertThat(drain(queue)).containsExactly(new Measurement(TimerToken.MAX_KEY, Long.MIN_VALUE, Long.MAX_VALUE));
     }

@@ -186,6 +186,8 @@ final class PendingResolverTest {
         StatRow row = fresh.read().row(0);
         assertThat(row.count()).isEqualTo(starts.size());
         assertThat(row.totalNs())
-                .isEqualTo(starts.stream().mapToLong(start -> Math.max(0, endNs - start)).sum());
+                .isEqualTo(starts.stream()
+                        .mapToLong(start -> Math.max(0, endNs - start))
+                        .sum());
     }
 }

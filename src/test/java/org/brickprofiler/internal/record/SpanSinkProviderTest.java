@@ -24,7 +24,8 @@ final class SpanSinkProviderTest {
 
     @Test
     void theFirstProviderMakesTheSink() {
-        assertThat(SpanSinkProvider.open("a.pftrace", List.of(expecting("a.pftrace")))).isSameAs(SINK);
+        assertThat(SpanSinkProvider.open("a.pftrace", List.of(expecting("a.pftrace"))))
+                .isSameAs(SINK);
     }
 
     @Test

@@ -1,7 +1,6 @@
 package org.brickprofiler.internal.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.util.List;
 import net.jqwik.api.Arbitraries;
@@ -19,8 +18,7 @@ final class StatRowTest {
 
     @Test
     void addsUpAndKeepsTheExtremes() {
-        assertThat(ONE.plus(TWO))
-                .isEqualTo(new StatRow(3, 50, 10, 20, 10, 100, 7, 48, 24, 700, 100, 350, 16, 4));
+        assertThat(ONE.plus(TWO)).isEqualTo(new StatRow(3, 50, 10, 20, 10, 100, 7, 48, 24, 700, 100, 350, 16, 4));
     }
 
     @Test
@@ -104,7 +102,9 @@ final class StatRowTest {
         assertThat(late.elements()).isEqualTo(9);
         assertThat(late.lastNs()).isEqualTo(10);
         assertThat(late.maxNs()).isEqualTo(40);
-        assertThat(late.minNs()).as("the last, shorter than the mean of the others").isEqualTo(10);
+        assertThat(late.minNs())
+                .as("the last, shorter than the mean of the others")
+                .isEqualTo(10);
     }
 
     @Test

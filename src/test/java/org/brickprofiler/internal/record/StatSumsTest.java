@@ -177,7 +177,8 @@ final class StatSumsTest {
         assertThat(both.virtualThreads()).isTrue();
         assertThat(both.queuingThreads()).isEqualTo(2);
         assertThat(both.queuingVirtualThreads()).isTrue();
-        assertThat(platform.virtualThreads() || platform.queuingVirtualThreads()).isFalse();
+        assertThat(platform.virtualThreads() || platform.queuingVirtualThreads())
+                .isFalse();
         assertThat(virtual.threads() + virtual.queuingThreads()).isZero();
     }
 

@@ -40,8 +40,7 @@ final class StatTableTest {
         table.add(1, 30, 1_200, 2);
 
         assertThat(table.read(1))
-                .isEqualTo(new StatRow(
-                        3, 100, 20, 50, 30, 1_200, 7, 0, 0, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG));
+                .isEqualTo(new StatRow(3, 100, 20, 50, 30, 1_200, 7, 0, 0, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG));
         assertThat(table.read(0)).isEqualTo(StatRow.EMPTY);
         assertThat(table.isWritten()).isTrue();
     }
@@ -63,8 +62,7 @@ final class StatTableTest {
         table.addBytes(0, 10, 2, 1, 60, 15);
 
         assertThat(table.read(0))
-                .isEqualTo(new StatRow(
-                        2, 20, 10, 10, 10, 2, 2, 160, 40, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG));
+                .isEqualTo(new StatRow(2, 20, 10, 10, 10, 2, 2, 160, 40, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG));
     }
 
     @Test
@@ -85,8 +83,7 @@ final class StatTableTest {
         table.addWork(0, 40, 2, 1, 5, 7);
         table.addWork(0, 20, 3, 1, 5, 9);
 
-        assertThat(table.read(0)).isEqualTo(
-                new StatRow(3, 70, 10, 40, 20, 3, 3, 0, 0, 0, Long.MAX_VALUE, 0, 15, 7));
+        assertThat(table.read(0)).isEqualTo(new StatRow(3, 70, 10, 40, 20, 3, 3, 0, 0, 0, Long.MAX_VALUE, 0, 15, 7));
     }
 
     @Spec("7.3")
@@ -139,7 +136,8 @@ final class StatTableTest {
 
     @Test
     void aRowPastTheEndReadsAsEmpty() {
-        assertThat(table(2, true).read(2, new long[LatencyBuckets.COUNT], false)).isEqualTo(StatRow.EMPTY);
+        assertThat(table(2, true).read(2, new long[LatencyBuckets.COUNT], false))
+                .isEqualTo(StatRow.EMPTY);
         assertThat(table(2, true).hasBuckets(2)).isFalse();
     }
 
@@ -227,7 +225,9 @@ final class StatTableTest {
         CELL.setRelease(cells, StatTable.COUNT, 2L);
         crew.join();
 
-        assertThat(Crew.result(read)).as("count of samples, and the sum of the buckets").containsExactly(2, 2);
+        assertThat(Crew.result(read))
+                .as("count of samples, and the sum of the buckets")
+                .containsExactly(2, 2);
     }
 
     private static void awaitPause(AtomicReference<Thread> thread) {

@@ -41,8 +41,7 @@ final class TableRegistrySpansTest {
         assertThat(registry.defer(1, 150, 2)).isTrue();
         new PendingResolver(registry, true).resolve(180);
 
-        assertThat(entries(spans.copies().get(0)))
-                .containsExactly("DEFERRED 0 100..150 x1", "DEFERRED 1 150..180 x2");
+        assertThat(entries(spans.copies().get(0))).containsExactly("DEFERRED 0 100..150 x1", "DEFERRED 1 150..180 x2");
     }
 
     @Test
@@ -90,6 +89,8 @@ final class TableRegistrySpansTest {
         TableRegistry plain = new TableRegistry(4, false);
 
         assertThat(plain.hasSpans()).isFalse();
-        assertThat(plain.mark(SpanKind.INSTANT, 0, 0, 0, 0)).as("the timeline's id").isZero();
+        assertThat(plain.mark(SpanKind.INSTANT, 0, 0, 0, 0))
+                .as("the timeline's id")
+                .isZero();
     }
 }

@@ -30,17 +30,18 @@ final class TableRegistryTest {
     void aThreadWhoseIdChangesHasOneTable() throws Exception {
         AtomicLong id = new AtomicLong();
         AtomicInteger tables = new AtomicInteger();
-        Thread thread = new Thread(() -> {
-            for (int i = 0; i < 100; i++) {
-                registry.add(1, 10, i, 1);
-            }
-            tables.set(registry.tableCount());
-        }) {
-            @Override
-            public long getId() {
-                return id.incrementAndGet() * 7;
-            }
-        };
+        Thread thread =
+                new Thread(() -> {
+                    for (int i = 0; i < 100; i++) {
+                        registry.add(1, 10, i, 1);
+                    }
+                    tables.set(registry.tableCount());
+                }) {
+                    @Override
+                    public long getId() {
+                        return id.incrementAndGet() * 7;
+                    }
+                };
         thread.start();
         thread.join();
 
@@ -110,7 +111,8 @@ final class TableRegistryTest {
         });
 
         assertThat(Objects.requireNonNull(percentiles.read().buckets(1))[10]).isEqualTo(2);
-        assertThat(Objects.requireNonNull(percentiles.readAndReset().buckets(1))[10]).isEqualTo(2);
+        assertThat(Objects.requireNonNull(percentiles.readAndReset().buckets(1))[10])
+                .isEqualTo(2);
         assertThat(percentiles.read().buckets(1)).isNull();
     }
 
@@ -309,20 +311,21 @@ final class TableRegistryTest {
     void aReplacedTableIsLetGoWhereTheIdOfItsThreadChanges() throws Exception {
         AtomicLong id = new AtomicLong();
         AtomicInteger lateTables = new AtomicInteger(-1);
-        Thread thread = new Thread(() -> {
-            for (int i = 0; i < 10; i++) {
-                registry.add(1, 10, i, 1);
-                registry.readAndReset();
-            }
-            registry.add(1, 10, 10, 1);
-            registry.read();
-            lateTables.set(registry.lateTableCount());
-        }) {
-            @Override
-            public long getId() {
-                return id.incrementAndGet() * 7;
-            }
-        };
+        Thread thread =
+                new Thread(() -> {
+                    for (int i = 0; i < 10; i++) {
+                        registry.add(1, 10, i, 1);
+                        registry.readAndReset();
+                    }
+                    registry.add(1, 10, 10, 1);
+                    registry.read();
+                    lateTables.set(registry.lateTableCount());
+                }) {
+                    @Override
+                    public long getId() {
+                        return id.incrementAndGet() * 7;
+                    }
+                };
         thread.start();
         thread.join();
 

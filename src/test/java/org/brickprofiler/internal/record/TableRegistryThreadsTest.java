@@ -201,7 +201,8 @@ final class TableRegistryThreadsTest {
         assertThat(count).isEqualTo((long) threads * perThread);
         assertThat(elements).isEqualTo(threads * (perThread * (perThread + 1L) / 2));
         assertThat(sums.threads()).isZero();
-        assertThat(registry.tableCount()).isLessThanOrEqualTo(2 * Runtime.getRuntime().availableProcessors() + 8);
+        assertThat(registry.tableCount())
+                .isLessThanOrEqualTo(2 * Runtime.getRuntime().availableProcessors() + 8);
         assertThat(registry.pendingCount()).isEqualTo(threads);
 
         new PendingResolver(registry, false).resolve(5);

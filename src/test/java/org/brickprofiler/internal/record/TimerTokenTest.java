@@ -34,13 +34,26 @@ final class TimerTokenTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {0, 1, -1, -1_000_000_007, 1L << 40, CLOCK_RANGE_NS - 5, CLOCK_RANGE_NS, Long.MAX_VALUE - 3,
-        Long.MIN_VALUE, Long.MIN_VALUE + 7})
+    @ValueSource(
+            longs = {
+                0,
+                1,
+                -1,
+                -1_000_000_007,
+                1L << 40,
+                CLOCK_RANGE_NS - 5,
+                CLOCK_RANGE_NS,
+                Long.MAX_VALUE - 3,
+                Long.MIN_VALUE,
+                Long.MIN_VALUE + 7
+            })
     void measuresFromAnyOrigin(long startNs) {
         for (int key : new int[] {0, 17, TimerToken.MAX_KEY}) {
             long token = TimerToken.pack(key, startNs);
             assertThat(TimerToken.elapsedNs(token, startNs)).as("at once").isZero();
-            assertThat(TimerToken.elapsedNs(token, startNs + 1)).as("after 1 ns").isEqualTo(1);
+            assertThat(TimerToken.elapsedNs(token, startNs + 1))
+                    .as("after 1 ns")
+                    .isEqualTo(1);
             assertThat(TimerToken.elapsedNs(token, startNs + 123_456_789_012L)).isEqualTo(123_456_789_012L);
         }
     }
@@ -60,7 +73,8 @@ final class TimerTokenTest {
     @Test
     void aClockThatRanBackwardsCountsAsZero() {
         assertThat(TimerToken.elapsedNs(TimerToken.pack(3, 1_000), 999)).isZero();
-        assertThat(TimerToken.elapsedNs(TimerToken.pack(TimerToken.MAX_KEY, 1_000), -1_000_000)).isZero();
+        assertThat(TimerToken.elapsedNs(TimerToken.pack(TimerToken.MAX_KEY, 1_000), -1_000_000))
+                .isZero();
         assertThat(TimerToken.elapsedNs(TimerToken.pack(0, -5), -6)).isZero();
     }
 

@@ -15,8 +15,7 @@ public final class VirtualThreadStarter {
     /** A starter, or empty before JDK 21. */
     public static Optional<VirtualThreadStarter> find() {
         try {
-            return Optional.of(
-                    new VirtualThreadStarter(Thread.class.getMethod("startVirtualThread", Runnable.class)));
+            return Optional.of(new VirtualThreadStarter(Thread.class.getMethod("startVirtualThread", Runnable.class)));
         } catch (NoSuchMethodException beforeJdk21) {
             return Optional.empty();
         }

@@ -59,7 +59,8 @@ final class BrickProfileMXBeanTest {
     @TempDir
     private Path folder;
 
-    private final BrickProfiler profiler = BrickProfiler.builder().percentiles(true).build();
+    private final BrickProfiler profiler =
+            BrickProfiler.builder().percentiles(true).build();
 
     BrickProfileMXBeanTest() {
         profiler.enable();
@@ -73,28 +74,32 @@ final class BrickProfileMXBeanTest {
         profiler.record(BrickId.ROPE_EMBEDDING, 50, 4);
         MBeanServer server = MBeanServerFactory.newMBeanServer();
         ObjectName name = BrickProfileBean.register(profiler, "engine", server);
-        JMXConnectorServer connector = JMXConnectorServerFactory.newJMXConnectorServer(
-                new JMXServiceURL("rmi", "127.0.0.1", 0), null, server);
+        JMXConnectorServer connector =
+                JMXConnectorServerFactory.newJMXConnectorServer(new JMXServiceURL("rmi", "127.0.0.1", 0), null, server);
         connector.start();
         try {
             Path client = Files.writeString(folder.resolve("Client.java"), CLIENT);
             ProcessResult result = ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java")
                             .toString())
                     .arguments(List.of(
-                            "-cp", folder.toString(), client.toString(), connector.getAddress().toString(),
+                            "-cp",
+                            folder.toString(),
+                            client.toString(),
+                            connector.getAddress().toString(),
                             name.getCanonicalName()))
                     .run();
 
             assertThat(result.err()).isEmpty();
-            assertThat(result.out().lines()).containsExactly(
-                    "RmsNorm Norm 2 150 50 50 100 100 3",
-                    "RopeEmbedding Attention 1 50 50 50 50 50 4",
-                    "Norm 75.0",
-                    "Attention 25.0",
-                    "Samples = 3",
-                    "TotalNs = 200",
-                    "Enabled = true",
-                    "then 0");
+            assertThat(result.out().lines())
+                    .containsExactly(
+                            "RmsNorm Norm 2 150 50 50 100 100 3",
+                            "RopeEmbedding Attention 1 50 50 50 50 50 4",
+                            "Norm 75.0",
+                            "Attention 25.0",
+                            "Samples = 3",
+                            "TotalNs = 200",
+                            "Enabled = true",
+                            "then 0");
             assertThat(profiler.isEnabled()).isFalse();
         } finally {
             connector.stop();
@@ -111,7 +116,8 @@ final class BrickProfileMXBeanTest {
                 .hasSize(11)
                 .allSatisfy(attribute -> assertThat(attribute.getDescriptor().getFieldValue("openType"))
                         .isInstanceOf(OpenType.class))
-                .allSatisfy(attribute -> assertThat(server.getAttribute(name, attribute.getName())).isNotNull());
+                .allSatisfy(attribute -> assertThat(server.getAttribute(name, attribute.getName()))
+                        .isNotNull());
     }
 
     @Test
@@ -127,7 +133,6 @@ final class BrickProfileMXBeanTest {
         } finally {
             ManagementFactory.getPlatformMBeanServer().unregisterMBean(name);
         }
-        assertThatThrownBy(() -> BrickProfileBean.register(profiler, ""))
-                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> BrickProfileBean.register(profiler, "")).isInstanceOf(IllegalArgumentException.class);
     }
 }

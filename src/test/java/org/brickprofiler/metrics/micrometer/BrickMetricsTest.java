@@ -59,7 +59,11 @@ final class BrickMetricsTest {
         assertThat(time("RmsNorm").totalTime(TimeUnit.SECONDS)).isEqualTo(2.0);
         assertThat(time("RmsNorm").getId().getTag("category")).isEqualTo("Norm");
         assertThat(elements("RmsNorm").count()).isEqualTo(8);
-        assertThat(registry.get("brick.wall").tag("engine", "a").functionCounter().count()).isEqualTo(2.5);
+        assertThat(registry.get("brick.wall")
+                        .tag("engine", "a")
+                        .functionCounter()
+                        .count())
+                .isEqualTo(2.5);
         assertThat(registry.get("brick.overhead").functionCounter().count())
                 .isEqualTo(profiler.snapshot().overheadNs() / 1e9);
         assertThat(registry.get("brick.unresolved").functionCounter().count()).isZero();
@@ -99,16 +103,29 @@ final class BrickMetricsTest {
         profiler.endPass();
         registry.get("brick.wall").functionCounter().count();
 
-        FunctionTimer decode = registry.get("brick.step.time").tag("phase", "decode").functionTimer();
+        FunctionTimer decode =
+                registry.get("brick.step.time").tag("phase", "decode").functionTimer();
         assertThat(decode.count()).isEqualTo(1);
         assertThat(decode.totalTime(TimeUnit.MILLISECONDS)).isCloseTo(16, Offset.offset(1e-9));
-        assertThat(registry.get("brick.step.prefill.tokens").tag("phase", "prefill").functionCounter().count())
+        assertThat(registry.get("brick.step.prefill.tokens")
+                        .tag("phase", "prefill")
+                        .functionCounter()
+                        .count())
                 .isEqualTo(100);
-        assertThat(registry.get("brick.step.output.tokens").tag("phase", "decode").functionCounter().count())
+        assertThat(registry.get("brick.step.output.tokens")
+                        .tag("phase", "decode")
+                        .functionCounter()
+                        .count())
                 .isEqualTo(4);
-        assertThat(registry.get("brick.first.token").tag("percentile", "99").timeGauge().value(TimeUnit.MILLISECONDS))
+        assertThat(registry.get("brick.first.token")
+                        .tag("percentile", "99")
+                        .timeGauge()
+                        .value(TimeUnit.MILLISECONDS))
                 .isCloseTo(64, Percentage.withPercentage(1));
-        assertThat(registry.get("brick.output.token").tag("percentile", "50").timeGauge().value(TimeUnit.MILLISECONDS))
+        assertThat(registry.get("brick.output.token")
+                        .tag("percentile", "50")
+                        .timeGauge()
+                        .value(TimeUnit.MILLISECONDS))
                 .isCloseTo(16, Percentage.withPercentage(1));
         assertThat(registry.find("brick.first.token").meters()).hasSize(3);
 

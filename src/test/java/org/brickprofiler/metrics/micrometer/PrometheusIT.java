@@ -88,7 +88,9 @@ final class PrometheusIT {
 
         assertThat(result.output()).isEmpty();
         assertThat(result.exitCode()).isZero();
-        assertThat(text).content().contains("brick_time_seconds_sum{brick=\"RmsNorm\",category=\"Norm\"} 0.001")
+        assertThat(text)
+                .content()
+                .contains("brick_time_seconds_sum{brick=\"RmsNorm\",category=\"Norm\"} 0.001")
                 .contains("brick_step_prefill_tokens_total{phase=\"prefill\"} 7.0");
     }
 
@@ -107,7 +109,8 @@ final class PrometheusIT {
                   - job_name: bricks
                     static_configs:
                       - targets: ['%s:%d']
-                """.formatted(page.getAddress().getHostString(), page.getAddress().getPort()));
+                """.formatted(
+                        page.getAddress().getHostString(), page.getAddress().getPort()));
         try (RunningProcess prometheus = ChildProcess.of("prometheus")
                 .arguments(List.of(
                         "--config.file=" + config,

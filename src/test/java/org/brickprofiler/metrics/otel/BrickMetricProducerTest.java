@@ -131,8 +131,10 @@ final class BrickMetricProducerTest {
         for (BrickStats brick : snapshot.bricks()) {
             NumberDataPoint time = point(received.metric("brick.time"), brick.name());
             assertThat(time.getAsDouble()).isEqualTo(brick.totalNs() / 1e9);
-            assertThat(attribute(time, "brick.category")).isEqualTo(brick.category().displayName());
-            assertThat(point(received.metric("brick.samples"), brick.name()).getAsInt()).isEqualTo(brick.count());
+            assertThat(attribute(time, "brick.category"))
+                    .isEqualTo(brick.category().displayName());
+            assertThat(point(received.metric("brick.samples"), brick.name()).getAsInt())
+                    .isEqualTo(brick.count());
             assertThat(point(received.metric("brick.elements"), brick.name()).getAsInt())
                     .isEqualTo(brick.totalElements());
         }
@@ -142,7 +144,8 @@ final class BrickMetricProducerTest {
                 .isEqualTo(snapshot.wallNs() / 1e9)
                 .isEqualTo(2.0);
         assertThat(received.metrics().keySet())
-                .containsExactlyInAnyOrder("brick.time", "brick.samples", "brick.elements", "brick.wall", "brick.overhead");
+                .containsExactlyInAnyOrder(
+                        "brick.time", "brick.samples", "brick.elements", "brick.wall", "brick.overhead");
         assertThat(received.metrics().values()).allSatisfy(metric -> {
             assertThat(metric.getSum().getIsMonotonic()).isTrue();
             assertThat(metric.getSum().getAggregationTemporality())
@@ -178,15 +181,19 @@ final class BrickMetricProducerTest {
         Received received = export();
 
         List<NumberDataPoint> steps = received.metric("brick.steps").getSum().getDataPointsList();
-        assertThat(steps).extracting(point -> attribute(point, "brick.step.phase"), NumberDataPoint::getAsInt)
+        assertThat(steps)
+                .extracting(point -> attribute(point, "brick.step.phase"), NumberDataPoint::getAsInt)
                 .containsExactly(Assertions.tuple("prefill", 1L), Assertions.tuple("decode", 9L));
         HistogramDataPoint first = histogram(received, "gen_ai.server.time_to_first_token");
         assertThat(first.getCount()).isEqualTo(1);
         assertThat(first.getExplicitBoundsList())
-                .startsWith(0.001, 0.005, 0.01).endsWith(5.0, 7.5, 10.0).hasSize(16);
+                .startsWith(0.001, 0.005, 0.01)
+                .endsWith(5.0, 7.5, 10.0)
+                .hasSize(16);
         assertThat(first.getBucketCountsList()).hasSize(17);
         assertThat(first.getBucketCounts(6)).as("above 0.06, to 0.08").isEqualTo(1);
-        assertThat(first.getAttributesList()).extracting(KeyValue::getKey)
+        assertThat(first.getAttributesList())
+                .extracting(KeyValue::getKey)
                 .containsExactlyInAnyOrder("gen_ai.operation.name", "gen_ai.provider.name");
         HistogramDataPoint each = histogram(received, "gen_ai.server.time_per_output_token");
         assertThat(each.getCount()).isEqualTo(9);

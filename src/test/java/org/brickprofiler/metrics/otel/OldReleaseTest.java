@@ -24,7 +24,9 @@ final class OldReleaseTest {
 
     private static final String DATA = "io.opentelemetry.sdk.metrics.data.";
 
-    /** Loads the library and OpenTelemetry anew; of OpenTelemetry's data, if wanted, without the methods that make them. */
+    /**
+     * Loads the library and OpenTelemetry anew; of OpenTelemetry's data, if wanted, without the methods that make them.
+     */
     private static final class Releases extends ClassLoader {
         private final boolean isOld;
 
@@ -94,8 +96,9 @@ final class OldReleaseTest {
                 .isInstanceOf(InvocationTargetException.class)
                 .cause()
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageStartingWith("metrics of OpenTelemetry need io.opentelemetry:opentelemetry-sdk-metrics 1.50.0 or"
-                        + " later; an older one was found");
+                .hasMessageStartingWith(
+                        "metrics of OpenTelemetry need io.opentelemetry:opentelemetry-sdk-metrics 1.50.0 or"
+                                + " later; an older one was found");
     }
 
     @Test

@@ -53,13 +53,15 @@ final class TextTableTest {
     @Test
     void longCellsThatDifferInTheMiddleStillDiffer() {
         List<String> names = Stream.of("128x64", "64x128", "256x64")
-                .map(tile -> "void cutlass::Kernel2<cutlass_80_tensorop_f16_s16816gemm_" + tile + "_32x6_nn_align8>(Params)")
+                .map(tile ->
+                        "void cutlass::Kernel2<cutlass_80_tensorop_f16_s16816gemm_" + tile + "_32x6_nn_align8>(Params)")
                 .toList();
         String table = new TextTable<String>().left("name", item -> item, "").render(names);
 
         assertThat(table.lines().skip(2))
                 .satisfiesExactly(
-                        line -> assertThat(line).contains("128x64"), line -> assertThat(line).contains("64x128"),
+                        line -> assertThat(line).contains("128x64"),
+                        line -> assertThat(line).contains("64x128"),
                         line -> assertThat(line).contains("256x64"));
     }
 
@@ -67,6 +69,10 @@ final class TextTableTest {
     void aLongCellIsCutVisibly() {
         String table = new TextTable<String>().left("name", item -> item, "").render(List.of("x".repeat(1_000)));
 
-        assertThat(table.lines().skip(2)).singleElement().asString().hasSize(TextTable.WIDEST).contains("x...x");
+        assertThat(table.lines().skip(2))
+                .singleElement()
+                .asString()
+                .hasSize(TextTable.WIDEST)
+                .contains("x...x");
     }
 }

@@ -239,11 +239,14 @@ final class TimelineSpanProcessorTest {
         crew.join();
         clock.set(1_200);
 
-        assertThat(events(thread)).containsExactly("Application here at 0", "OpenTelemetry request (not ended) 1000..1200");
+        assertThat(events(thread))
+                .containsExactly("Application here at 0", "OpenTelemetry request (not ended) 1000..1200");
         assertThat(events("crew-0"))
-                .containsExactly("Application there at 1000", "OpenTelemetry <unspecified span name> (not ended) 1050..1200");
+                .containsExactly(
+                        "Application there at 1000", "OpenTelemetry <unspecified span name> (not ended) 1050..1200");
         clock.set(1_300);
-        assertThat(events(thread)).containsExactly("Application here at 0", "OpenTelemetry request (not ended) 1000..1300");
+        assertThat(events(thread))
+                .containsExactly("Application here at 0", "OpenTelemetry request (not ended) 1000..1300");
         request.end();
         assertThat(events(thread)).containsExactly("Application here at 0", "OpenTelemetry request 1000..1300");
     }
@@ -257,7 +260,9 @@ final class TimelineSpanProcessorTest {
         clock.set(70);
         Span beyond = tracer.spanBuilder("one more").startSpan();
         clock.set(90);
-        assertThat(events(thread)).hasSize(TimelineSpanProcessor.MOST_OPEN + 1).noneMatch(event -> event.contains("one more"));
+        assertThat(events(thread))
+                .hasSize(TimelineSpanProcessor.MOST_OPEN + 1)
+                .noneMatch(event -> event.contains("one more"));
         beyond.end();
 
         assertThat(events(thread))

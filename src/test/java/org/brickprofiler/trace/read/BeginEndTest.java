@@ -28,8 +28,12 @@ final class BeginEndTest {
     @Test
     void theLastBeginOfTheRowEnds() throws IOException {
         TraceProfile reading = Traces.read(array(
-                begin("outer", 1, "0"), begin("inner", 1, "10"), begin("other", 2, "11"), end("", 1, "30"),
-                end("", 2, "31"), end("outer", 1, "50")));
+                begin("outer", 1, "0"),
+                begin("inner", 1, "10"),
+                begin("other", 2, "11"),
+                end("", 1, "30"),
+                end("", 2, "31"),
+                end("outer", 1, "50")));
 
         assertThat(totalNs(reading, "outer")).isEqualTo(30_000);
         assertThat(totalNs(reading, "inner")).isEqualTo(20_000);
@@ -42,8 +46,12 @@ final class BeginEndTest {
     @Test
     void anEndEndsTheInnermostSliceWhateverItsName() throws IOException {
         TraceProfile reading = Traces.read(array(
-                begin("outer", 1, "0"), begin("inner", 1, "10"), end("outer", 1, "30"), end("", 1, "50"),
-                begin("", 1, "60"), end("named", 1, "70")));
+                begin("outer", 1, "0"),
+                begin("inner", 1, "10"),
+                end("outer", 1, "30"),
+                end("", 1, "50"),
+                begin("", 1, "60"),
+                end("named", 1, "70")));
 
         assertThat(totalNs(reading, "inner")).isEqualTo(20_000);
         assertThat(totalNs(reading, "outer")).isEqualTo(30_000);
@@ -55,8 +63,8 @@ final class BeginEndTest {
 
     @Test
     void anEndWithAnEmptyNameEndsTheInnermostSlice() throws IOException {
-        TraceProfile reading = Traces.read(array(
-                begin("a", 1, "0"), "{\"ph\": \"E\", \"name\": \"\", \"pid\": 1, \"tid\": 1, \"ts\": 5}"));
+        TraceProfile reading = Traces.read(
+                array(begin("a", 1, "0"), "{\"ph\": \"E\", \"name\": \"\", \"pid\": 1, \"tid\": 1, \"ts\": 5}"));
 
         assertThat(totalNs(reading, "a")).isEqualTo(5_000);
         assertThat(Omissions.faults(reading.omissions())).isEmpty();
@@ -64,8 +72,8 @@ final class BeginEndTest {
 
     @Test
     void endsWithoutBeginAndBeginsWithoutEndAreDropped() throws IOException {
-        TraceProfile reading = Traces.read(array(
-                end("", 1, "5"), begin("a", 1, "10"), end("b", 3, "20"), begin("c", 2, "1"), slice("x", 30, 1)));
+        TraceProfile reading = Traces.read(
+                array(end("", 1, "5"), begin("a", 1, "10"), end("b", 3, "20"), begin("c", 2, "1"), slice("x", 30, 1)));
 
         assertThat(reading.eventsCounted()).isOne();
         assertThat(repair(reading, Reason.END_WITHOUT_BEGIN).count()).isEqualTo(2);
@@ -74,8 +82,8 @@ final class BeginEndTest {
 
     @Test
     void aBeginWithAWrongTimeTakesItsOwnEnd() throws IOException {
-        TraceProfile reading = Traces.read(array(
-                begin("outer", 1, "0"), begin("wrong", 1, "\"?\""), end("", 1, "20"), end("", 1, "50")));
+        TraceProfile reading = Traces.read(
+                array(begin("outer", 1, "0"), begin("wrong", 1, "\"?\""), end("", 1, "20"), end("", 1, "50")));
 
         assertThat(totalNs(reading, "outer")).isEqualTo(50_000);
         assertThat(repair(reading, Reason.MALFORMED_TIME).count()).isOne();
@@ -93,8 +101,13 @@ final class BeginEndTest {
     void pairsAreTheHostsWhereTheDeviceIsMarked() throws IOException {
         String annotation = "{\"ph\": \"B\", \"cat\": \"user_annotation\", \"name\": \"u\", \"tid\": 3, \"ts\": 1}";
         TraceProfile reading = Traces.read(array(
-                begin("before", 1, "0"), slice("k", "kernel", 7, 5, 5), end("", 1, "30"), begin("after", 1, "31"),
-                end("", 1, "32"), annotation, "{\"ph\": \"E\", \"tid\": 3, \"ts\": 9}"));
+                begin("before", 1, "0"),
+                slice("k", "kernel", 7, 5, 5),
+                end("", 1, "30"),
+                begin("after", 1, "31"),
+                end("", 1, "32"),
+                annotation,
+                "{\"ph\": \"E\", \"tid\": 3, \"ts\": 9}"));
 
         assertThat(reading.eventsCounted()).isOne();
         assertThat(Omissions.ignored(reading))
@@ -107,7 +120,8 @@ final class BeginEndTest {
     void theDevicesSlicesMayBePairs() throws IOException {
         TraceProfile reading = Traces.read(array(
                 "{\"ph\": \"B\", \"cat\": \"kernel\", \"name\": \"k\", \"ts\": 1, \"args\": {\"bytes\": 7}}",
-                "{\"ph\": \"E\", \"ts\": 9}", slice("op", 0, 100)));
+                "{\"ph\": \"E\", \"ts\": 9}",
+                slice("op", 0, 100)));
 
         assertThat(totalNs(reading, "k")).isEqualTo(8_000);
         assertThat(reading.snapshot().brick("k").orElseThrow().totalBytes()).isEqualTo(7);

@@ -43,9 +43,12 @@ final class BrickSumsTest {
     @Test
     void theLastEventIsTheOneThatEndsLast() {
         assertThat(stats(RELATIVE, 100, 10, 0, 1_000, 300, 4).lastNs()).isEqualTo(1_000);
-        assertThat(stats(RELATIVE, 0, 20, 10, 10).lastNs()).as("of two, the longer").isEqualTo(20);
+        assertThat(stats(RELATIVE, 0, 20, 10, 10).lastNs())
+                .as("of two, the longer")
+                .isEqualTo(20);
         assertThat(stats(RELATIVE, 0, 20).lastAtUnixNs()).isZero();
-        assertThat(stats(new TraceHead.Clock(true, YEAR_2023_NS), 0, 20).lastAtUnixNs()).isEqualTo(YEAR_2023_NS + 20);
+        assertThat(stats(new TraceHead.Clock(true, YEAR_2023_NS), 0, 20).lastAtUnixNs())
+                .isEqualTo(YEAR_2023_NS + 20);
     }
 
     @Test
@@ -76,7 +79,9 @@ final class BrickSumsTest {
 
         assertThat(spreads.get(0).distribution().orElseThrow().count()).isEqualTo(2);
         assertThat(spreads.get(999).distribution()).isEmpty();
-        long complete = spreads.stream().filter(spread -> spread.distribution().isPresent()).count();
+        long complete = spreads.stream()
+                .filter(spread -> spread.distribution().isPresent())
+                .count();
         assertThat(complete).isBetween(460L, 470L);
     }
 }

@@ -42,9 +42,28 @@ final class DamagedTraceTest {
     // ---- damaged text ----
 
     @ParameterizedTest
-    @ValueSource(strings = {"", " \n", "<html>", "3", "\"x\"", "nonsense", "{\"a\": 1}", "{\"traceEvents\": {}}",
-        "{\"traceEvents\": [], \"traceEvents\": []}", "[1]", "[[]]", "[{\"a\": 1, \"name\": \"x\"}]", "[] []", "{",
-        "[{]", "{\"traceEvents\": [", "{\"traceEvents\": []", "[{\"ph\": \"X\"", "\u0000\u0001"})
+    @ValueSource(
+            strings = {
+                "",
+                " \n",
+                "<html>",
+                "3",
+                "\"x\"",
+                "nonsense",
+                "{\"a\": 1}",
+                "{\"traceEvents\": {}}",
+                "{\"traceEvents\": [], \"traceEvents\": []}",
+                "[1]",
+                "[[]]",
+                "[{\"a\": 1, \"name\": \"x\"}]",
+                "[] []",
+                "{",
+                "[{]",
+                "{\"traceEvents\": [",
+                "{\"traceEvents\": []",
+                "[{\"ph\": \"X\"",
+                "\u0000\u0001"
+            })
     void whatIsNoTraceIsRefused(String text) {
         TraceFormatException refused = refused(text);
 
@@ -58,13 +77,16 @@ final class DamagedTraceTest {
         assertThat(refused("")).hasMessage("the trace, offset 0: the text is empty");
         assertThat(refused("{\"bricks\": []}")).hasMessageContaining("no traceEvents");
         assertThat(refused("[{\"ph\": \"X\"}, 7]")).hasMessageContaining("offset 14: an element");
-        assertThat(refused("[{\"ph\": \"X\"}] x")).hasMessageContaining("offset 14").hasMessageContaining("'x'");
+        assertThat(refused("[{\"ph\": \"X\"}] x"))
+                .hasMessageContaining("offset 14")
+                .hasMessageContaining("'x'");
         assertThat(refused("[{\"ph\": \"X\", \"n")).hasMessageContaining("the text ends too early");
     }
 
     @Test
     void whatIsNotInAnyEncodingOfJsonIsRefused() {
-        assertThat(refused(() -> Traces.read(new byte[] {0, 0, (byte) 0xff, (byte) 0xfe, 0}, OPTIONS)).offset())
+        assertThat(refused(() -> Traces.read(new byte[] {0, 0, (byte) 0xff, (byte) 0xfe, 0}, OPTIONS))
+                        .offset())
                 .isZero();
         assertThat(refused(() -> Traces.read(new byte[] {0, 0, 0, '[', 0x7f, 0, 0, 0}, OPTIONS)))
                 .hasMessageStartingWith("the trace, offset ");
@@ -133,7 +155,8 @@ final class DamagedTraceTest {
         byte[] bytes = HexFormat.of().parseHex(begin);
 
         assertThat(refused(() -> Traces.read(bytes, OPTIONS)).fault()).startsWith(name);
-        assertThat(refused(() -> Traces.read(Traces.packed(bytes), OPTIONS)).fault()).startsWith(name);
+        assertThat(refused(() -> Traces.read(Traces.packed(bytes), OPTIONS)).fault())
+                .startsWith(name);
     }
 
     /** As the tools begin them; the longer ones are cut. */
@@ -180,7 +203,8 @@ final class DamagedTraceTest {
     @Test
     void theProfileOfXlaIsNamedAndAPacketOfPerfettoIsNot() throws IOException {
         for (String plane : List.of(
-                "1211" + hex("/host:metadata/ab"), "0801" + "120d" + hex("/device:GPU:0") + "1a020801",
+                "1211" + hex("/host:metadata/ab"),
+                "0801" + "120d" + hex("/device:GPU:0") + "1a020801",
                 "08ff7f" + "1210" + hex("Task Environment"))) {
             String planeLength = HexFormat.of().toHexDigits((byte) (plane.length() / 2));
             byte[] space = HexFormat.of().parseHex("0a" + planeLength + plane + "0a021200");
@@ -190,7 +214,8 @@ final class DamagedTraceTest {
         }
         // TracePacket.process_tree = 2, with a process in it; and ftrace_events = 1.
         for (String packet : List.of("0a0612040a020801", "0a040a020801", "0a00")) {
-            assertThat(Traces.read(HexFormat.of().parseHex(packet), OPTIONS).eventsRead()).isZero();
+            assertThat(Traces.read(HexFormat.of().parseHex(packet), OPTIONS).eventsRead())
+                    .isZero();
         }
     }
 
@@ -259,7 +284,8 @@ final class DamagedTraceTest {
         String version = "{\"traceEvents\": " + array(slice("a", 0, 5)) + ", \"producer\": \"brick-profiler 99\"}";
 
         assertThat(refused(() -> Traces.read(
-                                array(slice("a", "x", 1, 0, 1), slice("a", "x", 2, 0, 1), slice("a", "x", 3, 0, 1)), small))
+                                array(slice("a", "x", 1, 0, 1), slice("a", "x", 2, 0, 1), slice("a", "x", 3, 0, 1)),
+                                small))
                         .isDamage())
                 .isFalse();
         assertThat(refused(() -> Traces.read(array(slice("a", 0, 1), slice("n".repeat(101), 0, 1)), small)))
@@ -286,7 +312,8 @@ final class DamagedTraceTest {
 
         for (int length = 0; length < whole.length(); length++) {
             String cut = whole.substring(0, length);
-            boolean afterAnEvent = cut.stripTrailing().endsWith("}") || cut.stripTrailing().endsWith("},");
+            boolean afterAnEvent =
+                    cut.stripTrailing().endsWith("}") || cut.stripTrailing().endsWith("},");
             if (afterAnEvent) {
                 TraceProfile reading = Traces.read(cut);
                 assertThat(repair(reading, Reason.OPEN_ARRAY).count()).isOne();
@@ -368,26 +395,29 @@ final class DamagedTraceTest {
 
     @Test
     void aRepeatedKeyIsReported() throws IOException {
-        TraceProfile reading =
-                Traces.read("[{\"ph\": \"X\", \"name\": \"a\", \"ts\": 1, \"dur\": 5, \"dur\": 7}]");
+        TraceProfile reading = Traces.read("[{\"ph\": \"X\", \"name\": \"a\", \"ts\": 1, \"dur\": 5, \"dur\": 7}]");
 
         assertThat(totalNs(reading, "a")).isEqualTo(7_000);
-        assertThat(Omissions.faults(reading.omissions())).containsExactly(new Omission(Reason.REPEATED_KEY, "", 1, 0, 1));
+        assertThat(Omissions.faults(reading.omissions()))
+                .containsExactly(new Omission(Reason.REPEATED_KEY, "", 1, 0, 1));
     }
 
     @Test
     void timesAreExact() throws IOException {
         String event = "[{\"ph\": \"X\", \"name\": \"a\", \"ts\": %s, \"dur\": %s}]";
 
-        assertThat(totalNs(Traces.read(event.formatted("1694039994071305.123", "0.0015")), "a")).isEqualTo(2);
-        assertThat(totalNs(Traces.read(event.formatted("\"17\"", "\"1.5e1\"")), "a")).isEqualTo(15_000);
+        assertThat(totalNs(Traces.read(event.formatted("1694039994071305.123", "0.0015")), "a"))
+                .isEqualTo(2);
+        assertThat(totalNs(Traces.read(event.formatted("\"17\"", "\"1.5e1\"")), "a"))
+                .isEqualTo(15_000);
         assertThat(totalNs(Traces.read(event.formatted("-5.5", "1694039994071305.999")), "a"))
                 .isEqualTo(1_694_039_994_071_305_999L);
     }
 
     @Test
     void aSliceWithoutNameHasAStandIn() throws IOException {
-        assertThat(totalNs(Traces.read("[{\"ph\": \"X\", \"ts\": 1, \"dur\": 5}]"), Names.NONE)).isEqualTo(5_000);
+        assertThat(totalNs(Traces.read("[{\"ph\": \"X\", \"ts\": 1, \"dur\": 5}]"), Names.NONE))
+                .isEqualTo(5_000);
     }
 
     @Test

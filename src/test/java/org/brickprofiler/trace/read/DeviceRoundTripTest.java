@@ -119,7 +119,8 @@ final class DeviceRoundTripTest {
     void spansToldByHandAddNothingBesideThem(RoundTrip.Format format) throws IOException {
         DeviceInfo gpu = new DeviceInfo(3, "a GPU", Backend.CUDA, OptionalLong.empty());
         recorder.stream(gpu, "stream 7", 7)
-                .launchedSpan("RmsNorm", "Norm", 6_000, 44, 1, Thread.currentThread().getId(), 5_000);
+                .launchedSpan(
+                        "RmsNorm", "Norm", 6_000, 44, 1, Thread.currentThread().getId(), 5_000);
         pass();
         sameAsTheProfiler();
 
@@ -138,7 +139,8 @@ final class DeviceRoundTripTest {
             clock.advance(1_000);
         }
         for (RoundTrip.Format format : RoundTrip.Format.values()) {
-            TraceProfile reading = format.read(recorder.timeline(), ReadOptions.defaults().withSkipSteps(2));
+            TraceProfile reading =
+                    format.read(recorder.timeline(), ReadOptions.defaults().withSkipSteps(2));
             assertThat(reading.snapshot().samples()).isEqualTo(4);
         }
     }
@@ -149,9 +151,11 @@ final class DeviceRoundTripTest {
         pass();
         Timeline timeline = recorder.timeline();
         for (RoundTrip.Format format : RoundTrip.Format.values()) {
-            TraceTimeline reading = TraceReader.timeline(new ByteArrayInputStream(format.written(timeline)), ReadOptions.defaults());
+            TraceTimeline reading =
+                    TraceReader.timeline(new ByteArrayInputStream(format.written(timeline)), ReadOptions.defaults());
             assertThat(Omissions.unkept(reading)).doesNotContainKey(Reason.ARGUMENT);
-            assertThat(reading.timeline().info().clockErrorNs()).isEqualTo(timeline.info().clockErrorNs());
+            assertThat(reading.timeline().info().clockErrorNs())
+                    .isEqualTo(timeline.info().clockErrorNs());
             RoundTrip.assertSame(reading.timeline(), profiler.snapshot());
         }
     }

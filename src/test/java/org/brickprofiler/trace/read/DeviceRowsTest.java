@@ -35,7 +35,8 @@ final class DeviceRowsTest {
     }
 
     private static String slice(String name, int pid, int tid, long ts, long dur) {
-        return "{\"ph\":\"X\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%d,\"dur\":%d}".formatted(name, pid, tid, ts, dur);
+        return "{\"ph\":\"X\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%d,\"dur\":%d}"
+                .formatted(name, pid, tid, ts, dur);
     }
 
     private static Map<String, Long> us(TraceProfile reading) {
@@ -53,13 +54,23 @@ final class DeviceRowsTest {
     /** As JAX writes it: the same work as kernels, operations, modules and steps, and the host beside it. */
     private static List<String> xla() {
         return new ArrayList<>(List.of(
-                process(1, "/device:GPU:0"), thread(1, 1, "Stream #14(Compute)"), thread(1, 2, "Stream #15(MemcpyD2H)"),
-                thread(1, 3, "XLA Modules"), thread(1, 4, "XLA Ops"), thread(1, 5, "Steps"), thread(1, 6, "Source code"),
-                process(701, "/host:CPU"), thread(701, 9, "python"),
+                process(1, "/device:GPU:0"),
+                thread(1, 1, "Stream #14(Compute)"),
+                thread(1, 2, "Stream #15(MemcpyD2H)"),
+                thread(1, 3, "XLA Modules"),
+                thread(1, 4, "XLA Ops"),
+                thread(1, 5, "Steps"),
+                thread(1, 6, "Source code"),
+                process(701, "/host:CPU"),
+                thread(701, 9, "python"),
                 slice("fwd", 701, 9, 0, 300),
-                slice("0", 1, 5, 10, 100), slice("jit_fwd", 1, 3, 10, 100), slice("dot.3", 1, 4, 10, 90),
+                slice("0", 1, 5, 10, 100),
+                slice("jit_fwd", 1, 3, 10, 100),
+                slice("dot.3", 1, 4, 10, 90),
                 slice("model.py:7", 1, 6, 10, 90),
-                slice("my_fusion", 1, 1, 10, 40), slice("my_fusion", 1, 1, 60, 40), slice("MemcpyD2H", 1, 2, 100, 10)));
+                slice("my_fusion", 1, 1, 10, 40),
+                slice("my_fusion", 1, 1, 60, 40),
+                slice("MemcpyD2H", 1, 2, 100, 10)));
     }
 
     @Spec("14.20")
@@ -91,13 +102,23 @@ final class DeviceRowsTest {
     @Test
     void withoutStreamsTheOperationsCount() throws IOException {
         TraceProfile reading = read(List.of(
-                process(3, "/device:TPU:0"), thread(3, 1, "Steps"), thread(3, 2, "XLA Modules"), thread(3, 3, "XLA Ops"),
-                process(4, "/device:TPU:1"), thread(4, 2, "XLA Modules"),
-                process(5, "/device:TPU:0 SparseCore 1"), thread(5, 3, "XLA Ops"), thread(5, 1, "Steps"),
+                process(3, "/device:TPU:0"),
+                thread(3, 1, "Steps"),
+                thread(3, 2, "XLA Modules"),
+                thread(3, 3, "XLA Ops"),
+                process(4, "/device:TPU:1"),
+                thread(4, 2, "XLA Modules"),
+                process(5, "/device:TPU:0 SparseCore 1"),
+                thread(5, 3, "XLA Ops"),
+                thread(5, 1, "Steps"),
                 process(9, "/host:CPU"),
-                slice("0", 3, 1, 0, 100), slice("jit_f", 3, 2, 0, 100), slice("convolution.1", 3, 3, 0, 70),
-                slice("1", 5, 1, 0, 90), slice("gather.2", 5, 3, 20, 30),
-                slice("jit_g", 4, 2, 0, 50), slice("python", 9, 1, 0, 500)));
+                slice("0", 3, 1, 0, 100),
+                slice("jit_f", 3, 2, 0, 100),
+                slice("convolution.1", 3, 3, 0, 70),
+                slice("1", 5, 1, 0, 90),
+                slice("gather.2", 5, 3, 20, 30),
+                slice("jit_g", 4, 2, 0, 50),
+                slice("python", 9, 1, 0, 500)));
 
         assertThat(us(reading)).isEqualTo(Map.of("convolution.1", 70L, "Index", 30L, "jit_g", 50L));
     }
@@ -105,12 +126,17 @@ final class DeviceRowsTest {
     @Test
     void ofTensorFlowsProcessesForStreamsTheNumberedOnesCount() throws IOException {
         TraceProfile reading = read(List.of(
-                process(1, "/device:GPU:0/stream:all Compute"), process(2, "/device:GPU:0/stream:14 Compute"),
+                process(1, "/device:GPU:0/stream:all Compute"),
+                process(2, "/device:GPU:0/stream:14 Compute"),
                 process(3, "/device:GPU:0/memcpy Compute"),
                 process(4, "/job:localhost/replica:0/task:0/device:GPU:0 Compute"),
                 process(5, "/job:localhost/replica:0/task:0/device:CPU:0 Compute"),
-                slice("k", 1, 0, 0, 10), slice("k", 2, 0, 0, 10), slice("c", 3, 0, 20, 5), slice("c", 2, 0, 20, 5),
-                slice("MatMul", 4, 0, 0, 100), slice("NoOp", 5, 0, 0, 100)));
+                slice("k", 1, 0, 0, 10),
+                slice("k", 2, 0, 0, 10),
+                slice("c", 3, 0, 20, 5),
+                slice("c", 2, 0, 20, 5),
+                slice("MatMul", 4, 0, 0, 100),
+                slice("NoOp", 5, 0, 0, 100)));
 
         assertThat(us(reading)).isEqualTo(Map.of("k", 10L, "c", 5L));
     }
@@ -118,9 +144,14 @@ final class DeviceRowsTest {
     @Test
     void ofAmdsToolsGpusAndCopiesCount() throws IOException {
         TraceProfile reading = read(List.of(
-                process(2, "CPU HIP API"), process(1, "COPY"), process(6, "GPU0"), process(0, "Markers and Ranges"),
-                slice("hipLaunchKernel", 2, 1, 0, 100), slice("CopyHostToDevice", 1, 1, 10, 30),
-                slice("my_kernel.kd", 6, 0, 50, 20), slice("step", 0, 1, 0, 200)));
+                process(2, "CPU HIP API"),
+                process(1, "COPY"),
+                process(6, "GPU0"),
+                process(0, "Markers and Ranges"),
+                slice("hipLaunchKernel", 2, 1, 0, 100),
+                slice("CopyHostToDevice", 1, 1, 10, 30),
+                slice("my_kernel.kd", 6, 0, 50, 20),
+                slice("step", 0, 1, 0, 200)));
 
         assertThat(us(reading)).isEqualTo(Map.of("HostToDevice", 30L, "my_kernel.kd", 20L));
     }
@@ -128,7 +159,9 @@ final class DeviceRowsTest {
     @Test
     void markersAroundTheKernelsOfAQueueAreNoWork() throws IOException {
         TraceProfile reading = read(List.of(
-                process(0, "GPU0"), slice("k", 0, 0, 10, 20), slice("k", 0, 0, 50, 20),
+                process(0, "GPU0"),
+                slice("k", 0, 0, 10, 20),
+                slice("k", 0, 0, 50, 20),
                 slice("aten::mm", 0, 0, 9, 70).replace("}", ",\"args\":{\"desc\":\"UserMarker frame: 2 ops\"}}")));
 
         assertThat(us(reading)).isEqualTo(Map.of("k", 40L));
@@ -136,7 +169,8 @@ final class DeviceRowsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"GPU Process", "gpu/0", "/device:CPU:0", "/device:CUSTOM:Megascale Trace", "COPYING", "python"})
+    @ValueSource(
+            strings = {"GPU Process", "gpu/0", "/device:CPU:0", "/device:CUSTOM:Megascale Trace", "COPYING", "python"})
     void otherNamesAreNoDevices(String name) throws IOException {
         TraceProfile reading = read(List.of(process(1, name), slice("a", 1, 1, 0, 10), slice("b", 2, 1, 0, 20)));
 
@@ -147,7 +181,8 @@ final class DeviceRowsTest {
     @Test
     void marksOfEventsGoBeforeNamesOfProcesses() throws IOException {
         TraceProfile reading = read(List.of(
-                process(1, "GPU 0"), slice("of a host", 1, 1, 0, 10),
+                process(1, "GPU 0"),
+                slice("of a host", 1, 1, 0, 10),
                 "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":7,\"tid\":1,\"ts\":0,\"dur\":5}"));
 
         assertThat(us(reading)).isEqualTo(Map.of("k", 5L));
@@ -168,7 +203,8 @@ final class DeviceRowsTest {
     void categoriesOfOtherProfilersMarkTheDevicesEvents(String device, String host, String name, String brick)
             throws IOException {
         TraceProfile reading = read(List.of(
-                Traces.slice("launch", host, 1, 0, 100), Traces.slice(name, device, 2, 50, 10),
+                Traces.slice("launch", host, 1, 0, 100),
+                Traces.slice(name, device, 2, 50, 10),
                 Traces.slice("launch", host, 1, 100, 100)));
 
         assertThat(us(reading)).isEqualTo(Map.of(brick, 10L));

@@ -24,10 +24,11 @@ final class DisturbancesTest {
         disturbances.count("a", 0, 140, 150); // none
         disturbances.count("b", 1, 160, 300); // 10, and 40 parked
 
-        assertThat(disturbances.list()).containsExactly(
-                new Disturbance("a", Cause.GARBAGE_COLLECTION, 60, 60 / 120.0, 50 / 100.0),
-                new Disturbance("b", Cause.PARKED, 40, 40 / 140.0, 40 / 140.0),
-                new Disturbance("b", Cause.GARBAGE_COLLECTION, 10, 10 / 140.0, 10 / 140.0));
+        assertThat(disturbances.list())
+                .containsExactly(
+                        new Disturbance("a", Cause.GARBAGE_COLLECTION, 60, 60 / 120.0, 50 / 100.0),
+                        new Disturbance("b", Cause.PARKED, 40, 40 / 140.0, 40 / 140.0),
+                        new Disturbance("b", Cause.GARBAGE_COLLECTION, 10, 10 / 140.0, 10 / 140.0));
     }
 
     @Spec("14.18")

@@ -33,7 +33,6 @@ import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
-import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(100)
@@ -42,7 +41,8 @@ final class FlightRecordingReadTest {
     @TempDir
     private Path folder;
 
-    private final BrickProfiler profiler = BrickProfiler.builder().percentiles(true).build();
+    private final BrickProfiler profiler =
+            BrickProfiler.builder().percentiles(true).build();
 
     FlightRecordingReadTest() {
         profiler.enable();
@@ -80,11 +80,23 @@ final class FlightRecordingReadTest {
             BrickStats one = actual.bricks().get(i);
             BrickStats two = expected.bricks().get(i);
             assertThat(List.of(
-                            one.name(), one.category(), one.count(), one.totalNs(), one.minNs(), one.maxNs(),
-                            one.totalElements(), one.latency()))
+                            one.name(),
+                            one.category(),
+                            one.count(),
+                            one.totalNs(),
+                            one.minNs(),
+                            one.maxNs(),
+                            one.totalElements(),
+                            one.latency()))
                     .isEqualTo(List.of(
-                            two.name(), two.category(), two.count(), two.totalNs(), two.minNs(), two.maxNs(),
-                            two.totalElements(), two.latency()));
+                            two.name(),
+                            two.category(),
+                            two.count(),
+                            two.totalNs(),
+                            two.minNs(),
+                            two.maxNs(),
+                            two.totalElements(),
+                            two.latency()));
         }
     }
 
@@ -132,7 +144,9 @@ final class FlightRecordingReadTest {
 
         ProfileSnapshot expected = profiler.snapshot();
         assertSameBricks(
-                TraceReader.profile(new ByteArrayInputStream(bytes), ReadOptions.defaults()).snapshot(), expected);
+                TraceReader.profile(new ByteArrayInputStream(bytes), ReadOptions.defaults())
+                        .snapshot(),
+                expected);
         Path file = Files.write(folder.resolve("packed"), packed.toByteArray());
         assertSameBricks(TraceReader.profile(file).snapshot(), expected);
     }
@@ -143,7 +157,8 @@ final class FlightRecordingReadTest {
         try (TraceTimeline timeline = TraceReader.timeline(recordBricks(), ReadOptions.defaults())) {
             assertThat(timeline.isOwn()).isTrue();
             assertThat(timeline.events()).isEqualTo(2 * 200 + 1 + 200);
-            assertThat(timeline.timeline().tracks()).extracting(Track::name)
+            assertThat(timeline.timeline().tracks())
+                    .extracting(Track::name)
                     .contains(Thread.currentThread().getName());
         }
     }
@@ -186,7 +201,8 @@ final class FlightRecordingReadTest {
         BrickStats qkv = snapshot.brick("QkvProjection").orElseThrow();
         assertThat(qkv.count()).isEqualTo(10);
         assertThat(qkv.category()).isEqualTo(BrickCategory.ATTENTION);
-        assertThat(qkv.totalElements()).isEqualTo(IntStream.range(0, 10).map(i -> 3 * i).sum());
+        assertThat(qkv.totalElements())
+                .isEqualTo(IntStream.range(0, 10).map(i -> 3 * i).sum());
         BrickStats others = snapshot.brick("acme.MatMul").orElseThrow();
         assertThat(others.count()).isEqualTo(20);
         assertThat(others.totalElements()).isZero();
@@ -276,6 +292,8 @@ final class FlightRecordingReadTest {
         BrickStats scale = snapshot.brick(name + ".scale").orElseThrow();
         assertThat(scale.count()).as("of both overloads").isEqualTo(75);
         assertThat(scale.totalNs()).isBetween(75 * scale.minNs(), 75 * scale.maxNs());
-        assertThat(snapshot.brick(name + ".neverCalled")).as("a method without a call").isEmpty();
+        assertThat(snapshot.brick(name + ".neverCalled"))
+                .as("a method without a call")
+                .isEmpty();
     }
 }

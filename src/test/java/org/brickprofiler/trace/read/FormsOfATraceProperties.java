@@ -33,17 +33,29 @@ final class FormsOfATraceProperties {
     private static final Path TRACES = Path.of("src", "test", "resources", "traces");
 
     private static final String[] MODULES = {
-        "GPT2LMHeadModel", "Qwen2DecoderLayer", "Qwen2Attention", "Qwen2MLP", "Linear", "RowParallelLinear", "Qwen2RMSNorm",
-        "BertPooler", "LogitsProcessor", "FusedMoE", "VocabParallelEmbedding"
+        "GPT2LMHeadModel",
+        "Qwen2DecoderLayer",
+        "Qwen2Attention",
+        "Qwen2MLP",
+        "Linear",
+        "RowParallelLinear",
+        "Qwen2RMSNorm",
+        "BertPooler",
+        "LogitsProcessor",
+        "FusedMoE",
+        "VocabParallelEmbedding"
     };
     private static final String[] ANNOTATIONS = {
         "layers.3.self_attn.q_proj", "mlp.gate_up_proj", "lm_head", "ProfilerStep#2", "anything"
     };
     private static final String[] KERNELS = {
-        "ampere_bf16_s16816gemm_bf16_128x64", "void vllm::rms_norm_kernel<c10::BFloat16>()",
-        "void flash_fwd_kernel<Flash_fwd_kernel_traits<128>>()", "Memcpy HtoD (Pinned -> Device)",
+        "ampere_bf16_s16816gemm_bf16_128x64",
+        "void vllm::rms_norm_kernel<c10::BFloat16>()",
+        "void flash_fwd_kernel<Flash_fwd_kernel_traits<128>>()",
+        "Memcpy HtoD (Pinned -> Device)",
         "void at::native::vectorized_elementwise_kernel<4, at::native::MulFunctor<float>>()",
-        "void vllm::act_and_mul_kernel<c10::BFloat16, &vllm::silu_kernel>", "my_own_kernel"
+        "void vllm::act_and_mul_kernel<c10::BFloat16, &vllm::silu_kernel>",
+        "my_own_kernel"
     };
 
     /** How a trace shows what the device did. */
@@ -54,7 +66,8 @@ final class FormsOfATraceProperties {
     }
 
     /** A slice with those inside it, in us. Immutable. */
-    private record Slice(String name, String category, int pid, int tid, long ts, long dur, String args, List<Slice> inside) {
+    private record Slice(
+            String name, String category, int pid, int tid, long ts, long dur, String args, List<Slice> inside) {
 
         private String event(String phase, long at, String more) {
             return "{\"ph\":\"%s\",\"name\":\"%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%d%s}"
@@ -98,7 +111,7 @@ final class FormsOfATraceProperties {
                     long dur = random.nextInt(4);
                     boolean isCopy = kernel.startsWith("Memcpy");
                     String category = marks != Marks.CATEGORY ? "" : isCopy ? "gpu_memcpy" : "kernel";
-                    String args = "\"correlation\":" + random.nextInt(1, 30) 
+                    String args = "\"correlation\":" + random.nextInt(1, 30)
                             + (isCopy && marks == Marks.CATEGORY ? ",\"bytes\":64" : "");
                     slices.add(new Slice(kernel, category, 5, stream, ts, dur, args, List.of()));
                     ts += dur + random.nextInt(3);
@@ -182,9 +195,15 @@ final class FormsOfATraceProperties {
             TraceProfile reading = Traces.read(trace, ReadOptions.defaults());
             ProfileSnapshot snapshot = reading.snapshot();
             return new Profile(
-                    RoundTrip.bricks(snapshot), reading.placements(),
-                    snapshot.bricks().stream().map(brick -> brick.totalBytes()).toList(), reading.counting(),
-                    reading.wallNs(), reading.busyNs(), reading.leftOutNs(), reading.eventsCounted(), reading.rows(),
+                    RoundTrip.bricks(snapshot),
+                    reading.placements(),
+                    snapshot.bricks().stream().map(brick -> brick.totalBytes()).toList(),
+                    reading.counting(),
+                    reading.wallNs(),
+                    reading.busyNs(),
+                    reading.leftOutNs(),
+                    reading.eventsCounted(),
+                    reading.rows(),
                     reading.steps());
         }
     }
@@ -218,7 +237,13 @@ final class FormsOfATraceProperties {
         for (Slice slice : new Maker(random, marks).trace()) {
             long late = random.nextInt(4);
             slices.add(new Slice(
-                    slice.name(), slice.category(), slice.pid(), slice.tid(), slice.ts(), slice.dur() + late, slice.args(),
+                    slice.name(),
+                    slice.category(),
+                    slice.pid(),
+                    slice.tid(),
+                    slice.ts(),
+                    slice.dur() + late,
+                    slice.args(),
                     slice.inside()));
         }
         byte[] complete = trace(marks, false, events -> slices.forEach(slice -> slice.complete(events)))
@@ -232,10 +257,17 @@ final class FormsOfATraceProperties {
 
     @Spec("14.13")
     @ParameterizedTest
-    @ValueSource(strings = {
-        "kineto-simple-add", "moe-b200-eager", "qwen05b-h100-eager", "sglang-qwen3-decode", "vllm-decode-graph",
-        "vllm-prefill-decode", "xla-mi300-conv", "rpd-matmul"
-    })
+    @ValueSource(
+            strings = {
+                "kineto-simple-add",
+                "moe-b200-eager",
+                "qwen05b-h100-eager",
+                "sglang-qwen3-decode",
+                "vllm-decode-graph",
+                "vllm-prefill-decode",
+                "xla-mi300-conv",
+                "rpd-matmul"
+            })
     void aRealTraceHasOneProfileInEveryForm(String name) throws IOException {
         Path trace = TRACES.resolve(name + ".json.gz");
         byte[] bytes = Files.readAllBytes(trace);

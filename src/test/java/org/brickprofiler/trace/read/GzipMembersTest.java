@@ -49,14 +49,17 @@ final class GzipMembersTest {
         byte[] packed = join(Traces.packed("one "), Traces.packed(""), withFullHeader("two "), Traces.packed("three"));
 
         for (int bufferBytes = 1; bufferBytes < packed.length + 2; bufferBytes++) {
-            assertThat(unpacked(packed, bufferBytes)).as("%s bytes at a time", bufferBytes).isEqualTo("one two three");
+            assertThat(unpacked(packed, bufferBytes))
+                    .as("%s bytes at a time", bufferBytes)
+                    .isEqualTo("one two three");
         }
     }
 
     @Test
     void zerosMayFollow() throws IOException {
         assertThat(unpacked(join(Traces.packed("one"), new byte[1_000]), 64)).isEqualTo("one");
-        assertThat(unpacked(join(Traces.packed("one"), new byte[9], Traces.packed("two")), 64)).isEqualTo("onetwo");
+        assertThat(unpacked(join(Traces.packed("one"), new byte[9], Traces.packed("two")), 64))
+                .isEqualTo("onetwo");
     }
 
     @Spec("14.6")
@@ -104,7 +107,9 @@ final class GzipMembersTest {
         packed.writeBytes(Traces.packed("]"));
         Path file = Files.write(folder.resolve("t.json.gz"), packed.toByteArray());
 
-        assertThat(Traces.read(file, ReadOptions.defaults().withKeepWarmup(true)).eventsCounted()).isEqualTo(slices);
+        assertThat(Traces.read(file, ReadOptions.defaults().withKeepWarmup(true))
+                        .eventsCounted())
+                .isEqualTo(slices);
     }
 
     @Spec("14.6")

@@ -86,10 +86,14 @@ final class IntervalProperties {
                 for (int row = 0; row <= 3; row++) {
                     int only = row;
                     assertThat(all(store.rows(row)))
-                            .isEqualTo(sorted.stream().filter(event -> event.row() == only).toList());
+                            .isEqualTo(sorted.stream()
+                                    .filter(event -> event.row() == only)
+                                    .toList());
                 }
                 assertThat(all(store.rows(2, 0)))
-                        .isEqualTo(sorted.stream().filter(event -> event.row() != 1).toList());
+                        .isEqualTo(sorted.stream()
+                                .filter(event -> event.row() != 1)
+                                .toList());
             }
         }
     }
@@ -172,8 +176,8 @@ final class IntervalProperties {
         Result result = selfTimes(events);
 
         assertThat(result.ended).containsExactlyInAnyOrderElementsOf(events);
-        boolean overlap = events.stream()
-                .anyMatch(one -> events.stream().anyMatch(two -> overlapsWithoutHolding(one, two)));
+        boolean overlap =
+                events.stream().anyMatch(one -> events.stream().anyMatch(two -> overlapsWithoutHolding(one, two)));
         assertThat(result.overlaps).isEqualTo(overlap);
         for (int row = 0; row <= 2; row++) {
             BitSet union = new BitSet();

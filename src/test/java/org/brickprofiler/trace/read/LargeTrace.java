@@ -18,8 +18,7 @@ final class LargeTrace extends InputStream {
     private static final String TAIL = "{}], \"traceName\": \"large\"}";
 
     /** A launch on the host, a kernel of 3 us on one of two streams, and their flow, every 5 us; the clock is exact. */
-    private static final String EVENT =
-            """
+    private static final String EVENT = """
             {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 4711, "tid": 4711, "ts": %1$d.250,
              "dur": 2.125, "args": {"External id": %2$d, "cbid": 211, "correlation": %2$d}},
             {"ph": "s", "id": %2$d, "pid": 4711, "tid": 4711, "ts": %1$d.250, "cat": "ac2g", "name": "ac2g"},
@@ -72,8 +71,7 @@ final class LargeTrace extends InputStream {
         for (int i = EVENTS_A_PART - 1; i >= 0; i--) {
             long number = base * EVENTS_A_PART + i;
             long startUs = 1_700_000_000_000_000L + 5 * number;
-            text.append(EVENT.formatted(
-                    startUs - 4, number, "my_kernel", number % names, 7 + number % 2, startUs));
+            text.append(EVENT.formatted(startUs - 4, number, "my_kernel", number % names, 7 + number % 2, startUs));
         }
         return text.toString();
     }
@@ -81,7 +79,8 @@ final class LargeTrace extends InputStream {
     /**
      * Reads such a trace.
      *
-     * @param arguments {@code profile} or {@code timeline}, the number of kernels, a multiple of 256, and of their names
+     * @param arguments {@code profile} or {@code timeline}, the number of kernels, a multiple of 256, and of their
+     *     names
      */
     public static void main(String[] arguments) throws IOException {
         LargeTrace trace = new LargeTrace(Long.parseLong(arguments[1]), Integer.parseInt(arguments[2]));
@@ -95,13 +94,15 @@ final class LargeTrace extends InputStream {
                     read.timeline().replay(track, counter);
                 }
                 System.out.println(bytes[0] + " " + read.eventsRead() + " " + read.events() + " " + counter.spans + " "
-                        + counter.elapsedNs + " " + counter.flows + " " + read.omissions().size());
+                        + counter.elapsedNs + " " + counter.flows + " "
+                        + read.omissions().size());
             }
         } else {
             TraceProfile read = TraceReader.profile(trace, options);
             System.out.println(bytes[0] + " " + read.eventsRead() + " " + read.eventsCounted() + " "
                     + read.snapshot().totalNs() + " " + read.busyNs() + " " + read.wallNs() + " "
-                    + read.snapshot().bricks().size() + " " + Omissions.faults(read.omissions()).size());
+                    + read.snapshot().bricks().size() + " "
+                    + Omissions.faults(read.omissions()).size());
         }
     }
 

@@ -84,15 +84,17 @@ final class LargeTraceIT {
             long process = NsightExport.globalPid(1);
             int kernel = export.string("my_kernel");
             String numbers = "WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n < 99999) ";
-            export.execute(numbers + "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT 100 * n + 50, 100 * n + 57, 0, 7, n, "
-                    + process + ", " + kernel + ", " + kernel + ", NULL FROM i");
-            export.execute(numbers + "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT 100 * n, 100 * n + 10, 0, " + thread
-                    + ", n, " + kernel + " FROM i");
-            // Five ranges around each launch, of which the innermost comes first; their names are all different but one.
+            export.execute(
+                    numbers + "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT 100 * n + 50, 100 * n + 57, 0, 7, n, "
+                            + process + ", " + kernel + ", " + kernel + ", NULL FROM i");
+            export.execute(numbers + "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT 100 * n, 100 * n + 10, 0, "
+                    + thread + ", n, " + kernel + " FROM i");
+            // Five ranges around each launch, of which the innermost comes first; their names are all different but
+            // one.
             for (int around = 0; around < 5; around++) {
                 String name = around == 0 ? "'inner'" : "'outer ' || n";
-                export.execute(numbers + "INSERT INTO NVTX_EVENTS SELECT 100 * n - " + around + ", 100 * n + 20 + " + around
-                        + ", 59, NULL, " + name + ", " + thread + ", NULL, NULL, NULL FROM i");
+                export.execute(numbers + "INSERT INTO NVTX_EVENTS SELECT 100 * n - " + around + ", 100 * n + 20 + "
+                        + around + ", 59, NULL, " + name + ", " + thread + ", NULL, NULL, NULL FROM i");
             }
         }
         ProcessResult process = ChildProcess.java(NsightExport.class)

@@ -95,8 +95,24 @@ final class LayerPlacesTest {
 
         assertThat(counts(reading))
                 .isEqualTo(Map.of(
-                        "QkvProjection", 5L, "OutputProjection", 5L, "GateUpProjection", 5L, "DownProjection", 5L,
-                        "LmHead", 1L, "Activation", 5L, "FusedAttention", 5L, "RopeEmbedding", 5L, "RmsNorm", 11L));
+                        "QkvProjection",
+                        5L,
+                        "OutputProjection",
+                        5L,
+                        "GateUpProjection",
+                        5L,
+                        "DownProjection",
+                        5L,
+                        "LmHead",
+                        1L,
+                        "Activation",
+                        5L,
+                        "FusedAttention",
+                        5L,
+                        "RopeEmbedding",
+                        5L,
+                        "RmsNorm",
+                        11L));
         assertThat(reading.placements()).allMatch(placement -> placement.source() == Source.PLACE);
         assertThat(placement(reading, "QkvProjection"))
                 .isEqualTo(new Placement("QkvProjection", BrickCategory.ATTENTION, Source.PLACE, 5, 5_000, 4));
@@ -104,13 +120,16 @@ final class LayerPlacesTest {
         assertThat(placement(reading, "LmHead").agreement()).isZero();
         assertThat(reading.summary())
                 .contains("\n  placed      by place: 21 events, 21.00 us, 76.2 % of them in layers that repeat\n")
-                .contains("\n                QkvProjection: 5 events, 5.000 us, 80.0 % of them in layers that repeat\n");
+                .contains(
+                        "\n                QkvProjection: 5 events, 5.000 us, 80.0 % of them in layers that repeat\n");
     }
 
     @Test
     void theFeedForwardBlockShowsByItsActivation() throws IOException {
         assertThat(products("NPAPNPUPNPA")).containsEntry("UpProjection", 1L).containsEntry("DownProjection", 1L);
-        assertThat(products("NPAPNPUmPNPA")).containsEntry("GateUpProjection", 1L).containsEntry("Activation", 2L);
+        assertThat(products("NPAPNPUmPNPA"))
+                .containsEntry("GateUpProjection", 1L)
+                .containsEntry("Activation", 2L);
         assertThat(products("NPAPNPUPmPNPA"))
                 .containsEntry("GateProjection", 1L)
                 .containsEntry("UpProjection", 1L)
@@ -122,29 +141,61 @@ final class LayerPlacesTest {
     void expertsHaveARouterBeforeThem() throws IOException {
         assertThat(products("NPAPNPfxXXNPA"))
                 .isEqualTo(Map.of(
-                        "QkvProjection", 2L, "OutputProjection", 1L, "MoeRouter", 2L, "MoeExpert", 2L,
-                        "FfnElementwise", 1L));
+                        "QkvProjection",
+                        2L,
+                        "OutputProjection",
+                        1L,
+                        "MoeRouter",
+                        2L,
+                        "MoeExpert",
+                        2L,
+                        "FfnElementwise",
+                        1L));
     }
 
     @Test
     void collectivesPartProductsAsNormsDo() throws IOException {
         assertThat(products("PAPrPGPrPA"))
                 .isEqualTo(Map.of(
-                        "QkvProjection", 2L, "OutputProjection", 1L, "GateUpProjection", 1L, "DownProjection", 1L,
-                        "Activation", 1L, "AllReduce", 2L));
+                        "QkvProjection",
+                        2L,
+                        "OutputProjection",
+                        1L,
+                        "GateUpProjection",
+                        1L,
+                        "DownProjection",
+                        1L,
+                        "Activation",
+                        1L,
+                        "AllReduce",
+                        2L));
     }
 
     @Test
     void softmaxIsTheAttentionWhereNoneIsFused() throws IOException {
         assertThat(products("NPPPPSPPNPUPNPPPPSPP"))
                 .isEqualTo(Map.of(
-                        "QkvProjection", 6L, "AttentionScore", 2L, "AttentionOutput", 2L, "OutputProjection", 2L,
-                        "UpProjection", 1L, "DownProjection", 1L, "Activation", 1L));
+                        "QkvProjection",
+                        6L,
+                        "AttentionScore",
+                        2L,
+                        "AttentionOutput",
+                        2L,
+                        "OutputProjection",
+                        2L,
+                        "UpProjection",
+                        1L,
+                        "DownProjection",
+                        1L,
+                        "Activation",
+                        1L));
     }
 
     @Test
     void theHeadIsBeforeTheNextPass() throws IOException {
-        assertThat(products("NPAPNPGPNPNPAPNPGPNPENPA")).containsEntry("LmHead", 2L).containsEntry("QkvProjection", 3L);
+        assertThat(products("NPAPNPGPNPNPAPNPGPNPENPA"))
+                .containsEntry("LmHead", 2L)
+                .containsEntry("QkvProjection", 3L);
         assertThat(products("NPAPNPGPNPEPNPA"))
                 .as("the product behind the embedding is no projection of a layer")
                 .containsEntry("LmHead", 1L)
@@ -155,8 +206,16 @@ final class LayerPlacesTest {
     void whatAddsUpAProductIsOfTheSameBrick() throws IOException {
         assertThat(products("NPkAPkNPGPkNPkA"))
                 .isEqualTo(Map.of(
-                        "QkvProjection", 4L, "OutputProjection", 2L, "GateUpProjection", 1L, "DownProjection", 2L,
-                        "Activation", 1L));
+                        "QkvProjection",
+                        4L,
+                        "OutputProjection",
+                        2L,
+                        "GateUpProjection",
+                        1L,
+                        "DownProjection",
+                        2L,
+                        "Activation",
+                        1L));
     }
 
     @Test
@@ -250,8 +309,8 @@ final class LayerPlacesTest {
     }
 
     private static String launched(char letter, int correlation, long ts) {
-        return "{\"ph\":\"X\",\"name\":\"" + kernel(letter) + "\",\"cat\":\"kernel\",\"pid\":0,\"tid\":7,\"ts\":"
-                + ts + ",\"dur\":1,\"args\":{\"correlation\":" + correlation + "}}";
+        return "{\"ph\":\"X\",\"name\":\"" + kernel(letter) + "\",\"cat\":\"kernel\",\"pid\":0,\"tid\":7,\"ts\":" + ts
+                + ",\"dur\":1,\"args\":{\"correlation\":" + correlation + "}}";
     }
 
     private static String module(String name, long ts, long dur) {
@@ -262,22 +321,39 @@ final class LayerPlacesTest {
     @Test
     void modulesNameTheProducts() throws IOException {
         TraceProfile reading = Traces.read(Traces.array(
-                launched('P', 5, 900), launched('P', 4, 800), launched('A', 3, 700), launched('P', 1, 500),
-                launched('m', 2, 600), launched('P', 9, 950),
+                launched('P', 5, 900),
+                launched('P', 4, 800),
+                launched('A', 3, 700),
+                launched('P', 1, 500),
+                launched('m', 2, 600),
+                launched('P', 9, 950),
                 module("LlamaForCausalLM_0", 0, 400),
                 module("LlamaDecoderLayer_11", 10, 100),
                 module("LlamaAttention_11", 20, 50),
-                module("Linear_77", 21, 5), launch(1, 22),
+                module("Linear_77", 21, 5),
+                launch(1, 22),
                 launch(2, 30),
                 launch(3, 40),
-                module("Linear_78", 50, 5), launch(4, 51),
-                module("Linear_99", 200, 5), launch(5, 201),
+                module("Linear_78", 50, 5),
+                launch(4, 51),
+                module("Linear_99", 200, 5),
+                launch(5, 201),
                 launch(9, 500)));
 
         assertThat(counts(reading))
                 .isEqualTo(Map.of(
-                        "QkvProjection", 1L, "RopeEmbedding", 1L, "FusedAttention", 1L, "OutputProjection", 1L,
-                        "LmHead", 1L, "Gemm", 1L));
+                        "QkvProjection",
+                        1L,
+                        "RopeEmbedding",
+                        1L,
+                        "FusedAttention",
+                        1L,
+                        "OutputProjection",
+                        1L,
+                        "LmHead",
+                        1L,
+                        "Gemm",
+                        1L));
         assertThat(placement(reading, "LmHead").source()).isEqualTo(Source.MODULE);
         assertThat(placement(reading, "LmHead").agreement()).isEqualTo(1.0);
         assertThat(placement(reading, "Gemm").source()).isEqualTo(Source.NOT_KNOWN);
@@ -286,23 +362,74 @@ final class LayerPlacesTest {
     @Spec("14.13")
     @ParameterizedTest
     @CsvSource({
-        "GPT2LMHeadModel, MODEL", "BertLMHeadModel, MODEL", "XLMWithLMHeadModel, MODEL", "LlamaForCausalLM, MODEL",
-        "Qwen3MoeForCausalLM, MODEL", "T5ForConditionalGeneration, MODEL", "BertForSequenceClassification, OTHER",
-        "BertForMaskedLM, OTHER", "Qwen3MoeModel, NONE", "BertEncoder, NONE", "T5Stack, NONE", "BertLayer, NONE",
-        "GPT2Block, NONE", "Qwen3MoeDecoderLayer, NONE", "WhisperEncoderLayer, NONE", "TransformerBlock, NONE",
-        "GraphModule, NONE", "DistributedDataParallel, NONE", "BertPooler, OTHER", "RobertaClassificationHead, OTHER",
-        "BertPredictionHeadTransform, OTHER", "Dropout, OTHER", "UpsamplingBilinear2d, OTHER", "SpanPropertyHead, OTHER",
-        "ParallelLMHead, HEAD", "LogitsProcessor, HEAD", "BertOnlyMLMHead, HEAD", "BertLMPredictionHead, HEAD",
-        "RobertaLMHead, HEAD", "LmHeadLinearAllreduce, HEAD", "Linear, LINEAR", "Conv1D, LINEAR", "LinearReLU, LINEAR",
-        "LayerNormLinear, LINEAR", "Linear8bitLt, LINEAR", "NarrowLinear, LINEAR", "RowParallelLinear, ROW_PARALLEL",
-        "BertSelfOutput, ROW_PARALLEL", "ColumnParallelLinear, COLUMN_PARALLEL", "MergedColumnParallelLinear, GATE_UP",
-        "QKVParallelLinear, QKV", "LinearAttention, ATTENTION", "T5LayerSelfAttention, ATTENTION",
-        "BertSelfAttention, ATTENTION", "BertIntermediate, FFN_BEGIN", "BertOutput, FFN_END", "LayerNormMLP, FFN",
-        "MLPBlock, FFN", "Qwen3MoeSparseMoeBlock, FFN", "T5DenseReluDense, FFN", "T5DenseGatedActDense, FFN",
-        "T5LayerFF, FFN", "FeedForward, FFN", "FusedMoE, EXPERTS", "GptOssExperts, EXPERTS", "GraniteMoeTopKGating, ROUTER",
-        "Qwen3MoeRMSNorm, RMS_NORM", "FusedRMSNormGated, RMS_NORM", "LayerNorm, LAYER_NORM", "BatchNorm2d, OTHER",
-        "YaRNScalingRotaryEmbedding, ROPE", "RoPE, ROPE", "MRope, ROPE", "VocabParallelEmbedding, EMBEDDING",
-        "BertEmbeddings, EMBEDDING", "SiluAndMul, ACTIVATION", "NewGELUActivation, ACTIVATION", "ConvReLU, OTHER"
+        "GPT2LMHeadModel, MODEL",
+        "BertLMHeadModel, MODEL",
+        "XLMWithLMHeadModel, MODEL",
+        "LlamaForCausalLM, MODEL",
+        "Qwen3MoeForCausalLM, MODEL",
+        "T5ForConditionalGeneration, MODEL",
+        "BertForSequenceClassification, OTHER",
+        "BertForMaskedLM, OTHER",
+        "Qwen3MoeModel, NONE",
+        "BertEncoder, NONE",
+        "T5Stack, NONE",
+        "BertLayer, NONE",
+        "GPT2Block, NONE",
+        "Qwen3MoeDecoderLayer, NONE",
+        "WhisperEncoderLayer, NONE",
+        "TransformerBlock, NONE",
+        "GraphModule, NONE",
+        "DistributedDataParallel, NONE",
+        "BertPooler, OTHER",
+        "RobertaClassificationHead, OTHER",
+        "BertPredictionHeadTransform, OTHER",
+        "Dropout, OTHER",
+        "UpsamplingBilinear2d, OTHER",
+        "SpanPropertyHead, OTHER",
+        "ParallelLMHead, HEAD",
+        "LogitsProcessor, HEAD",
+        "BertOnlyMLMHead, HEAD",
+        "BertLMPredictionHead, HEAD",
+        "RobertaLMHead, HEAD",
+        "LmHeadLinearAllreduce, HEAD",
+        "Linear, LINEAR",
+        "Conv1D, LINEAR",
+        "LinearReLU, LINEAR",
+        "LayerNormLinear, LINEAR",
+        "Linear8bitLt, LINEAR",
+        "NarrowLinear, LINEAR",
+        "RowParallelLinear, ROW_PARALLEL",
+        "BertSelfOutput, ROW_PARALLEL",
+        "ColumnParallelLinear, COLUMN_PARALLEL",
+        "MergedColumnParallelLinear, GATE_UP",
+        "QKVParallelLinear, QKV",
+        "LinearAttention, ATTENTION",
+        "T5LayerSelfAttention, ATTENTION",
+        "BertSelfAttention, ATTENTION",
+        "BertIntermediate, FFN_BEGIN",
+        "BertOutput, FFN_END",
+        "LayerNormMLP, FFN",
+        "MLPBlock, FFN",
+        "Qwen3MoeSparseMoeBlock, FFN",
+        "T5DenseReluDense, FFN",
+        "T5DenseGatedActDense, FFN",
+        "T5LayerFF, FFN",
+        "FeedForward, FFN",
+        "FusedMoE, EXPERTS",
+        "GptOssExperts, EXPERTS",
+        "GraniteMoeTopKGating, ROUTER",
+        "Qwen3MoeRMSNorm, RMS_NORM",
+        "FusedRMSNormGated, RMS_NORM",
+        "LayerNorm, LAYER_NORM",
+        "BatchNorm2d, OTHER",
+        "YaRNScalingRotaryEmbedding, ROPE",
+        "RoPE, ROPE",
+        "MRope, ROPE",
+        "VocabParallelEmbedding, EMBEDDING",
+        "BertEmbeddings, EMBEDDING",
+        "SiluAndMul, ACTIVATION",
+        "NewGELUActivation, ACTIVATION",
+        "ConvReLU, OTHER"
     })
     void aClassIsWhatItsNounSays(String name, LaunchSites.Kind kind) {
         assertThat(LaunchSites.Kind.ofClass(name)).isEqualTo(kind);
@@ -385,7 +512,10 @@ final class LayerPlacesTest {
         for (String part : List.of("TimestepEmbedding_0", "AdaLayerNormZero_0", "RotaryMixer_0")) {
             assertThat(counts(Traces.read(Traces.array(
                             launched('P', 1, 500),
-                            module("Model_0", 0, 400), module(part, 10, 100), module("Linear_0", 20, 50), launch(1, 30)))))
+                            module("Model_0", 0, 400),
+                            module(part, 10, 100),
+                            module("Linear_0", 20, 50),
+                            launch(1, 30)))))
                     .as(part)
                     .isEqualTo(Map.of("Gemm", 1L));
         }
@@ -395,7 +525,9 @@ final class LayerPlacesTest {
     void aProjectionInAnUnknownPartOfAModelIsNotItsHead() throws IOException {
         assertThat(counts(Traces.read(Traces.array(
                         launched('P', 1, 500),
-                        module("LlavaForCausalLM_0", 0, 400), module("Adapter_0", 10, 100), module("Linear_0", 20, 50),
+                        module("LlavaForCausalLM_0", 0, 400),
+                        module("Adapter_0", 10, 100),
+                        module("Linear_0", 20, 50),
                         launch(1, 30)))))
                 .isEqualTo(Map.of("Gemm", 1L));
     }
@@ -403,10 +535,15 @@ final class LayerPlacesTest {
     @Test
     void annotationsNameThemToo() throws IOException {
         TraceProfile reading = Traces.read(Traces.array(
-                host("model.layers.3.self_attn.o_proj", "user_annotation", 0, 10), launch(1, 5),
-                host("mlp.gate_up_proj", "user_annotation", 20, 10), launch(2, 25),
-                host("something else", "user_annotation", 40, 10), launch(3, 45),
-                launched('P', 1, 100), launched('P', 2, 200), launched('P', 3, 300)));
+                host("model.layers.3.self_attn.o_proj", "user_annotation", 0, 10),
+                launch(1, 5),
+                host("mlp.gate_up_proj", "user_annotation", 20, 10),
+                launch(2, 25),
+                host("something else", "user_annotation", 40, 10),
+                launch(3, 45),
+                launched('P', 1, 100),
+                launched('P', 2, 200),
+                launched('P', 3, 300)));
 
         assertThat(counts(reading)).isEqualTo(Map.of("OutputProjection", 1L, "GateUpProjection", 1L, "Gemm", 1L));
         assertThat(reading.placements()).hasSize(3);

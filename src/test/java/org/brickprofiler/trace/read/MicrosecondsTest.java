@@ -22,18 +22,38 @@ final class MicrosecondsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "0, 0", "1, 1000", "1.5, 1500", "1.001, 1001", "0.0004, 0", "0.0005, 1", "-0.0005, -1", "-3, -3000",
-        "1694039994071305.123, 1694039994071305123", "999999999999999.999, 999999999999999999",
-        "1e3, 1000000", "1.5E-3, 2", "1E+2, 100000", "4611686018427387.904, 4611686018427387904",
-        "-0, 0", "00012, 12000", "1e-1000, 0", "0e999999999, 0"
+        "0, 0",
+        "1, 1000",
+        "1.5, 1500",
+        "1.001, 1001",
+        "0.0004, 0",
+        "0.0005, 1",
+        "-0.0005, -1",
+        "-3, -3000",
+        "1694039994071305.123, 1694039994071305123",
+        "999999999999999.999, 999999999999999999",
+        "1e3, 1000000",
+        "1.5E-3, 2",
+        "1E+2, 100000",
+        "4611686018427387.904, 4611686018427387904",
+        "-0, 0",
+        "00012, 12000",
+        "1e-1000, 0",
+        "0e999999999, 0"
     })
     void isExact(String text, long expectedNs) {
         assertThat(ns(text)).isEqualTo(expectedNs);
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"4611686018427387.905", "-4611686018427387.905", "1e999999999", "1e17",
-        "99999999999999999999999999"})
+    @ValueSource(
+            strings = {
+                "4611686018427387.905",
+                "-4611686018427387.905",
+                "1e999999999",
+                "1e17",
+                "99999999999999999999999999"
+            })
     void tellsWhatIsOutOfRange(String text) {
         assertThat(ns(text)).isEqualTo(Microseconds.OUT_OF_RANGE);
         assertThat(Microseconds.isTime(ns(text))).isFalse();
@@ -53,8 +73,7 @@ final class MicrosecondsTest {
     @Property(tries = 2_000)
     void agreesWithDecimalArithmetic(
             @ForAll @BigRange(min = "-4000000000000000", max = "4000000000000000") @Scale(6) BigDecimal us) {
-        long expected =
-                us.movePointRight(3).setScale(0, RoundingMode.HALF_UP).longValueExact();
+        long expected = us.movePointRight(3).setScale(0, RoundingMode.HALF_UP).longValueExact();
 
         assertThat(ns(us.toPlainString())).isEqualTo(expected);
     }

@@ -28,14 +28,22 @@ final class NsightExport implements AutoCloseable {
 
     private static final String DEVICE = "start, end, deviceId, streamId, correlationId, globalPid, ";
     private static final Map<String, String> COLUMNS = new TreeMap<>(Map.of(
-            "CUPTI_ACTIVITY_KIND_KERNEL", DEVICE + "demangledName, shortName, graphNodeId",
-            "CUPTI_ACTIVITY_KIND_MEMCPY", DEVICE + "copyKind, bytes",
-            "CUPTI_ACTIVITY_KIND_MEMSET", DEVICE + "bytes",
-            "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", DEVICE + "graphId, graphExecId",
-            "CUPTI_ACTIVITY_KIND_RUNTIME", "start, end, eventClass, globalTid, correlationId, nameId",
-            "NVTX_EVENTS", "start, end, eventType, rangeId, text, globalTid, endGlobalTid, textId, domainId",
-            "ThreadNames", "nameId, priority, globalTid",
-            "TARGET_INFO_GPU", "id, name, totalMemory"));
+            "CUPTI_ACTIVITY_KIND_KERNEL",
+            DEVICE + "demangledName, shortName, graphNodeId",
+            "CUPTI_ACTIVITY_KIND_MEMCPY",
+            DEVICE + "copyKind, bytes",
+            "CUPTI_ACTIVITY_KIND_MEMSET",
+            DEVICE + "bytes",
+            "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+            DEVICE + "graphId, graphExecId",
+            "CUPTI_ACTIVITY_KIND_RUNTIME",
+            "start, end, eventClass, globalTid, correlationId, nameId",
+            "NVTX_EVENTS",
+            "start, end, eventType, rangeId, text, globalTid, endGlobalTid, textId, domainId",
+            "ThreadNames",
+            "nameId, priority, globalTid",
+            "TARGET_INFO_GPU",
+            "id, name, totalMemory"));
 
     private final Connection database;
     private final List<String> strings = new ArrayList<>();
@@ -73,7 +81,10 @@ final class NsightExport implements AutoCloseable {
         StringBuilder names = new StringBuilder();
         StringBuilder places = new StringBuilder();
         for (int i = 0; i < columnsAndValues.length; i += 2) {
-            names.append(i == 0 ? "" : ", ").append('"').append(columnsAndValues[i]).append('"');
+            names.append(i == 0 ? "" : ", ")
+                    .append('"')
+                    .append(columnsAndValues[i])
+                    .append('"');
             places.append(i == 0 ? "?" : ", ?");
         }
         try (PreparedStatement insert =
@@ -104,20 +115,55 @@ final class NsightExport implements AutoCloseable {
 
     void kernel(int process, int correlation, long start, long end, String name) throws SQLException {
         insert(
-                "CUPTI_ACTIVITY_KIND_KERNEL", "start", start, "end", end, "deviceId", 0, "streamId", 7, "correlationId",
-                correlation, "globalPid", globalPid(process), "demangledName", string(name), "shortName", string("short"));
+                "CUPTI_ACTIVITY_KIND_KERNEL",
+                "start",
+                start,
+                "end",
+                end,
+                "deviceId",
+                0,
+                "streamId",
+                7,
+                "correlationId",
+                correlation,
+                "globalPid",
+                globalPid(process),
+                "demangledName",
+                string(name),
+                "shortName",
+                string("short"));
     }
 
     /** A call of a microsecond. */
     void launch(int process, int thread, int correlation, long start) throws SQLException {
         insert(
-                "CUPTI_ACTIVITY_KIND_RUNTIME", "start", start, "end", start + 1_000, "eventClass", 0, "globalTid",
-                globalTid(process, thread), "correlationId", correlation, "nameId", string("cudaLaunchKernel_v7000"));
+                "CUPTI_ACTIVITY_KIND_RUNTIME",
+                "start",
+                start,
+                "end",
+                start + 1_000,
+                "eventClass",
+                0,
+                "globalTid",
+                globalTid(process, thread),
+                "correlationId",
+                correlation,
+                "nameId",
+                string("cudaLaunchKernel_v7000"));
     }
 
     void range(int process, int thread, long start, long end, String text) throws SQLException {
         insert(
-                "NVTX_EVENTS", "start", start, "end", end, "eventType", PUSH_POP, "text", text, "globalTid",
+                "NVTX_EVENTS",
+                "start",
+                start,
+                "end",
+                end,
+                "eventType",
+                PUSH_POP,
+                "text",
+                text,
+                "globalTid",
                 globalTid(process, thread));
     }
 
@@ -143,7 +189,8 @@ final class NsightExport implements AutoCloseable {
     }
 
     /**
-     * Reads an export, and prints what was read and counted, what was launched in the range {@code inner}, and elsewhere.
+     * Reads an export, and prints what was read and counted, what was launched in the range {@code inner}, and
+     * elsewhere.
      *
      * @param arguments the file
      */

@@ -110,10 +110,24 @@ final class NsightReadTest {
         try (NsightExport export = new NsightExport(file())) {
             export.range(1, 1, 0, 1_000, "r");
             export.insert(
-                    "CUPTI_ACTIVITY_KIND_RUNTIME", "start", 5, "end", 6, "globalTid", globalTid(1, 1), "nameId",
+                    "CUPTI_ACTIVITY_KIND_RUNTIME",
+                    "start",
+                    5,
+                    "end",
+                    6,
+                    "globalTid",
+                    globalTid(1, 1),
+                    "nameId",
                     export.string("cudaFree"));
             export.insert(
-                    "CUPTI_ACTIVITY_KIND_KERNEL", "start", 600, "end", 700, "globalPid", globalPid(1), "shortName",
+                    "CUPTI_ACTIVITY_KIND_KERNEL",
+                    "start",
+                    600,
+                    "end",
+                    700,
+                    "globalPid",
+                    globalPid(1),
+                    "shortName",
                     export.string("k"));
         }
         assertThat(read().ranges()).containsExactly(new Range(Range.NO_LAUNCH, 1, 100));
@@ -138,7 +152,12 @@ final class NsightReadTest {
             for (int i = 0; i < 200; i++) {
                 long start = random.nextInt(1_000);
                 // No two of one thread are alike, so that there is one innermost range.
-                export.range(1 + i % 2, 1 + i / 2 % 2, start, start + 1 + random.nextInt(400), "range " + start + " of " + i);
+                export.range(
+                        1 + i % 2,
+                        1 + i / 2 % 2,
+                        start,
+                        start + 1 + random.nextInt(400),
+                        "range " + start + " of " + i);
             }
             expected = export.kernelsByRange();
         }
@@ -166,7 +185,9 @@ final class NsightReadTest {
         assertThat(Omissions.faults(profile.omissions()))
                 .extracting(Omission::reason, Omission::count)
                 .containsExactly(
-                        tuple(Reason.NO_TIME, 1L), tuple(Reason.TIME_OUT_OF_RANGE, 2L), tuple(Reason.NEGATIVE_DURATION, 1L));
+                        tuple(Reason.NO_TIME, 1L),
+                        tuple(Reason.TIME_OUT_OF_RANGE, 2L),
+                        tuple(Reason.NEGATIVE_DURATION, 1L));
     }
 
     @Test
@@ -187,10 +208,14 @@ final class NsightReadTest {
 
     @Spec("14.15")
     @ParameterizedTest
-    @ValueSource(strings = {
-        "globalPid", "domainId textId", "endGlobalTid rangeId", "CUPTI_ACTIVITY_KIND_MEMCPY CUPTI_ACTIVITY_KIND_MEMSET",
-        "CUPTI_ACTIVITY_KIND_GRAPH_TRACE ThreadNames TARGET_INFO_GPU"
-    })
+    @ValueSource(
+            strings = {
+                "globalPid",
+                "domainId textId",
+                "endGlobalTid rangeId",
+                "CUPTI_ACTIVITY_KIND_MEMCPY CUPTI_ACTIVITY_KIND_MEMSET",
+                "CUPTI_ACTIVITY_KIND_GRAPH_TRACE ThreadNames TARGET_INFO_GPU"
+            })
     void tablesAndColumnsMayBeMissing(String lacking) throws Exception {
         try (NsightExport export = new NsightExport(file(), lacking.split(" "))) {
             export.range(1, 1, 0, 1_000, "r");
@@ -225,14 +250,45 @@ final class NsightReadTest {
     void namesAreTextsOrRegisteredStringsAfterTheirDomain() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
             export.insert(
-                    "NVTX_EVENTS", "eventType", NsightExport.DOMAIN, "text", "NCCL", "domainId", 3, "globalTid",
-                    globalTid(1, 1), "start", 0);
+                    "NVTX_EVENTS",
+                    "eventType",
+                    NsightExport.DOMAIN,
+                    "text",
+                    "NCCL",
+                    "domainId",
+                    3,
+                    "globalTid",
+                    globalTid(1, 1),
+                    "start",
+                    0);
             export.insert(
-                    "NVTX_EVENTS", "eventType", NsightExport.PUSH_POP, "textId", export.string("ncclAllReduce"),
-                    "domainId", 3, "globalTid", globalTid(1, 2), "start", 0, "end", 100);
+                    "NVTX_EVENTS",
+                    "eventType",
+                    NsightExport.PUSH_POP,
+                    "textId",
+                    export.string("ncclAllReduce"),
+                    "domainId",
+                    3,
+                    "globalTid",
+                    globalTid(1, 2),
+                    "start",
+                    0,
+                    "end",
+                    100);
             export.insert(
-                    "NVTX_EVENTS", "eventType", NsightExport.PUSH_POP, "textId", export.string("plain"), "domainId", 0,
-                    "globalTid", globalTid(1, 2), "start", 200, "end", 300);
+                    "NVTX_EVENTS",
+                    "eventType",
+                    NsightExport.PUSH_POP,
+                    "textId",
+                    export.string("plain"),
+                    "domainId",
+                    0,
+                    "globalTid",
+                    globalTid(1, 2),
+                    "start",
+                    200,
+                    "end",
+                    300);
             export.range(1, 2, 400, 500, "aten::mm, op_id = 17");
             export.range(1, 2, 600, 700, "aten::mm, seq = 4, op_id = 18");
             for (int i = 0; i < 4; i++) {
@@ -251,16 +307,52 @@ final class NsightReadTest {
     void rangesAcrossThreadsHoldNothingAndOpenOnesAreFaulty() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
             export.insert(
-                    "NVTX_EVENTS", "eventType", NsightExport.START_END, "text", "of one", "globalTid", globalTid(1, 1),
-                    "endGlobalTid", globalTid(1, 1), "start", 0, "end", 1_000);
+                    "NVTX_EVENTS",
+                    "eventType",
+                    NsightExport.START_END,
+                    "text",
+                    "of one",
+                    "globalTid",
+                    globalTid(1, 1),
+                    "endGlobalTid",
+                    globalTid(1, 1),
+                    "start",
+                    0,
+                    "end",
+                    1_000);
             export.insert(
-                    "NVTX_EVENTS", "eventType", NsightExport.START_END, "text", "across", "globalTid", globalTid(1, 1),
-                    "endGlobalTid", globalTid(1, 2), "start", 10, "end", 1_000);
+                    "NVTX_EVENTS",
+                    "eventType",
+                    NsightExport.START_END,
+                    "text",
+                    "across",
+                    "globalTid",
+                    globalTid(1, 1),
+                    "endGlobalTid",
+                    globalTid(1, 2),
+                    "start",
+                    10,
+                    "end",
+                    1_000);
             export.insert(
-                    "NVTX_EVENTS", "eventType", NsightExport.PUSH_POP, "text", "open", "globalTid", globalTid(1, 1),
-                    "start", 20);
+                    "NVTX_EVENTS",
+                    "eventType",
+                    NsightExport.PUSH_POP,
+                    "text",
+                    "open",
+                    "globalTid",
+                    globalTid(1, 1),
+                    "start",
+                    20);
             export.insert(
-                    "NVTX_EVENTS", "eventType", NsightExport.MARK, "text", "mark", "globalTid", globalTid(1, 1), "start",
+                    "NVTX_EVENTS",
+                    "eventType",
+                    NsightExport.MARK,
+                    "text",
+                    "mark",
+                    "globalTid",
+                    globalTid(1, 1),
+                    "start",
                     30);
             export.launch(1, 1, 1, 50);
             export.kernel(1, 1, 100, 150, "k");
@@ -281,8 +373,21 @@ final class NsightReadTest {
             export.range(1, 1, 0, 1_000, "decode");
             export.launch(1, 1, 5, 50);
             export.insert(
-                    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "start", 100, "end", 900, "deviceId", 0, "streamId", 7,
-                    "correlationId", 5, "globalPid", globalPid(1), "graphId", 12);
+                    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                    "start",
+                    100,
+                    "end",
+                    900,
+                    "deviceId",
+                    0,
+                    "streamId",
+                    7,
+                    "correlationId",
+                    5,
+                    "globalPid",
+                    globalPid(1),
+                    "graphId",
+                    12);
             // Kernels of a graph that was traced by nodes have the correlation of its launch.
             export.launch(1, 1, 6, 60);
             export.kernel(1, 6, 1_000, 1_010, "k");
@@ -298,7 +403,9 @@ final class NsightReadTest {
     @Test
     void copiesAndFillsCountWithTheirBytes() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
-            Object[] device = {"deviceId", 0, "streamId", 7, "correlationId", 1, "globalPid", globalPid(1), "bytes", 4_096};
+            Object[] device = {
+                "deviceId", 0, "streamId", 7, "correlationId", 1, "globalPid", globalPid(1), "bytes", 4_096
+            };
             for (long kind = 1; kind <= 11; kind++) {
                 Object[] copy = {"start", 100 * kind, "end", 100 * kind + kind, "copyKind", kind};
                 Object[] row = Arrays.copyOf(copy, copy.length + device.length);
@@ -306,7 +413,17 @@ final class NsightReadTest {
                 export.insert("CUPTI_ACTIVITY_KIND_MEMCPY", row);
             }
             export.insert(
-                    "CUPTI_ACTIVITY_KIND_MEMSET", "start", 5_000, "end", 5_020, "deviceId", 0, "streamId", 7, "bytes", 64);
+                    "CUPTI_ACTIVITY_KIND_MEMSET",
+                    "start",
+                    5_000,
+                    "end",
+                    5_020,
+                    "deviceId",
+                    0,
+                    "streamId",
+                    7,
+                    "bytes",
+                    64);
             export.insert("TARGET_INFO_GPU", "id", 0, "name", "a device", "totalMemory", 1L << 36);
         }
         TraceProfile profile = read();
@@ -316,16 +433,21 @@ final class NsightReadTest {
         assertThat(totalNs(profile, "DeviceToDevice")).isEqualTo(8);
         assertThat(totalNs(profile, "Memcpy of kind 11")).isEqualTo(11);
         assertThat(totalNs(profile, "Memset")).isEqualTo(20);
-        assertThat(profile.snapshot().brick("HostToDevice").orElseThrow().totalBytes()).isEqualTo(4_096);
+        assertThat(profile.snapshot().brick("HostToDevice").orElseThrow().totalBytes())
+                .isEqualTo(4_096);
         assertThat(profile.snapshot().environments()).extracting("cpu").containsExactly("a device");
     }
 
     @Spec("14.15")
     @ParameterizedTest
     @CsvSource({
-        "my_kernel, rms_norm, RmsNorm", "my_kernel, layers.3.mlp.down_proj, DownProjection",
-        "my_kernel, engine:lm_head, LmHead", "my_kernel, decode, my_kernel", "rotary_kernel, rms_norm, RopeEmbedding",
-        "special, rms_norm, mine", "other, layer 7, theirs"
+        "my_kernel, rms_norm, RmsNorm",
+        "my_kernel, layers.3.mlp.down_proj, DownProjection",
+        "my_kernel, engine:lm_head, LmHead",
+        "my_kernel, decode, my_kernel",
+        "rotary_kernel, rms_norm, RopeEmbedding",
+        "special, rms_norm, mine",
+        "other, layer 7, theirs"
     })
     void aKernelThatNoRuleKnowsIsTheBrickOfItsRange(String kernel, String range, String brick) throws Exception {
         try (NsightExport export = new NsightExport(file())) {
@@ -354,7 +476,9 @@ final class NsightReadTest {
             export.kernel(111, 1, 100_000, 100_010, "k");
         }
         try (TraceTimeline read = TraceReader.timeline(file(), OPTIONS)) {
-            assertThat(read.timeline().tracks()).extracting(Track::name).containsExactly("main loop", "device 0", "stream 7");
+            assertThat(read.timeline().tracks())
+                    .extracting(Track::name)
+                    .containsExactly("main loop", "device 0", "stream 7");
             assertThat(TimelineLines.lines(read))
                     .containsExactly(
                             "main loop: layer 1000..9000",
@@ -369,14 +493,20 @@ final class NsightReadTest {
     @Spec("14.6")
     @Test
     void anotherDatabaseIsRefused() throws Exception {
-        try (NsightExport export = new NsightExport(file(),
-                "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
-                "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS")) {
+        try (NsightExport export = new NsightExport(
+                file(),
+                "CUPTI_ACTIVITY_KIND_KERNEL",
+                "CUPTI_ACTIVITY_KIND_MEMCPY",
+                "CUPTI_ACTIVITY_KIND_MEMSET",
+                "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                "CUPTI_ACTIVITY_KIND_RUNTIME",
+                "NVTX_EVENTS")) {
             export.string("nothing else");
         }
 
         assertThat(refused(this::read))
-                .hasMessageStartingWith(file() + ", offset 0: it is an SQLite database, but no export of Nsight Systems")
+                .hasMessageStartingWith(
+                        file() + ", offset 0: it is an SQLite database, but no export of Nsight Systems")
                 .hasMessageEndingWith("NVTX_EVENTS");
         try (Connection database = DriverManager.getConnection("jdbc:sqlite:" + file());
                 Statement statement = database.createStatement()) {
@@ -418,7 +548,7 @@ final class NsightReadTest {
         assertThat(Traces.read(asked, OPTIONS)).isEqualTo(read());
         assertThat(Files.readAllBytes(file())).isEqualTo(bytes);
         assertThat(refused(() -> TraceReader.profile(
-                                new ByteArrayInputStream(Arrays.copyOf(Traces.packed(bytes), 400)), OPTIONS)))
+                        new ByteArrayInputStream(Arrays.copyOf(Traces.packed(bytes), 400)), OPTIONS)))
                 .hasMessageContaining("the packed file ends too early");
     }
 
@@ -446,12 +576,14 @@ final class NsightReadTest {
                 .splitAsStream(System.getProperty("java.class.path"))
                 .filter(entry -> !entry.contains("sqlite-jdbc"))
                 .collect(Collectors.joining(separator));
-        ProcessResult process =
-                ChildProcess.java(Reading.class, classPath).arguments(List.of(file().toString())).run();
+        ProcessResult process = ChildProcess.java(Reading.class, classPath)
+                .arguments(List.of(file().toString()))
+                .run();
 
         assertThat(process.exitCode()).isEqualTo(1);
         assertThat(process.err())
-                .contains("cannot read " + file() + ": an SQLite database needs org.xerial:sqlite-jdbc on the class path");
+                .contains("cannot read " + file()
+                        + ": an SQLite database needs org.xerial:sqlite-jdbc on the class path");
     }
 
     /** Reads a file, where this class itself needs no driver. */

@@ -12,8 +12,8 @@ import java.util.Arrays;
 import java.util.List;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
-import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
+import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
 import org.junit.jupiter.api.Test;
 
 /** Perfetto traces of other programs, made by the classes that protobuf generates. */
@@ -79,7 +79,9 @@ final class PerfettoReadTest {
         end(2, 30);
         begin("Memcpy HtoD", 2, 30)
                 .addCategories("gpu_memcpy")
-                .addDebugAnnotations(PerfettoTrace.DebugAnnotation.newBuilder().setName("bytes").setIntValue(64));
+                .addDebugAnnotations(PerfettoTrace.DebugAnnotation.newBuilder()
+                        .setName("bytes")
+                        .setIntValue(64));
         end(2, 35);
 
         TraceProfile reading = read();
@@ -94,7 +96,9 @@ final class PerfettoReadTest {
         for (String bytes : List.of("4096", "many")) {
             begin("Memcpy HtoD", 2, 30)
                     .addCategories("gpu_memcpy")
-                    .addDebugAnnotations(PerfettoTrace.DebugAnnotation.newBuilder().setName("bytes").setStringValue(bytes));
+                    .addDebugAnnotations(PerfettoTrace.DebugAnnotation.newBuilder()
+                            .setName("bytes")
+                            .setStringValue(bytes));
             end(2, 35);
         }
 
@@ -106,7 +110,8 @@ final class PerfettoReadTest {
     @Test
     void rulesSeeAnnotations() throws IOException {
         begin("a", 1, 0)
-                .addDebugAnnotations(PerfettoTrace.DebugAnnotation.newBuilder().setName("k").setIntValue(7));
+                .addDebugAnnotations(
+                        PerfettoTrace.DebugAnnotation.newBuilder().setName("k").setIntValue(7));
         end(1, 10);
         TraceRules rules = TraceRules.parse("seven <- args.k=/^7$/");
 
@@ -123,8 +128,7 @@ final class PerfettoReadTest {
 
         TraceProfile reading = read();
         assertThat(reading.eventsRead()).isEqualTo(3);
-        assertThat(Omissions.ignored(reading))
-                .containsOnlyKeys(Reason.INSTANT, Reason.COUNTER, Reason.OTHER_PHASE);
+        assertThat(Omissions.ignored(reading)).containsOnlyKeys(Reason.INSTANT, Reason.COUNTER, Reason.OTHER_PHASE);
     }
 
     @Test
@@ -133,14 +137,20 @@ final class PerfettoReadTest {
         begin("never ends", 1, 6);
         begin("backwards", 2, 50);
         end(2, 40);
-        packet(1).getTrackEventBuilder().setType(TrackEvent.Type.TYPE_SLICE_BEGIN).setTrackUuid(3);
+        packet(1)
+                .getTrackEventBuilder()
+                .setType(TrackEvent.Type.TYPE_SLICE_BEGIN)
+                .setTrackUuid(3);
         begin("far", 4, -5);
 
         assertThat(Omissions.faults(read().omissions()))
                 .extracting(Omission::reason)
                 .containsExactlyInAnyOrder(
-                        Reason.END_WITHOUT_BEGIN, Reason.BEGIN_WITHOUT_END, Reason.NEGATIVE_DURATION,
-                        Reason.NO_TIME, Reason.TIME_OUT_OF_RANGE);
+                        Reason.END_WITHOUT_BEGIN,
+                        Reason.BEGIN_WITHOUT_END,
+                        Reason.NEGATIVE_DURATION,
+                        Reason.NO_TIME,
+                        Reason.TIME_OUT_OF_RANGE);
     }
 
     // ---- sequences ----
@@ -218,11 +228,22 @@ final class PerfettoReadTest {
     @Test
     void defaultsHoldForTheSequence() throws IOException {
         PerfettoTrace.TracePacket.Builder first = packet(2).setSequenceFlags(1);
-        first.getTracePacketDefaultsBuilder().setTimestampClockId(64).getTrackEventDefaultsBuilder().setTrackUuid(9);
+        first.getTracePacketDefaultsBuilder()
+                .setTimestampClockId(64)
+                .getTrackEventDefaultsBuilder()
+                .setTrackUuid(9);
         first.getClockSnapshotBuilder().addClocksBuilder().setClockId(3).setTimestamp(1_000);
-        first.getClockSnapshotBuilder().addClocksBuilder().setClockId(64).setTimestamp(5).setIsIncremental(true)
+        first.getClockSnapshotBuilder()
+                .addClocksBuilder()
+                .setClockId(64)
+                .setTimestamp(5)
+                .setIsIncremental(true)
                 .setUnitMultiplierNs(10);
-        packet(2).setTimestamp(2).getTrackEventBuilder().setType(TrackEvent.Type.TYPE_SLICE_BEGIN).setName("a");
+        packet(2)
+                .setTimestamp(2)
+                .getTrackEventBuilder()
+                .setType(TrackEvent.Type.TYPE_SLICE_BEGIN)
+                .setName("a");
         packet(2).setTimestamp(4);
         packet(2).setTimestamp(3).getTrackEventBuilder().setType(TrackEvent.Type.TYPE_SLICE_END);
         packet(2)
@@ -232,11 +253,17 @@ final class PerfettoReadTest {
                 .setType(TrackEvent.Type.TYPE_SLICE_BEGIN)
                 .setTrackUuid(8)
                 .setName("b");
-        packet(2).setTimestamp(1).getTrackEventBuilder().setType(TrackEvent.Type.TYPE_SLICE_END).setTrackUuid(8);
+        packet(2)
+                .setTimestamp(1)
+                .getTrackEventBuilder()
+                .setType(TrackEvent.Type.TYPE_SLICE_END)
+                .setTrackUuid(8);
 
         TraceProfile reading = read();
         assertThat(Traces.totalNs(reading, "a")).isEqualTo(70);
-        assertThat(Omissions.faults(reading.omissions())).extracting(Omission::reason).containsExactly(Reason.NEGATIVE_DURATION);
+        assertThat(Omissions.faults(reading.omissions()))
+                .extracting(Omission::reason)
+                .containsExactly(Reason.NEGATIVE_DURATION);
     }
 
     @Test
@@ -369,7 +396,11 @@ final class PerfettoReadTest {
 
         trace.clear();
         for (int i = 1; i <= 3_000; i++) {
-            packet(1).setSequenceFlags(1).getInternedDataBuilder().addEventNamesBuilder().setIid(i)
+            packet(1)
+                    .setSequenceFlags(1)
+                    .getInternedDataBuilder()
+                    .addEventNamesBuilder()
+                    .setIid(i)
                     .setName("x".repeat(1_900));
         }
         assertThat(read().eventsRead()).isZero();
@@ -379,8 +410,11 @@ final class PerfettoReadTest {
     @Test
     void aTraceCutAnywhereIsReadOrRefused() throws IOException {
         interned(1, 1, "a");
-        begin("b", 1, 5).addCategories("kernel")
-                .addDebugAnnotations(PerfettoTrace.DebugAnnotation.newBuilder().setName("bytes").setIntValue(300));
+        begin("b", 1, 5)
+                .addCategories("kernel")
+                .addDebugAnnotations(PerfettoTrace.DebugAnnotation.newBuilder()
+                        .setName("bytes")
+                        .setIntValue(300));
         beginInterned(1, 1, 7);
         end(1, 300);
         end(1, 400);

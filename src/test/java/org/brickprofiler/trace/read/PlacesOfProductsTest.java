@@ -86,7 +86,8 @@ final class PlacesOfProductsTest {
     }
 
     private static boolean isOf(JsonNode event, Set<String> categories) {
-        return event.path("ph").asText().equals("X") && categories.contains(event.path("cat").asText());
+        return event.path("ph").asText().equals("X")
+                && categories.contains(event.path("cat").asText());
     }
 
     /** The modules around each kernel's launch, the outermost first, by the kernel's start. */
@@ -142,7 +143,9 @@ final class PlacesOfProductsTest {
                     Kernel kernel = builder.kernel(event.name());
                     List<String> around = modules.getOrDefault(event.startNs(), List.of());
                     String brick = truth.brick(kernel.name(), around);
-                    assertThat(event.detail()).as("nothing is known from modules").isNotEqualTo(Evidence.BY_MODULE);
+                    assertThat(event.detail())
+                            .as("nothing is known from modules")
+                            .isNotEqualTo(Evidence.BY_MODULE);
                     if (!brick.isEmpty()) {
                         accuracy.add(brick, kernel.target().name(), event.endNs() - event.startNs());
                     }

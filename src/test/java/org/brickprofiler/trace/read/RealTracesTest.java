@@ -47,8 +47,8 @@ import org.junit.jupiter.api.Test;
  * }</pre>
  *
  * of the small run {@code 1348 98 49816 49758 16025575} with {@code 16 39080 Memcpy HtoD} (244,403,360 bytes) and
- * {@code 3 8 Memset}, and of the training step {@code 109123 9450 501567 388587 464594} with
- * {@code 42 130655 ncclKernel_SendRecv}, {@code 18 32880 ncclKernel_AllReduce} and {@code 150 50656 Memcpy HtoD}.
+ * {@code 3 8 Memset}, and of the training step {@code 109123 9450 501567 388587 464594} with {@code 42 130655
+ * ncclKernel_SendRecv}, {@code 18 32880 ncclKernel_AllReduce} and {@code 150 50656 Memcpy HtoD}.
  */
 final class RealTracesTest {
 
@@ -57,8 +57,12 @@ final class RealTracesTest {
     private static String table(ProfileSnapshot snapshot) {
         return snapshot.bricks().stream()
                 .map(brick -> String.format(
-                        Locale.ROOT, "%s | %s | %d | %d", Figures.plain(brick.name()),
-                        brick.category().displayName(), brick.count(), brick.totalNs()))
+                        Locale.ROOT,
+                        "%s | %s | %d | %d",
+                        Figures.plain(brick.name()),
+                        brick.category().displayName(),
+                        brick.count(),
+                        brick.totalNs()))
                 .collect(Collectors.joining("\n", "", "\n"));
     }
 
@@ -116,7 +120,8 @@ final class RealTracesTest {
         assertThat(reading.wallNs()).isEqualTo(16_025_575 * US);
         assertBrick(reading, "HostToDevice", 16, 39_080 * US);
         assertBrick(reading, "Memset", 3, 8 * US);
-        assertThat(reading.snapshot().brick("HostToDevice").orElseThrow().totalBytes()).isEqualTo(244_403_360);
+        assertThat(reading.snapshot().brick("HostToDevice").orElseThrow().totalBytes())
+                .isEqualTo(244_403_360);
         assertThat(Omissions.ignored(reading))
                 .isEqualTo(Map.of(
                         Reason.HOST, 690L,
@@ -153,7 +158,9 @@ final class RealTracesTest {
         assertGolden(reading, "nsight.txt");
     }
 
-    /** The sums were taken from the XSpace by a program of its own: the events of all lines of the planes of devices. */
+    /**
+     * The sums were taken from the XSpace by a program of its own: the events of all lines of the planes of devices.
+     */
     @Spec("14.20")
     @Test
     void traceOfXlaWithDevicesByName() throws IOException {
@@ -215,8 +222,8 @@ final class RealTracesTest {
     }
 
     /**
-     * The program above, with {@code dev = [e for e in dev if e['ts'] >= 1661203462751272]}, prints
-     * {@code 109123 6300 354692 268212 312138}.
+     * The program above, with {@code dev = [e for e in dev if e['ts'] >= 1661203462751272]}, prints {@code 109123 6300
+     * 354692 268212 312138}.
      */
     @Test
     void kinetoTrainingStepWithoutItsFirstTwoSteps() throws IOException {
@@ -238,7 +245,8 @@ final class RealTracesTest {
 
     @Test
     void everyShareOfTheSummaryNamesItsBase() throws IOException {
-        List<String> shares = TraceReader.profile(Traces.TRAINING).summary()
+        List<String> shares = TraceReader.profile(Traces.TRAINING)
+                .summary()
                 .lines()
                 .filter(line -> line.contains("%"))
                 .toList();

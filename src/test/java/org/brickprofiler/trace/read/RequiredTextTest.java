@@ -21,20 +21,50 @@ final class RequiredTextTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = ';', quoteCharacter = '`', value = {
-        "gemm|gemv", "^(void )?nccl(Dev)?Kernel", "topk_?[gG]ating", "moe.*topk", "(one|two)_shot_all", "^Memcpy HtoD",
-        "rms_+norm", "(?:flash|paged)_attn", "^(?!triton_)(gemm|matmul)", "(?<!fb)gemm", "sdpa.*(fprop|bprop)"
-    })
+    @CsvSource(
+            delimiter = ';',
+            quoteCharacter = '`',
+            value = {
+                "gemm|gemv",
+                "^(void )?nccl(Dev)?Kernel",
+                "topk_?[gG]ating",
+                "moe.*topk",
+                "(one|two)_shot_all",
+                "^Memcpy HtoD",
+                "rms_+norm",
+                "(?:flash|paged)_attn",
+                "^(?!triton_)(gemm|matmul)",
+                "(?<!fb)gemm",
+                "sdpa.*(fprop|bprop)"
+            })
     void aTextThatLacksAPartIsNotTried(String regex) {
         assertThat(mayBeFound(regex, 0, NAME)).isFalse();
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = ';', quoteCharacter = '`', value = {
-        "kernel", "KERNEL", "my_(kernel|step)", "_(kernel|step)x?", "gemm|kernel", "(gemm)?_kernel", "a*b", "gemm?|flo?",
-        "(?i)gemm", "(?i:gemm)", "(?<named>gemm)", "\\Qgemm\\E", "\\x67emm", "[]gemm]", "[[g]emm]", "(gemm){0}", "gem{0,1}",
-        "(?!gemm)void"
-    })
+    @CsvSource(
+            delimiter = ';',
+            quoteCharacter = '`',
+            value = {
+                "kernel",
+                "KERNEL",
+                "my_(kernel|step)",
+                "_(kernel|step)x?",
+                "gemm|kernel",
+                "(gemm)?_kernel",
+                "a*b",
+                "gemm?|flo?",
+                "(?i)gemm",
+                "(?i:gemm)",
+                "(?<named>gemm)",
+                "\\Qgemm\\E",
+                "\\x67emm",
+                "[]gemm]",
+                "[[g]emm]",
+                "(gemm){0}",
+                "gem{0,1}",
+                "(?!gemm)void"
+            })
     void anyOtherTextIsTried(String regex) {
         assertThat(mayBeFound(regex, Pattern.CASE_INSENSITIVE, NAME)).isTrue();
     }

@@ -30,8 +30,14 @@ final class RoundTrip {
 
         private static Brick of(BrickStats stats) {
             return new Brick(
-                    stats.name(), stats.category(), stats.count(), stats.totalNs(), stats.minNs(), stats.maxNs(),
-                    stats.lastNs(), stats.totalElements());
+                    stats.name(),
+                    stats.category(),
+                    stats.count(),
+                    stats.totalNs(),
+                    stats.minNs(),
+                    stats.maxNs(),
+                    stats.lastNs(),
+                    stats.totalElements());
         }
     }
 

@@ -99,8 +99,8 @@ final class RoundTripProperties {
             clock.advance(op.pauseNs());
             device.accept(1 + op.number() % 9_000);
             switch (op.what()) {
-                case START -> timers.push(
-                        op.number() % 2 == 0 ? profiler.startBrick(id(op)) : profiler.startBrick(key(op)));
+                case START ->
+                    timers.push(op.number() % 2 == 0 ? profiler.startBrick(id(op)) : profiler.startBrick(key(op)));
                 case STOP -> {
                     if (!timers.isEmpty()) {
                         // Not always the innermost: then spans overlap without nesting.
@@ -152,7 +152,9 @@ final class RoundTripProperties {
                 .build();
         profiler.enable();
         for (List<Op> program : programs) {
-            new Crew().run(() -> new Run(clock, ns -> {}, profiler, recorder).all(program)).join();
+            new Crew()
+                    .run(() -> new Run(clock, ns -> {}, profiler, recorder).all(program))
+                    .join();
             clock.advance(1);
         }
         RoundTrip.assertSame(recorder.timeline(), profiler.snapshot());
@@ -173,7 +175,13 @@ final class RoundTripProperties {
         return RoundTrip.bricks(snapshot).stream()
                 .filter(brick -> brick.count() > 0)
                 .map(brick -> new RoundTrip.Brick(
-                        brick.name(), brick.category(), brick.count(), brick.totalNs(), brick.minNs(), brick.maxNs(), 0,
+                        brick.name(),
+                        brick.category(),
+                        brick.count(),
+                        brick.totalNs(),
+                        brick.minNs(),
+                        brick.maxNs(),
+                        0,
                         brick.elements()))
                 .toList();
     }
@@ -192,7 +200,9 @@ final class RoundTripProperties {
         profiler.enable();
         profiler.setSyncMode(mode);
         for (List<Op> program : programs) {
-            new Crew().run(() -> new Run(clock, stream::work, profiler, recorder).all(program)).join();
+            new Crew()
+                    .run(() -> new Run(clock, stream::work, profiler, recorder).all(program))
+                    .join();
         }
         profiler.endPass();
         for (RoundTrip.Format format : RoundTrip.Format.values()) {

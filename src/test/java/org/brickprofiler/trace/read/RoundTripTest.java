@@ -104,7 +104,10 @@ final class RoundTripTest {
             clock.advance(1);
         }
         profiler.finalize(profiler.elapsedNs());
-        assertThat(RoundTrip.Format.PERFETTO.read(recorder.timeline()).snapshot().samples())
+        assertThat(RoundTrip.Format.PERFETTO
+                        .read(recorder.timeline())
+                        .snapshot()
+                        .samples())
                 .isEqualTo(3_000);
         assertThat(RoundTrip.Format.CHROME.read(recorder.timeline()).snapshot().totalNs())
                 .isEqualTo(profiler.snapshot().totalNs());
@@ -154,7 +157,13 @@ final class RoundTripTest {
         long launchNs = clock.now();
         brick(BrickId.GATE_PROJECTION, 10);
         stream.launchedSpan(
-                "GateProjection", "FFN", clock.now(), 500, 3, Thread.currentThread().getId(), launchNs);
+                "GateProjection",
+                "FFN",
+                clock.now(),
+                500,
+                3,
+                Thread.currentThread().getId(),
+                launchNs);
         stream.span("UpProjection", "FFN", clock.now() + 600, 50, 3);
         stream.endToEnd(clock.now(), List.of("copy"), "Transfer", 30);
 
@@ -199,7 +208,8 @@ final class RoundTripTest {
             profiler.endPass();
             clock.advance(5);
         }
-        TraceProfile reading = format.read(recorder.timeline(), ReadOptions.defaults().withSkipSteps(3));
+        TraceProfile reading =
+                format.read(recorder.timeline(), ReadOptions.defaults().withSkipSteps(3));
 
         assertThat(reading.steps()).isEqualTo(4);
         assertThat(reading.eventsCounted()).isEqualTo(1);
@@ -250,7 +260,8 @@ final class RoundTripTest {
         TraceInfo info = recorder.timeline().info();
         TraceProfile reading = format.read(recorder.timeline());
 
-        long startedUnixNs = ChronoUnit.NANOS.between(Instant.EPOCH, reading.snapshot().startedAt());
+        long startedUnixNs =
+                ChronoUnit.NANOS.between(Instant.EPOCH, reading.snapshot().startedAt());
         assertThat(startedUnixNs - (info.unixNs() - 170)).isBetween(-1L, 60_000_000_000L);
     }
 
@@ -285,7 +296,8 @@ final class RoundTripTest {
     /** A trace of the former number, in which nothing goes without saying: RmsNorm is there as no sample, too. */
     @Test
     void aFormerPerfettoTraceMeansWhatItMeant() throws IOException {
-        Path former = Path.of("src", "test", "resources", "org", "brickprofiler", "trace", "read", "former.pftrace.txt");
+        Path former =
+                Path.of("src", "test", "resources", "org", "brickprofiler", "trace", "read", "former.pftrace.txt");
         PerfettoTrace.Trace trace = TextFormat.parse(Files.readString(former), PerfettoTrace.Trace.class);
         TraceProfile reading = Traces.read(trace.toByteArray(), ReadOptions.defaults());
 

@@ -27,10 +27,16 @@ final class StepsAndWarmupTest {
     /** Three steps of 100 us, whose marks stand at the end and out of order. */
     private static String threeSteps() {
         return array(
-                slice("early", "kernel", 7, -50, 5), slice("k1", "kernel", 7, 10, 20),
+                slice("early", "kernel", 7, -50, 5),
+                slice("k1", "kernel", 7, 10, 20),
                 slice("k2", "kernel", 7, 110, 20),
-                slice("late1", "kernel", 8, 95, 30), slice("k3", "kernel", 7, 210, 20), step(9, 1, 200), step(7, 1, 0),
-                step(8, 1, 105), step(8, 2, 100), slice("ProfilerStep", "user_annotation", 1, 0, 1));
+                slice("late1", "kernel", 8, 95, 30),
+                slice("k3", "kernel", 7, 210, 20),
+                step(9, 1, 200),
+                step(7, 1, 0),
+                step(8, 1, 105),
+                step(8, 2, 100),
+                slice("ProfilerStep", "user_annotation", 1, 0, 1));
     }
 
     @Spec("14.5")
@@ -53,7 +59,8 @@ final class StepsAndWarmupTest {
     void aStepBeginsWithTheFirstThreadThatMarksIt() throws IOException {
         String events = array(slice("k", "kernel", 7, 102, 1), step(1, 1, 0), step(2, 1, 105), step(2, 2, 100));
 
-        assertThat(Traces.read(events, OPTIONS.withSkipSteps(1)).eventsCounted()).isOne();
+        assertThat(Traces.read(events, OPTIONS.withSkipSteps(1)).eventsCounted())
+                .isOne();
     }
 
     @Test
@@ -89,7 +96,8 @@ final class StepsAndWarmupTest {
     void firstExecutionsFarOutOfLineAreWarmup() throws IOException {
         TraceProfile reading = Traces.read(series("kernel", steady(900, 300)));
 
-        assertThat(Omissions.leftOut(reading)).containsExactly(new Omission(Reason.WARM_UP, "k", 2, 1_200_000, Omission.NO_OFFSET));
+        assertThat(Omissions.leftOut(reading))
+                .containsExactly(new Omission(Reason.WARM_UP, "k", 2, 1_200_000, Omission.NO_OFFSET));
         assertThat(totalNs(reading, "k")).isEqualTo(400_000);
         assertThat(reading.wallNs()).isEqualTo((39_000 + 10) * 1_000L);
     }
@@ -105,14 +113,18 @@ final class StepsAndWarmupTest {
 
     @Test
     void warmupEndsWithTheFirstExecutionInLine() throws IOException {
-        assertThat(Traces.read(series("kernel", steady(900, 10, 300))).events(Effect.LEFT_OUT)).isOne();
-        assertThat(Traces.read(series("kernel", steady(10, 900))).events(Effect.LEFT_OUT)).isZero();
+        assertThat(Traces.read(series("kernel", steady(900, 10, 300))).events(Effect.LEFT_OUT))
+                .isOne();
+        assertThat(Traces.read(series("kernel", steady(10, 900))).events(Effect.LEFT_OUT))
+                .isZero();
     }
 
     @Test
     void tenTimesTheMedianIsTheBound() throws IOException {
-        assertThat(Traces.read(series("kernel", steady(100))).events(Effect.LEFT_OUT)).isZero();
-        assertThat(Traces.read(series("kernel", steady(101))).events(Effect.LEFT_OUT)).isOne();
+        assertThat(Traces.read(series("kernel", steady(100))).events(Effect.LEFT_OUT))
+                .isZero();
+        assertThat(Traces.read(series("kernel", steady(101))).events(Effect.LEFT_OUT))
+                .isOne();
     }
 
     @Test
@@ -143,10 +155,12 @@ final class StepsAndWarmupTest {
 
     @Test
     void copiesAndRareKernelsAreNeverWarmup() throws IOException {
-        assertThat(Traces.read(series("gpu_memcpy", steady(900))).events(Effect.LEFT_OUT)).isZero();
+        assertThat(Traces.read(series("gpu_memcpy", steady(900))).events(Effect.LEFT_OUT))
+                .isZero();
         long[] few = Arrays.copyOf(steady(900), 23);
         assertThat(Traces.read(series("kernel", few)).events(Effect.LEFT_OUT)).isZero();
-        assertThat(Traces.read(series("kernel", Arrays.copyOf(steady(900), 24))).events(Effect.LEFT_OUT)).isOne();
+        assertThat(Traces.read(series("kernel", Arrays.copyOf(steady(900), 24))).events(Effect.LEFT_OUT))
+                .isOne();
     }
 
     @Test

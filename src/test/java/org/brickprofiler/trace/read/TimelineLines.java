@@ -60,7 +60,9 @@ final class TimelineLines {
         List<Track> tracks = reading.timeline().tracks();
         return tracks.stream()
                 .map(track -> track.kind() + " " + track.name() + " " + track.id()
-                        + (track.parent() == Track.PROCESS ? "" : " of " + tracks.get(track.parent()).name())
+                        + (track.parent() == Track.PROCESS
+                                ? ""
+                                : " of " + tracks.get(track.parent()).name())
                         + (track.unit().isEmpty() ? "" : " in " + track.unit()))
                 .toList();
     }

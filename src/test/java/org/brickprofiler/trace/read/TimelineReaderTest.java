@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.brickprofiler.trace.read.TimelineLines.event;
+import static org.brickprofiler.trace.read.TimelineLines.lines;
 import static org.brickprofiler.trace.read.TimelineLines.read;
 import static org.brickprofiler.trace.read.TimelineLines.refused;
-import static org.brickprofiler.trace.read.TimelineLines.lines;
 import static org.brickprofiler.trace.read.TimelineLines.tracks;
 import static org.brickprofiler.trace.read.Traces.array;
 import static org.brickprofiler.trace.read.Traces.slice;
@@ -23,8 +23,8 @@ import java.util.List;
 import java.util.Map;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
-import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
+import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -36,8 +36,12 @@ final class TimelineReaderTest {
     @Test
     void slicesComeByStartTheLongerFirst() throws IOException {
         TraceTimeline reading = read(array(
-                slice("late", 9, 1), slice("inner", 2, 3), slice("outer", 2, 6), slice("twin", 2, 6),
-                event("B", "\"name\": \"begun\", \"ts\": 1"), event("E", "\"ts\": 8.5")));
+                slice("late", 9, 1),
+                slice("inner", 2, 3),
+                slice("outer", 2, 6),
+                slice("twin", 2, 6),
+                event("B", "\"name\": \"begun\", \"ts\": 1"),
+                event("E", "\"ts\": 8.5")));
 
         assertThat(lines(reading))
                 .containsExactly(
@@ -75,17 +79,22 @@ final class TimelineReaderTest {
                 event("X", "\"name\": \"when\", \"ts\": \"?\", \"dur\": 1"),
                 event("i", "\"name\": \"when\""),
                 event("C", "\"name\": \"when\", \"args\": {\"value\": 1}"),
-                "{\"name\": \"no phase\"}", "null", "{}", slice("right", 5, 1),
+                "{\"name\": \"no phase\"}",
+                "null",
+                "{}",
+                slice("right", 5, 1),
                 "{\"ph\": \"E\", \"pid\": 2, \"tid\": 2, \"ts\": 5}"));
 
         assertThat(lines(reading)).containsExactly("thread 1: right 5000..6000");
-        assertThat(Omissions.faults(reading.omissions())).extracting(Omission::reason, Omission::count).containsExactly(
-                tuple(Reason.NO_PHASE, 1L),
-                tuple(Reason.NO_TIME, 3L),
-                tuple(Reason.MALFORMED_TIME, 1L),
-                tuple(Reason.NEGATIVE_DURATION, 1L),
-                tuple(Reason.BEGIN_WITHOUT_END, 1L),
-                tuple(Reason.END_WITHOUT_BEGIN, 1L));
+        assertThat(Omissions.faults(reading.omissions()))
+                .extracting(Omission::reason, Omission::count)
+                .containsExactly(
+                        tuple(Reason.NO_PHASE, 1L),
+                        tuple(Reason.NO_TIME, 3L),
+                        tuple(Reason.MALFORMED_TIME, 1L),
+                        tuple(Reason.NEGATIVE_DURATION, 1L),
+                        tuple(Reason.BEGIN_WITHOUT_END, 1L),
+                        tuple(Reason.END_WITHOUT_BEGIN, 1L));
         assertThat(reading.differences()).contains("1 begin without end, dropped (first at offset 1)");
     }
 
@@ -95,21 +104,40 @@ final class TimelineReaderTest {
     @Test
     void whatATimelineHasNoPlaceForIsCounted() throws IOException {
         TraceTimeline reading = read(array(
-                event("X", "\"name\": \"a\", \"ts\": 1, \"dur\": 1, \"tts\": 4, \"args\": {\"elements\": 3, \"layer\": 2,"
-                        + " \"device_ns\": 7, \"bytes\": 1, \"grid\": [1, 2], \"stream\": 7}"),
-                event("X", "\"name\": \"b\", \"ts\": 3, \"dur\": 1, \"args\": {\"elements\": \"many\","
-                        + " \"layer\": \"conv\", \"bytes\": 2}"),
-                event("b", "\"name\": \"a\", \"ts\": 1, \"id\": 1"), event("e", "\"name\": \"a\", \"ts\": 1, \"id\": 1"),
-                event("v", "\"ts\": 1"), event("t", "\"ts\": 1, \"id\": 1"),
+                event(
+                        "X",
+                        "\"name\": \"a\", \"ts\": 1, \"dur\": 1, \"tts\": 4, \"args\": {\"elements\": 3, \"layer\": 2,"
+                                + " \"device_ns\": 7, \"bytes\": 1, \"grid\": [1, 2], \"stream\": 7}"),
+                event(
+                        "X",
+                        "\"name\": \"b\", \"ts\": 3, \"dur\": 1, \"args\": {\"elements\": \"many\","
+                                + " \"layer\": \"conv\", \"bytes\": 2}"),
+                event("b", "\"name\": \"a\", \"ts\": 1, \"id\": 1"),
+                event("e", "\"name\": \"a\", \"ts\": 1, \"id\": 1"),
+                event("v", "\"ts\": 1"),
+                event("t", "\"ts\": 1, \"id\": 1"),
                 event("M", "\"name\": \"clock_sync\""),
                 event("C", "\"name\": \"c\", \"ts\": 1, \"args\": {\"value\": \"high\"}"),
                 event("i", "\"name\": \"i\", \"ts\": 1, \"s\": \"g\"")));
 
-        assertThat(Omissions.unkept(reading)).isEqualTo(Map.of(
-                Reason.ARGUMENT, 6L, Reason.FIELD, 2L, Reason.ASYNC, 2L, Reason.OTHER_PHASE, 1L, Reason.FURTHER_FLOW, 1L,
-                Reason.OTHER_METADATA, 1L, Reason.NO_NUMBER, 1L));
-        assertThat(Omissions.arguments(reading)).isEqualTo(
-                Map.of("bytes", 2L, "elements", 1L, "grid", 1L, "layer", 1L, "stream", 1L));
+        assertThat(Omissions.unkept(reading))
+                .isEqualTo(Map.of(
+                        Reason.ARGUMENT,
+                        6L,
+                        Reason.FIELD,
+                        2L,
+                        Reason.ASYNC,
+                        2L,
+                        Reason.OTHER_PHASE,
+                        1L,
+                        Reason.FURTHER_FLOW,
+                        1L,
+                        Reason.OTHER_METADATA,
+                        1L,
+                        Reason.NO_NUMBER,
+                        1L));
+        assertThat(Omissions.arguments(reading))
+                .isEqualTo(Map.of("bytes", 2L, "elements", 1L, "grid", 1L, "layer", 1L, "stream", 1L));
         assertThat(reading.differences())
                 .isEqualTo("2 async events left out, 1 event of another phase left out, 6 arguments left out (bytes 2,"
                         + " elements 1, grid 1, layer 1, stream 1), 2 further fields left out, 1 second flow of a slice"
@@ -139,8 +167,12 @@ final class TimelineReaderTest {
     @Test
     void aFlowBelongsToTheSliceAroundIt() throws IOException {
         TraceTimeline reading = read(array(
-                flow("f", 4, 2, 25), flow("s", 4, 1, 3), slice("outer", "x", 1, 0, 10), slice("inner", "x", 1, 2, 3),
-                slice("kernel", "x", 2, 20, 9), slice("later", "x", 2, 30, 9)));
+                flow("f", 4, 2, 25),
+                flow("s", 4, 1, 3),
+                slice("outer", "x", 1, 0, 10),
+                slice("inner", "x", 1, 2, 3),
+                slice("kernel", "x", 2, 20, 9),
+                slice("later", "x", 2, 30, 9)));
 
         assertThat(lines(reading))
                 .containsExactly(
@@ -153,8 +185,12 @@ final class TimelineReaderTest {
     @Test
     void ofSlicesThatBeginTogetherTheOneBeforeTheFlowIsMeant() throws IOException {
         TraceTimeline reading = read(array(
-                slice("outer", "x", 1, 0, 10), flow("s", 4, 1, 0), slice("inner", "x", 1, 0, 3),
-                slice("kernel", "x", 2, 20, 9), flow("f", 4, 2, 20), slice("inside", "x", 2, 20, 5)));
+                slice("outer", "x", 1, 0, 10),
+                flow("s", 4, 1, 0),
+                slice("inner", "x", 1, 0, 3),
+                slice("kernel", "x", 2, 20, 9),
+                flow("f", 4, 2, 20),
+                slice("inside", "x", 2, 20, 5)));
 
         assertThat(lines(reading)).contains("thread 1: outer 0..10000 out 1", "thread 2: kernel 20000..29000 in 1");
     }
@@ -162,8 +198,10 @@ final class TimelineReaderTest {
     @Test
     void aFlowThatDoesNotBindToTheSliceAroundEndsInTheNext() throws IOException {
         TraceTimeline reading = read(array(
-                slice("from", "x", 1, 0, 10), flow("s", 4, 1, 5),
-                slice("around", "x", 2, 0, 90), slice("next", "x", 2, 30, 5),
+                slice("from", "x", 1, 0, 10),
+                flow("s", 4, 1, 5),
+                slice("around", "x", 2, 0, 90),
+                slice("next", "x", 2, 30, 5),
                 "{\"ph\":\"f\",\"cat\":\"ac2g\",\"id\":4,\"pid\":1,\"tid\":2,\"ts\":20}"));
 
         assertThat(lines(reading)).contains("thread 1: from 0..10000 out 1", "thread 2: next 30000..35000 in 1");
@@ -172,8 +210,14 @@ final class TimelineReaderTest {
     @Test
     void anIdentifierMayComeAgainAfterItsFlow() throws IOException {
         TraceTimeline reading = read(array(
-                slice("a", "x", 1, 0, 10), flow("s", 4, 1, 0), slice("b", "x", 2, 10, 10), flow("f", 4, 2, 10),
-                slice("c", "x", 1, 20, 10), flow("s", 4, 1, 20), slice("d", "x", 2, 30, 10), flow("f", 4, 2, 30)));
+                slice("a", "x", 1, 0, 10),
+                flow("s", 4, 1, 0),
+                slice("b", "x", 2, 10, 10),
+                flow("f", 4, 2, 10),
+                slice("c", "x", 1, 20, 10),
+                flow("s", 4, 1, 20),
+                slice("d", "x", 2, 30, 10),
+                flow("f", 4, 2, 30)));
 
         assertThat(lines(reading))
                 .containsExactly(
@@ -184,9 +228,17 @@ final class TimelineReaderTest {
     @Test
     void looseAndSecondFlowsAreCounted() throws IOException {
         TraceTimeline reading = read(array(
-                slice("a", "x", 1, 0, 10), flow("s", 1, 1, 0), flow("s", 2, 1, 0), flow("s", 3, 1, 0),
-                flow("s", 1, 1, 0), slice("b", "x", 2, 10, 10), flow("f", 1, 2, 10), flow("f", 2, 2, 15),
-                flow("s", 5, 1, 500), flow("f", 5, 2, 10), flow("f", 6, 2, 10)));
+                slice("a", "x", 1, 0, 10),
+                flow("s", 1, 1, 0),
+                flow("s", 2, 1, 0),
+                flow("s", 3, 1, 0),
+                flow("s", 1, 1, 0),
+                slice("b", "x", 2, 10, 10),
+                flow("f", 1, 2, 10),
+                flow("f", 2, 2, 15),
+                flow("s", 5, 1, 500),
+                flow("f", 5, 2, 10),
+                flow("f", 6, 2, 10)));
 
         assertThat(lines(reading)).containsExactly("thread 1: a 0..10000 out 1", "thread 2: b 10000..20000 in 1");
         // A further one of a slice; without two ends the first of 1, and those of 3, 5 and 6.
@@ -211,7 +263,8 @@ final class TimelineReaderTest {
     }
 
     private static long calendarNs(TraceTimeline reading) {
-        return reading.timeline().info().unixNs() - reading.timeline().info().monotonicNs()
+        return reading.timeline().info().unixNs()
+                - reading.timeline().info().monotonicNs()
                 + reading.timeline().earliestNs();
     }
 
@@ -241,13 +294,18 @@ final class TimelineReaderTest {
         describe(trace, 2).getThreadBuilder().setPid(5).setTid(6).setThreadName("main");
         describe(trace, 3).setName("async").setParentUuid(1);
         describe(trace, 4).setName("queue").setParentUuid(3);
-        describe(trace, 5).setName("bytes").setParentUuid(1).getCounterBuilder()
+        describe(trace, 5)
+                .setName("bytes")
+                .setParentUuid(1)
+                .getCounterBuilder()
                 .setUnit(PerfettoTrace.CounterDescriptor.Unit.UNIT_SIZE_BYTES);
         describe(trace, 7).getProcessBuilder().setPid(9);
         describe(trace, 8).getThreadBuilder().setPid(9).setTid(6);
         begin(trace, "outer", 2, 100).addFlowIds(77).addFlowIds(78);
-        begin(trace, "inner", 2, 110).addDebugAnnotations(
-                PerfettoTrace.DebugAnnotation.newBuilder().setName("size").setStringValue("large"));
+        begin(trace, "inner", 2, 110)
+                .addDebugAnnotations(PerfettoTrace.DebugAnnotation.newBuilder()
+                        .setName("size")
+                        .setStringValue("large"));
         perfettoEvent(trace, TrackEvent.Type.TYPE_SLICE_END, 2, 120);
         perfettoEvent(trace, TrackEvent.Type.TYPE_SLICE_END, 2, 130);
         begin(trace, "job", 4, 140).addTerminatingFlowIds(77);
@@ -261,21 +319,31 @@ final class TimelineReaderTest {
 
         assertThat(lines(reading))
                 .containsExactly(
-                        "main: outer 100..130 out 1", "main: inner 110..120", "queue: job 140..150 in 1",
-                        "process 9: track 8: tick at 125", "track 99: where at 160", "bytes: -3.0 at 105",
+                        "main: outer 100..130 out 1",
+                        "main: inner 110..120",
+                        "queue: job 140..150 in 1",
+                        "process 9: track 8: tick at 125",
+                        "track 99: where at 160",
+                        "bytes: -3.0 at 105",
                         "bytes: 0.5 at 106");
         assertThat(tracks(reading))
                 .containsExactly(
-                        "HOST_THREAD main 6", "HOST_THREAD queue 0", "HOST_THREAD process 9: track 8 -1",
-                        "HOST_THREAD track 99 0", "COUNTER bytes 0 in bytes");
+                        "HOST_THREAD main 6",
+                        "HOST_THREAD queue 0",
+                        "HOST_THREAD process 9: track 8 -1",
+                        "HOST_THREAD track 99 0",
+                        "COUNTER bytes 0 in bytes");
         assertThat(reading.timeline().info().processName()).isEqualTo("app");
-        assertThat(Omissions.unkept(reading)).isEqualTo(
-                Map.of(Reason.ARGUMENT, 1L, Reason.LOOSE_FLOW, 1L, Reason.PROCESS, 1L));
+        assertThat(Omissions.unkept(reading))
+                .isEqualTo(Map.of(Reason.ARGUMENT, 1L, Reason.LOOSE_FLOW, 1L, Reason.PROCESS, 1L));
         assertThat(reading.isOwn()).isFalse();
     }
 
     private static PerfettoTrace.TrackDescriptor.Builder describe(PerfettoTrace.Trace.Builder trace, long uuid) {
-        return trace.addPacketBuilder().setTrustedPacketSequenceId(1).getTrackDescriptorBuilder().setUuid(uuid);
+        return trace.addPacketBuilder()
+                .setTrustedPacketSequenceId(1)
+                .getTrackDescriptorBuilder()
+                .setUuid(uuid);
     }
 
     private static TrackEvent.Builder perfettoEvent(
@@ -298,12 +366,21 @@ final class TimelineReaderTest {
     @Test
     void whatGoesToAFileComesBack() throws IOException {
         String json = array(
-                flow("f", 4, 2, 25), flow("s", 4, 1, 3), slice("outer", "x", 1, 0, 10), slice("inner", "x", 1, 2, 3),
-                slice("kernel", "x", 2, 20, 9), event("i", "\"name\": \"now\", \"ts\": 1"),
-                slice("around", "x", 2, 0, 90), slice("from", "x", 1, 20, 5), flow("s", 5, 1, 20),
+                flow("f", 4, 2, 25),
+                flow("s", 4, 1, 3),
+                slice("outer", "x", 1, 0, 10),
+                slice("inner", "x", 1, 2, 3),
+                slice("kernel", "x", 2, 20, 9),
+                event("i", "\"name\": \"now\", \"ts\": 1"),
+                slice("around", "x", 2, 0, 90),
+                slice("from", "x", 1, 20, 5),
+                flow("s", 5, 1, 20),
                 "{\"ph\":\"f\",\"cat\":\"ac2g\",\"id\":5,\"pid\":1,\"tid\":2,\"ts\":30}",
-                slice("next", "x", 2, 30, 5), event("C", "\"name\": \"c\", \"ts\": 1, \"args\": {\"value\": 3}"),
-                flow("s", 6, 1, 20), flow("f", 6, 2, 30), flow("s", 7, 3, 20));
+                slice("next", "x", 2, 30, 5),
+                event("C", "\"name\": \"c\", \"ts\": 1, \"args\": {\"value\": 3}"),
+                flow("s", 6, 1, 20),
+                flow("f", 6, 2, 30),
+                flow("s", 7, 3, 20));
         TraceTimeline inMemory = read(json);
 
         for (int kept = 1; kept < 8; kept++) {

@@ -2,8 +2,8 @@ package org.brickprofiler.trace.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.brickprofiler.trace.read.TimelineLines.event;
-import static org.brickprofiler.trace.read.TimelineLines.read;
 import static org.brickprofiler.trace.read.TimelineLines.lines;
+import static org.brickprofiler.trace.read.TimelineLines.read;
 import static org.brickprofiler.trace.read.TimelineLines.tracks;
 import static org.brickprofiler.trace.read.Traces.array;
 import static org.brickprofiler.trace.read.Traces.object;
@@ -63,31 +63,39 @@ final class TimelineTracksTest {
     /** Older versions of Kineto call the row of a stream what others call its name. */
     @Test
     void aStreamIsNotCalledAStreamTwice() throws IOException {
-        TraceTimeline reading = read(array(row("0", "\"stream 7\"", "Kernel", ""), row("0", "\"stream 20\"", "kernel", "")));
+        TraceTimeline reading =
+                read(array(row("0", "\"stream 7\"", "Kernel", ""), row("0", "\"stream 20\"", "kernel", "")));
 
         assertThat(tracks(reading))
-                .containsExactly("DEVICE device 0 0", "STREAM stream 7 7 of device 0", "STREAM stream 20 20 of device 0");
+                .containsExactly(
+                        "DEVICE device 0 0", "STREAM stream 7 7 of device 0", "STREAM stream 20 20 of device 0");
     }
 
     @Test
     void threadsOfFurtherProcessesBearItsName() throws IOException {
         TraceTimeline reading = read(array(
                 row("\"Spans\"", "\"Profiler\"", "Trace", ""),
-                row("5", "6", "x", ""), row("5", "7", "x", ""), row("5", "7", "x", ""),
-                meta("process_name", 8, 0, "\"name\": \"worker\""), row("8", "6", "x", ""),
+                row("5", "6", "x", ""),
+                row("5", "7", "x", ""),
+                row("5", "7", "x", ""),
+                meta("process_name", 8, 0, "\"name\": \"worker\""),
+                row("8", "6", "x", ""),
                 "{\"ph\":\"i\",\"name\":\"end\",\"ts\":1}"));
 
         assertThat(tracks(reading))
                 .containsExactly(
-                        "HOST_THREAD Spans: Profiler -1", "HOST_THREAD thread 6 6", "HOST_THREAD thread 7 7",
-                        "HOST_THREAD worker 8: thread 6 -1", "HOST_THREAD (no process): (no thread) -1");
+                        "HOST_THREAD Spans: Profiler -1",
+                        "HOST_THREAD thread 6 6",
+                        "HOST_THREAD thread 7 7",
+                        "HOST_THREAD worker 8: thread 6 -1",
+                        "HOST_THREAD (no process): (no thread) -1");
         assertThat(Omissions.unkept(reading)).isEqualTo(Map.of(Reason.PROCESS, 3L));
     }
 
     @Test
     void kernelsBesideThreadsOfOneProcessAreOnItsDevice() throws IOException {
-        TraceTimeline reading = read(array(
-                row("5", "1", "cpu_op", ""), row("5", "2", "kernel", "\"device\": 3, \"stream\": 9")));
+        TraceTimeline reading =
+                read(array(row("5", "1", "cpu_op", ""), row("5", "2", "kernel", "\"device\": 3, \"stream\": 9")));
 
         assertThat(tracks(reading))
                 .containsExactly("HOST_THREAD thread 1 1", "DEVICE device 3 3", "STREAM stream 2 9 of device 3");
@@ -102,7 +110,10 @@ final class TimelineTracksTest {
 
         assertThat(lines(reading))
                 .containsExactly(
-                        "memory free: 10.0 at 1000", "memory free: 9.0 at 2000", "memory used: 0.0 at 1000",
-                        "memory used: 1.0 at 2000", "memory 0x1: -0.0 at 1000");
+                        "memory free: 10.0 at 1000",
+                        "memory free: 9.0 at 2000",
+                        "memory used: 0.0 at 1000",
+                        "memory used: 1.0 at 2000",
+                        "memory 0x1: -0.0 at 1000");
     }
 }

@@ -44,15 +44,20 @@ final class TornadoReadTest {
                     "TOTAL_BYTE_CODE_GENERATION", "500",
                     "TOTAL_KERNEL_TIME", "130",
                     "TOTAL_TASK_GRAPH_TIME", "99000"),
-            task("layer_0.attention", "Layered.processHeads", Map.of(
-                    "TASK_KERNEL_TIME", "100",
-                    "TASK_COMPILE_GRAAL_TIME", "7000",
-                    "TASK_CODE_GENERATION_TIME", "6000",
-                    "TASK_COMPILE_DRIVER_TIME", "900")),
+            task(
+                    "layer_0.attention",
+                    "Layered.processHeads",
+                    Map.of(
+                            "TASK_KERNEL_TIME", "100",
+                            "TASK_COMPILE_GRAAL_TIME", "7000",
+                            "TASK_CODE_GENERATION_TIME", "6000",
+                            "TASK_COMPILE_DRIVER_TIME", "900")),
             task("layer_0.attn_rms_reduce", 30));
 
     private static final String SECOND = execution(
-            "layer_1", Map.of("TOTAL_KERNEL_TIME", "111", "TOTAL_TASK_GRAPH_TIME", "1000"), task("layer_1.attention", 111));
+            "layer_1",
+            Map.of("TOTAL_KERNEL_TIME", "111", "TOTAL_TASK_GRAPH_TIME", "1000"),
+            task("layer_1.attention", 111));
 
     /** A transfer alone, behind which TornadoVM leaves a comma. */
     private static final String THIRD =
@@ -73,9 +78,12 @@ final class TornadoReadTest {
                         tuple("HostToDevice", BrickCategory.TRANSFER, 1L, 2_048L),
                         tuple("DeviceToHost", BrickCategory.TRANSFER, 1L, 40_960L),
                         tuple("KernelDispatch", BrickCategory.OTHER, 1L, 90L));
-        assertThat(profile.snapshot().brick("HostToDevice").orElseThrow().totalBytes()).isEqualTo(8_216);
-        assertThat(profile.snapshot().brick("DeviceToHost").orElseThrow().totalBytes()).isEqualTo(513_040);
-        assertThat(profile.snapshot().brick("FusedAttention").orElseThrow().lastNs()).isEqualTo(111);
+        assertThat(profile.snapshot().brick("HostToDevice").orElseThrow().totalBytes())
+                .isEqualTo(8_216);
+        assertThat(profile.snapshot().brick("DeviceToHost").orElseThrow().totalBytes())
+                .isEqualTo(513_040);
+        assertThat(profile.snapshot().brick("FusedAttention").orElseThrow().lastNs())
+                .isEqualTo(111);
         assertThat(profile.counting()).isEqualTo(Counting.TASK_GRAPHS);
         assertThat(profile.wallNs()).isEqualTo(100_000);
         assertThat(profile.busyNs()).isZero();
@@ -128,15 +136,16 @@ final class TornadoReadTest {
 
     @Spec("14.1")
     @ParameterizedTest
-    @ValueSource(strings = {
-        "loading model.gguf\n",
-        "\n\nprefill {batch: 4}\n",
-        "[INFO] {\"config\": {\"layers\": 12}}\n",
-        "{\"config\": {\"name\": \"a\", \"path\": \"b\"}}\n",
-        "{ {\"open\n{\"\n",
-        "Gl\u00fcck \ud83d\ude00 [\n",
-        "WARNING: \"{\" expected }}}\n"
-    })
+    @ValueSource(
+            strings = {
+                "loading model.gguf\n",
+                "\n\nprefill {batch: 4}\n",
+                "[INFO] {\"config\": {\"layers\": 12}}\n",
+                "{\"config\": {\"name\": \"a\", \"path\": \"b\"}}\n",
+                "{ {\"open\n{\"\n",
+                "Gl\u00fcck \ud83d\ude00 [\n",
+                "WARNING: \"{\" expected }}}\n"
+            })
     void whatAProgramPrintsIsPassedOver(String output) throws IOException {
         TraceProfile alone = Traces.read(LOG);
         TraceProfile among = Traces.read(output + FIRST + output + SECOND + output + THIRD + output);
@@ -157,7 +166,8 @@ final class TornadoReadTest {
     @Test
     void knowsOneThatBeginsWithATask() throws IOException {
         String text = execution("g", Map.of(), task("g.t0", 10));
-        String formerVersion = text.replaceAll("\"(BACKEND|METHOD|DEVICE_ID|DEVICE|POWER_USAGE_mW)\": \"[^\"]*\",\\s*", "");
+        String formerVersion =
+                text.replaceAll("\"(BACKEND|METHOD|DEVICE_ID|DEVICE|POWER_USAGE_mW)\": \"[^\"]*\",\\s*", "");
 
         assertThat(totalNs(Traces.read(text), "t0")).isEqualTo(10);
         assertThat(formerVersion).doesNotContain("METHOD");
@@ -166,7 +176,8 @@ final class TornadoReadTest {
 
     @Test
     void aTraceOfAnotherProgramIsNotTakenForOne() throws IOException {
-        String call = "{\"args\": {\"http\": {\"METHOD\": \"GET\"}}, \"ph\": \"X\", \"name\": \"call\", \"ts\": 1, \"dur\": 5}";
+        String call =
+                "{\"args\": {\"http\": {\"METHOD\": \"GET\"}}, \"ph\": \"X\", \"name\": \"call\", \"ts\": 1, \"dur\": 5}";
 
         assertThat(totalNs(Traces.read(Traces.array(call)), "call")).isEqualTo(5_000);
         assertThat(totalNs(Traces.read(Traces.object(call)), "call")).isEqualTo(5_000);
@@ -176,7 +187,9 @@ final class TornadoReadTest {
     void readsAnArrayOfThemAndPackedOnes() throws IOException {
         TraceProfile alone = Traces.read(LOG);
 
-        assertThat(Traces.read("[" + FIRST + "," + SECOND + "," + THIRD + "]").snapshot().bricks())
+        assertThat(Traces.read("[" + FIRST + "," + SECOND + "," + THIRD + "]")
+                        .snapshot()
+                        .bricks())
                 .isEqualTo(alone.snapshot().bricks());
         assertThat(Traces.read(Traces.packed(LOG), OPTIONS).snapshot().bricks())
                 .isEqualTo(alone.snapshot().bricks());
@@ -187,18 +200,41 @@ final class TornadoReadTest {
     @Spec("14.14")
     @ParameterizedTest
     @CsvSource({
-        "qkvmatmul, QkvProjection", "attn_rms_qkv_projection, QkvProjection", "qmatmul, QkvProjection",
-        "kbias, QkvProjection", "qk_rmsnorm, RmsNorm", "rmsnorm, RmsNorm", "reductionsOneBlockFFN, RmsNorm",
-        "mapContext, RmsNorm", "batch_ffn_rms, RmsNorm", "rope_and_kv_cache, RopeEmbedding", "ropeRotation, RopeEmbedding",
-        "copyToCaches, KvCacheUpdate", "parallel-attention, FusedAttention", "attention_combine, FusedAttention",
-        "attn_output_proj, OutputProjection", "matmul1, OutputProjection", "woProj, OutputProjection",
-        "rms_ffn_gate_up, GateUpProjection", "fused_ffn_w1_w3, GateUpProjection", "gateUpSiLU, Activation",
-        "swiglu, Activation", "ffn_down_proj, DownProjection", "projectionTwo, DownProjection", "w2Resid, ResidualAdd",
-        "router_softmax_topk, MoeRouter", "routed_experts_down, MoeExpert", "vocab_proj, LmHead", "projection, LmHead",
-        "argmax_sample, Sampling", "updateX, Embedding", "t0, t0"
+        "qkvmatmul, QkvProjection",
+        "attn_rms_qkv_projection, QkvProjection",
+        "qmatmul, QkvProjection",
+        "kbias, QkvProjection",
+        "qk_rmsnorm, RmsNorm",
+        "rmsnorm, RmsNorm",
+        "reductionsOneBlockFFN, RmsNorm",
+        "mapContext, RmsNorm",
+        "batch_ffn_rms, RmsNorm",
+        "rope_and_kv_cache, RopeEmbedding",
+        "ropeRotation, RopeEmbedding",
+        "copyToCaches, KvCacheUpdate",
+        "parallel-attention, FusedAttention",
+        "attention_combine, FusedAttention",
+        "attn_output_proj, OutputProjection",
+        "matmul1, OutputProjection",
+        "woProj, OutputProjection",
+        "rms_ffn_gate_up, GateUpProjection",
+        "fused_ffn_w1_w3, GateUpProjection",
+        "gateUpSiLU, Activation",
+        "swiglu, Activation",
+        "ffn_down_proj, DownProjection",
+        "projectionTwo, DownProjection",
+        "w2Resid, ResidualAdd",
+        "router_softmax_topk, MoeRouter",
+        "routed_experts_down, MoeExpert",
+        "vocab_proj, LmHead",
+        "projection, LmHead",
+        "argmax_sample, Sampling",
+        "updateX, Embedding",
+        "t0, t0"
     })
     void tasksOfEnginesAreBricksByTheirNames(String task, String brick) throws IOException {
-        TraceProfile profile = Traces.read(execution("layer_3", Map.of("TOTAL_KERNEL_TIME", "5"), task("layer_3." + task, 5)));
+        TraceProfile profile =
+                Traces.read(execution("layer_3", Map.of("TOTAL_KERNEL_TIME", "5"), task("layer_3." + task, 5)));
 
         assertThat(profile.snapshot().bricks()).extracting(BrickStats::name).containsExactly(brick);
     }
@@ -210,7 +246,8 @@ final class TornadoReadTest {
                 second <- args.METHOD=/^Kernels\\.run$/ args.BACKEND=/CUDA/ args.DEVICE=/device/
                 graal  <- cat=/^compile$/ args.task=/^attention$/ name=/GRAAL/
                 ignore <- cat=/^copy$/
-                """).then(TraceRules.builtIn())).withKeepWarmup(true);
+                """).then(TraceRules.builtIn()))
+                .withKeepWarmup(true);
         TraceProfile profile = Traces.read(LOG, options);
 
         assertThat(profile.snapshot().bricks())
@@ -291,7 +328,8 @@ final class TornadoReadTest {
         for (int i = 0; i < 2_000; i++) {
             String graph = "g" + random.nextInt(3);
             Map<String, String> timers = new LinkedHashMap<>();
-            for (String key : List.of("COPY_IN_TIME", "COPY_OUT_TIME", "TOTAL_DISPATCH_KERNEL_TIME", "TOTAL_TASK_GRAPH_TIME")) {
+            for (String key :
+                    List.of("COPY_IN_TIME", "COPY_OUT_TIME", "TOTAL_DISPATCH_KERNEL_TIME", "TOTAL_TASK_GRAPH_TIME")) {
                 if (random.nextBoolean()) {
                     timers.put(key, Long.toString(random.nextInt(1 << 20)));
                 }
@@ -308,12 +346,14 @@ final class TornadoReadTest {
                 .build()
                 .readerFor(JsonNode.class)
                 .readValues(log.toString())) {
-            objects.forEachRemaining(object -> object.elements().next().properties().forEach(member -> {
-                boolean isTask = member.getValue().isObject();
-                String name = isTask ? member.getKey().substring(3) : member.getKey();
-                String value = (isTask ? member.getValue().get("TASK_KERNEL_TIME") : member.getValue()).asText();
-                expected.merge(name, Long.parseLong(value), Long::sum);
-            }));
+            objects.forEachRemaining(
+                    object -> object.elements().next().properties().forEach(member -> {
+                        boolean isTask = member.getValue().isObject();
+                        String name = isTask ? member.getKey().substring(3) : member.getKey();
+                        String value =
+                                (isTask ? member.getValue().get("TASK_KERNEL_TIME") : member.getValue()).asText();
+                        expected.merge(name, Long.parseLong(value), Long::sum);
+                    }));
         }
 
         TraceProfile profile = Traces.read(log.toString());

@@ -30,10 +30,23 @@ final class TraceReaderFuzz {
     /** The time is that of one input. */
     @Timeout(10)
     @FuzzTest(maxDuration = "20s")
-    @DictionaryEntries({"\"traceEvents\":[", "\"ph\":\"X\"", "\"ph\":\"B\"", "\"ph\":\"E\"", "\"cat\":\"kernel\"",
-        "\"ts\":", "\"dur\":", "\"tid\":", "\"args\":{\"bytes\":", "\"name\":\"ProfilerStep#1\"", "\"user_annotation\"",
-        "{\"g\":{\"TOTAL_KERNEL_TIME\":\"7\",\"g.t\":{\"TASK_KERNEL_TIME\":\"7\"", "1e999",
-        "\"baseTimeNanoseconds\":1700000000000000000", "\"args\":{\"stream\":9}"})
+    @DictionaryEntries({
+        "\"traceEvents\":[",
+        "\"ph\":\"X\"",
+        "\"ph\":\"B\"",
+        "\"ph\":\"E\"",
+        "\"cat\":\"kernel\"",
+        "\"ts\":",
+        "\"dur\":",
+        "\"tid\":",
+        "\"args\":{\"bytes\":",
+        "\"name\":\"ProfilerStep#1\"",
+        "\"user_annotation\"",
+        "{\"g\":{\"TOTAL_KERNEL_TIME\":\"7\",\"g.t\":{\"TASK_KERNEL_TIME\":\"7\"",
+        "1e999",
+        "\"baseTimeNanoseconds\":1700000000000000000",
+        "\"args\":{\"stream\":9}"
+    })
     void readsOrRefuses(byte[] bytes) throws IOException {
         int variant = bytes.length % 3;
         read(bytes, ReadOptions.defaults().withKeepWarmup(variant == 1).withSkipSteps(variant == 2 ? 1 : 0));

@@ -44,8 +44,10 @@ final class TraceReaderTest {
         assertThat(totalNs(expected, "a")).isEqualTo(5_000);
         assertThat(Traces.read(object(events))).isEqualTo(expected);
         assertThat(Traces.read(Traces.packed(array(events)), OPTIONS)).isEqualTo(expected);
-        assertThat(Traces.read(("\ufeff" + array(events)).getBytes(UTF_8), OPTIONS)).isEqualTo(expected);
-        assertThat(Traces.read(array(events).getBytes(UTF_16LE), OPTIONS).snapshot()).isEqualTo(expected.snapshot());
+        assertThat(Traces.read(("\ufeff" + array(events)).getBytes(UTF_8), OPTIONS))
+                .isEqualTo(expected);
+        assertThat(Traces.read(array(events).getBytes(UTF_16LE), OPTIONS).snapshot())
+                .isEqualTo(expected.snapshot());
     }
 
     /** As the stream of a pipe has it. */
@@ -94,7 +96,9 @@ final class TraceReaderTest {
                 + ", \"baseTimeNanoseconds\": 1700000000000000000}";
 
         assertThat(Traces.read(relative).snapshot().startedAt()).hasToString("2023-11-14T22:13:21Z");
-        assertThat(Traces.read(array(slice("a", 1_700_000_001_000_000L, 5))).snapshot().startedAt())
+        assertThat(Traces.read(array(slice("a", 1_700_000_001_000_000L, 5)))
+                        .snapshot()
+                        .startedAt())
                 .hasToString("2023-11-14T22:13:21Z");
         assertThat(Traces.read(array(slice("a", 1_000_000, 5))).snapshot().startedAt())
                 .hasToString("1970-01-01T00:00:00Z");
@@ -131,14 +135,24 @@ final class TraceReaderTest {
         assertThat(reading.idleNs()).isEqualTo(15_000);
         assertThat(Omissions.ignored(reading))
                 .isEqualTo(Map.of(
-                        Reason.HOST, 3L, Reason.ANNOTATION, 2L, Reason.WRAPPER, 1L,
-                        Reason.DEVICE_WAIT, 1L, Reason.FLOW, 2L, Reason.METADATA, 1L));
+                        Reason.HOST,
+                        3L,
+                        Reason.ANNOTATION,
+                        2L,
+                        Reason.WRAPPER,
+                        1L,
+                        Reason.DEVICE_WAIT,
+                        1L,
+                        Reason.FLOW,
+                        2L,
+                        Reason.METADATA,
+                        1L));
     }
 
     @Test
     void theOldCategoriesAreTheDevicesToo() throws IOException {
-        TraceProfile reading = Traces.read(array(
-                slice("op", "Operator", 1, 0, 9), slice("k", "Kernel", 7, 1, 2), slice("c", "Memcpy", 7, 4, 2)));
+        TraceProfile reading = Traces.read(
+                array(slice("op", "Operator", 1, 0, 9), slice("k", "Kernel", 7, 1, 2), slice("c", "Memcpy", 7, 4, 2)));
 
         assertThat(reading.eventsCounted()).isEqualTo(2);
         assertThat(reading.counting()).isEqualTo(TraceProfile.Counting.DEVICE_EVENTS);
@@ -161,14 +175,18 @@ final class TraceReaderTest {
                 + " \"args\": {\"bytes\": %s}}";
 
         TraceProfile right = Traces.read(array(copy.formatted("4096")));
-        assertThat(right.snapshot().brick("DeviceToHost").orElseThrow().totalBytes()).isEqualTo(4_096);
+        assertThat(right.snapshot().brick("DeviceToHost").orElseThrow().totalBytes())
+                .isEqualTo(4_096);
         TraceProfile text = Traces.read(array(copy.formatted("\"4096\"")));
-        assertThat(text.snapshot().brick("DeviceToHost").orElseThrow().totalBytes()).isEqualTo(4_096);
+        assertThat(text.snapshot().brick("DeviceToHost").orElseThrow().totalBytes())
+                .isEqualTo(4_096);
         assertThat(text.omissions()).isEmpty();
         for (String wrong : List.of("-1", "1.5", "\"-1\"", "\"\"", "\"many\"", "1e99", "9223372036854775808", "[]")) {
             TraceProfile reading = Traces.read(array(copy.formatted(wrong)));
             assertThat(reading.snapshot().totalNs()).isEqualTo(1_000);
-            assertThat(repair(reading, Reason.MALFORMED_BYTES).count()).as(wrong).isOne();
+            assertThat(repair(reading, Reason.MALFORMED_BYTES).count())
+                    .as(wrong)
+                    .isOne();
         }
     }
 
@@ -231,9 +249,7 @@ final class TraceReaderTest {
                 .collect(Collectors.joining(",", "[", "]")));
 
         assertThat(Omissions.ignored(reading))
-                .isEqualTo(Map.of(
-                        Reason.ASYNC, 7L, Reason.INSTANT, 3L, Reason.COUNTER, 1L,
-                        Reason.OTHER_PHASE, 5L));
+                .isEqualTo(Map.of(Reason.ASYNC, 7L, Reason.INSTANT, 3L, Reason.COUNTER, 1L, Reason.OTHER_PHASE, 5L));
     }
 
     // ---- what no rule matches ----
@@ -241,10 +257,11 @@ final class TraceReaderTest {
     @Spec("14.8")
     @Test
     void unmatchedKernelsKeepTheirNames() throws IOException {
-        TraceProfile reading = Traces.read(
-                array(slice("my_kernel", "kernel", 7, 0, 25), slice("my_gemm", "kernel", 7, 30, 75)));
+        TraceProfile reading =
+                Traces.read(array(slice("my_kernel", "kernel", 7, 0, 25), slice("my_gemm", "kernel", 7, 30, 75)));
 
-        assertThat(reading.snapshot().brick("my_kernel").orElseThrow().category()).isEqualTo(BrickCategory.OTHER);
+        assertThat(reading.snapshot().brick("my_kernel").orElseThrow().category())
+                .isEqualTo(BrickCategory.OTHER);
         assertThat(reading.unmatched()).isEqualTo(new TraceProfile.Unmatched(1, 1, 25_000));
         assertThat(reading.unmatched().percentage(reading.snapshot().totalNs())).isEqualTo(25.0);
         assertThat(reading.summary()).contains("1 kernel, 1 event, 25.00 us, 25.0 % of brick time");
@@ -264,7 +281,8 @@ final class TraceReaderTest {
                 .mapToObj(i -> slice(i % 2 == 0 ? "k" + i : "gemm" + i, 10L * i, 4))
                 .toArray(String[]::new);
 
-        TraceProfile reading = Traces.read(array(events), OPTIONS.withLimits(new ReadOptions.Limits(10, 1_000, 4, 10, 10)));
+        TraceProfile reading =
+                Traces.read(array(events), OPTIONS.withLimits(new ReadOptions.Limits(10, 1_000, 4, 10, 10)));
 
         assertThat(totalNs(reading, "k0")).isEqualTo(4_000);
         assertThat(totalNs(reading, "(other names)")).isEqualTo(12_000);
@@ -278,15 +296,14 @@ final class TraceReaderTest {
 
         TraceProfile reading = Traces.read(array(slice(common + "1", 0, 5), slice(common + "2", 10, 5)));
 
-        assertThat(reading.snapshot().bricks())
-                .hasSize(2)
-                .allSatisfy(brick -> assertThat(brick.name()).hasSizeLessThan(2_100));
+        assertThat(reading.snapshot().bricks()).hasSize(2).allSatisfy(brick -> assertThat(brick.name())
+                .hasSizeLessThan(2_100));
     }
 
     @Test
     void rulesCanIgnoreAndLookAtArguments() throws IOException {
-        TraceRules rules = TraceRules.parse("ignore <- args.stream=/^9$/\n"
-                + "step (FFN) <- name=/^s/ args.\"External id\"=/4/");
+        TraceRules rules =
+                TraceRules.parse("ignore <- args.stream=/^9$/\n" + "step (FFN) <- name=/^s/ args.\"External id\"=/4/");
         String event = "{\"ph\": \"X\", \"name\": \"s\", \"ts\": %d, \"dur\": 5,"
                 + " \"args\": {\"stream\": %d, \"External id\": 4}}";
 
@@ -335,10 +352,11 @@ final class TraceReaderTest {
 
     @Test
     void stringsThatDoNotMatterMayBeLong() throws IOException {
-        String event = "{\"ph\":\"X\",\"name\":\"a\",\"ts\":0,\"dur\":1,"
-                + "\"args\":{\"stack\":\"" + "s".repeat(5_000) + "\"}}";
+        String event = "{\"ph\":\"X\",\"name\":\"a\",\"ts\":0,\"dur\":1," + "\"args\":{\"stack\":\"" + "s".repeat(5_000)
+                + "\"}}";
 
-        assertThat(totalNs(Traces.read(array(event), OPTIONS.withLimits(new ReadOptions.Limits(5, 100, 10, 2, 2))), "a"))
+        assertThat(totalNs(
+                        Traces.read(array(event), OPTIONS.withLimits(new ReadOptions.Limits(5, 100, 10, 2, 2))), "a"))
                 .isEqualTo(1_000);
     }
 

@@ -48,7 +48,9 @@ final class Traces {
 
     /** Every event is somewhere, and the times fit together. */
     static void assertAccounted(TraceProfile reading) {
-        long ignored = Omissions.ignored(reading).values().stream().mapToLong(Long::longValue).sum();
+        long ignored = Omissions.ignored(reading).values().stream()
+                .mapToLong(Long::longValue)
+                .sum();
         assertThat(reading.eventsCounted() + reading.events(Effect.LEFT_OUT) + ignored + reading.events(Effect.DROPPED))
                 .as("counted, left out, ignored and dropped events of %s", reading)
                 .isEqualTo(reading.eventsRead());

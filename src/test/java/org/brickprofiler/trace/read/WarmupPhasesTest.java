@@ -29,8 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class WarmupPhasesTest {
 
     private final FakeClock clock = new FakeClock(1_000);
-    private final TraceRecorder recorder =
-            TraceRecorder.builder().clock(clock).build();
+    private final TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
     private final BrickProfiler profiler =
             BrickProfiler.builder().clock(clock).tracing(recorder).build();
     private final List<ProfileSnapshot> cycles = new ArrayList<>();
@@ -171,7 +170,8 @@ final class WarmupPhasesTest {
         profiler.enable();
         profiler.record(BrickId.RMS_NORM, 5, 1);
 
-        assertThat(recorder.timeline().names()).noneMatch(name -> name.category().equals(SpanName.PHASE));
+        assertThat(recorder.timeline().names())
+                .noneMatch(name -> name.category().equals(SpanName.PHASE));
         assertThat(marks(recorder.timeline())).isEmpty();
     }
 }

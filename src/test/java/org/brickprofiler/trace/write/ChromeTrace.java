@@ -49,11 +49,15 @@ final class ChromeTrace {
     }
 
     List<JsonNode> of(String phase) {
-        return events.stream().filter(event -> event.get("ph").textValue().equals(phase)).toList();
+        return events.stream()
+                .filter(event -> event.get("ph").textValue().equals(phase))
+                .toList();
     }
 
     List<JsonNode> of(String phase, String category) {
-        return of(phase).stream().filter(event -> event.get("cat").textValue().equals(category)).toList();
+        return of(phase).stream()
+                .filter(event -> event.get("cat").textValue().equals(category))
+                .toList();
     }
 
     /** The slices that stand for spans of the timeline. */
@@ -68,7 +72,8 @@ final class ChromeTrace {
         Map<Row, String> names = new HashMap<>();
         for (JsonNode event : of("M")) {
             if (event.get("name").textValue().equals("thread_name")) {
-                assertThat(names.put(Row.of(event), event.get("args").get("name").textValue()))
+                assertThat(names.put(
+                                Row.of(event), event.get("args").get("name").textValue()))
                         .as("named once")
                         .isNull();
             }

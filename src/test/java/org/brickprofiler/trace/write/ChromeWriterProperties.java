@@ -147,11 +147,15 @@ final class ChromeWriterProperties {
         assertThat(trace.of("C"))
                 .extracting(value -> ChromeTrace.ns(value.get("ts")) + firstNs)
                 .containsExactlyInAnyOrderElementsOf(starts(events, Event.Kind.VALUE));
-        assertThat(trace.events).allSatisfy(event ->
-                assertThat(event.get("ts").decimalValue().signum()).isNotNegative());
+        assertThat(trace.events)
+                .allSatisfy(event ->
+                        assertThat(event.get("ts").decimalValue().signum()).isNotNegative());
     }
 
     private static List<Long> starts(List<Event> events, Event.Kind kind) {
-        return events.stream().filter(event -> event.kind() == kind).map(Event::startNs).toList();
+        return events.stream()
+                .filter(event -> event.kind() == kind)
+                .map(Event::startNs)
+                .toList();
     }
 }

@@ -35,9 +35,10 @@ final class ChromeWriterTest {
                 List.of(new SpanName("A", "Other")),
                 tracks,
                 tracks.stream()
-                        .map(track -> List.of(Event.span(5_000, 6_000, 0).flow(
-                                track.kind() == Track.Kind.HOST_THREAD ? 1 : 0,
-                                track.kind() == Track.Kind.HOST_THREAD ? 0 : 1)))
+                        .map(track -> List.of(Event.span(5_000, 6_000, 0)
+                                .flow(
+                                        track.kind() == Track.Kind.HOST_THREAD ? 1 : 0,
+                                        track.kind() == Track.Kind.HOST_THREAD ? 0 : 1)))
                         .toList());
     }
 
@@ -51,8 +52,8 @@ final class ChromeWriterTest {
     void timesAreExactMicrosecondsSinceTheBase() throws IOException {
         TraceInfo info = new TraceInfo(
                 "m", 1, OptionalInt.empty(), 1, 500, 1_700_000_000_123_456_789L, 0, OptionalLong.empty(), List.of());
-        ChromeTrace trace = ChromeTrace.of(withInfo(
-                info, Event.span(400, 401, 0), Event.span(1_400, 9_007_199_254_740_993_000L, 0)));
+        ChromeTrace trace = ChromeTrace.of(
+                withInfo(info, Event.span(400, 401, 0), Event.span(1_400, 9_007_199_254_740_993_000L, 0)));
 
         assertThat(trace.root.get("baseTimeNanoseconds").longValue()).isEqualTo(1_700_000_000_123_456_689L);
         assertThat(trace.text)
@@ -104,7 +105,9 @@ final class ChromeWriterTest {
                 List.of(List.of(Event.span(0, 1, 0), Event.span(1, 2, 1))));
 
         List<JsonNode> steps = ChromeTrace.of(timeline).of("X", "user_annotation");
-        assertThat(steps).extracting(step -> step.get("name").textValue()).containsExactly("ProfilerStep#0", "ProfilerStep#1");
+        assertThat(steps)
+                .extracting(step -> step.get("name").textValue())
+                .containsExactly("ProfilerStep#0", "ProfilerStep#1");
         assertThat(steps.get(0).get("args").has("phase")).isFalse();
         assertThat(steps.get(1).get("args").get("phase").textValue()).isEqualTo("decode");
     }
@@ -123,7 +126,8 @@ final class ChromeWriterTest {
                 .of("X", "cuda_runtime");
 
         assertThat(launches).hasSize(backend == Backend.CUDA ? 1 : 0);
-        assertThat(ChromeTrace.of(onDevice(tracks, List.of())).of("X", "cuda_runtime")).isEmpty();
+        assertThat(ChromeTrace.of(onDevice(tracks, List.of())).of("X", "cuda_runtime"))
+                .isEmpty();
     }
 
     @Test
@@ -161,7 +165,8 @@ final class ChromeWriterTest {
     private static List<String> ofProcesses(ChromeTrace trace, String name, String argument) {
         return trace.of("M").stream()
                 .filter(event -> event.get("name").textValue().equals(name))
-                .map(event -> event.get("pid") + " " + event.get("args").get(argument).asText())
+                .map(event ->
+                        event.get("pid") + " " + event.get("args").get(argument).asText())
                 .toList();
     }
 
@@ -172,7 +177,9 @@ final class ChromeWriterTest {
                 List.of(new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7)),
                 List.of(FixedTimeline.device(4711, Backend.CUDA))));
 
-        assertThat(trace.spans()).extracting(span -> span.get("pid").longValue()).containsExactly(1_004_711L);
+        assertThat(trace.spans())
+                .extracting(span -> span.get("pid").longValue())
+                .containsExactly(1_004_711L);
     }
 
     @Test
@@ -184,8 +191,12 @@ final class ChromeWriterTest {
                         new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7),
                         new Track(Track.Kind.DEVICE, "device", Track.PROCESS, 0)),
                 List.of(
-                        List.of(Event.span(10, 20, 0).flow(1, 0), Event.span(30, 40, 1).flow(2, 0)),
-                        List.of(Event.span(50, 60, 0).flow(0, 1), Event.span(70, 80, 1).flow(0, 2))));
+                        List.of(
+                                Event.span(10, 20, 0).flow(1, 0),
+                                Event.span(30, 40, 1).flow(2, 0)),
+                        List.of(
+                                Event.span(50, 60, 0).flow(0, 1),
+                                Event.span(70, 80, 1).flow(0, 2))));
 
         ChromeTrace trace = ChromeTrace.of(timeline);
 
@@ -267,10 +278,7 @@ final class ChromeWriterTest {
                 .extracting(value -> value.get("pid") + " " + value.get("name").textValue() + " "
                         + value.get("args").get("value").doubleValue())
                 .containsExactly(
-                        "4711 c [bytes] 2.5",
-                        "4711 c [bytes] 1.0E300",
-                        "4711 c [bytes] (track 1) -0.5",
-                        "0 c 7.0");
+                        "4711 c [bytes] 2.5", "4711 c [bytes] 1.0E300", "4711 c [bytes] (track 1) -0.5", "0 c 7.0");
     }
 
     @Test

@@ -63,8 +63,8 @@ public final class CodedPerfetto implements TimelineVisitor {
         boolean isNew = nameIids[name] == 0;
         if (isNew) {
             nameIids[name] = ++usedNames;
-            categories[name] = categoryIids.computeIfAbsent(
-                    names.get(name).category(), category -> categoryIids.size() + 1);
+            categories[name] =
+                    categoryIids.computeIfAbsent(names.get(name).category(), category -> categoryIids.size() + 1);
         }
         int eventBytes = CodedOutputStream.computeUInt32Size(9, 1)
                 + CodedOutputStream.computeUInt64Size(10, nameIids[name])

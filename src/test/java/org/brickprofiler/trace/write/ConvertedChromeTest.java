@@ -83,8 +83,10 @@ final class ConvertedChromeTest {
 
         ChromeTrace trace = converted(reading);
 
-        assertThat(arrows(trace)).containsExactlyInAnyOrder(
-                "fwdbwd/fwdbwd: aten::mm -> MmBackward0", "async_cpu_to_gpu/async_gpu: cudaLaunchKernel -> gemm");
+        assertThat(arrows(trace))
+                .containsExactlyInAnyOrder(
+                        "fwdbwd/fwdbwd: aten::mm -> MmBackward0",
+                        "async_cpu_to_gpu/async_gpu: cudaLaunchKernel -> gemm");
         assertThat(trace.events).extracting(event -> event.path("cat").asText()).doesNotContain("ac2g");
         assertThat(correlations(trace)).containsExactly("cudaLaunchKernel 1", "gemm 1");
         assertThat(Omissions.unkept(reading)).isEmpty();
@@ -99,30 +101,46 @@ final class ConvertedChromeTest {
                 kernel("third", 60, 5), flow("f", "ac2g", "ac2g", 5, 0, 7, 60));
 
         for (ChromeTrace trace : List.of(converted(reading), convertedThroughPerfetto(reading))) {
-            assertThat(correlations(trace))
-                    .containsExactly("cudaGraphLaunch 5", "first 5", "second 5", "third 5");
-            assertThat(arrows(trace)).hasSize(3).allSatisfy(arrow -> assertThat(arrow).contains(": cudaGraphLaunch -> "));
+            assertThat(correlations(trace)).containsExactly("cudaGraphLaunch 5", "first 5", "second 5", "third 5");
+            assertThat(arrows(trace)).hasSize(3).allSatisfy(arrow -> assertThat(arrow)
+                    .contains(": cudaGraphLaunch -> "));
         }
-        assertThat(arrows(converted(reading))).containsExactlyInAnyOrder(
-                "ac2g/ac2g: cudaGraphLaunch -> first", "ac2g/ac2g: cudaGraphLaunch -> second",
-                "ac2g/ac2g: cudaGraphLaunch -> third");
+        assertThat(arrows(converted(reading)))
+                .containsExactlyInAnyOrder(
+                        "ac2g/ac2g: cudaGraphLaunch -> first",
+                        "ac2g/ac2g: cudaGraphLaunch -> second",
+                        "ac2g/ac2g: cudaGraphLaunch -> third");
         assertThat(Omissions.unkept(reading)).isEmpty();
     }
 
     @Test
     void anIdentifierThatIsUsedAgainIsAnotherFlow() throws IOException {
         TraceTimeline startsFirst = read(
-                call("a", 0, 1), flow("s", "x", "x", 1, 900, 900, 0), kernel("a1", 10, 1), flow("f", "x", "x", 1, 0, 7, 10),
-                kernel("a2", 20, 1), flow("f", "x", "x", 1, 0, 7, 20),
-                call("b", 30, 2), flow("s", "x", "x", 1, 900, 900, 30), kernel("b1", 40, 2), flow("f", "x", "x", 1, 0, 7, 40));
+                call("a", 0, 1),
+                flow("s", "x", "x", 1, 900, 900, 0),
+                kernel("a1", 10, 1),
+                flow("f", "x", "x", 1, 0, 7, 10),
+                kernel("a2", 20, 1),
+                flow("f", "x", "x", 1, 0, 7, 20),
+                call("b", 30, 2),
+                flow("s", "x", "x", 1, 900, 900, 30),
+                kernel("b1", 40, 2),
+                flow("f", "x", "x", 1, 0, 7, 40));
         TraceTimeline endsFirst = read(
-                kernel("a1", 10, 1), flow("f", "x", "x", 1, 0, 7, 10), kernel("a2", 20, 1), flow("f", "x", "x", 1, 0, 7, 20),
-                call("a", 0, 1), flow("s", "x", "x", 1, 900, 900, 0),
-                kernel("b1", 40, 2), flow("f", "x", "x", 1, 0, 7, 40), call("b", 30, 2), flow("s", "x", "x", 1, 900, 900, 30));
+                kernel("a1", 10, 1),
+                flow("f", "x", "x", 1, 0, 7, 10),
+                kernel("a2", 20, 1),
+                flow("f", "x", "x", 1, 0, 7, 20),
+                call("a", 0, 1),
+                flow("s", "x", "x", 1, 900, 900, 0),
+                kernel("b1", 40, 2),
+                flow("f", "x", "x", 1, 0, 7, 40),
+                call("b", 30, 2),
+                flow("s", "x", "x", 1, 900, 900, 30));
 
         for (TraceTimeline reading : List.of(startsFirst, endsFirst)) {
-            assertThat(arrows(converted(reading))).containsExactlyInAnyOrder(
-                    "x/x: a -> a1", "x/x: a -> a2", "x/x: b -> b1");
+            assertThat(arrows(converted(reading)))
+                    .containsExactlyInAnyOrder("x/x: a -> a1", "x/x: a -> a2", "x/x: b -> b1");
             assertThat(Omissions.unkept(reading)).isEmpty();
         }
     }
@@ -157,8 +175,8 @@ final class ConvertedChromeTest {
             for (JsonNode start : trace.of("s")) {
                 if (start.get("id").equals(end.get("id")) && start.get("cat").equals(end.get("cat"))) {
                     assertThat(end.get("name")).isEqualTo(start.get("name"));
-                    arrows.add(end.get("cat").asText() + "/" + end.get("name").asText() + ": " + at(trace, start) + " -> "
-                            + at(trace, end));
+                    arrows.add(end.get("cat").asText() + "/" + end.get("name").asText() + ": " + at(trace, start)
+                            + " -> " + at(trace, end));
                 }
             }
         }
@@ -177,7 +195,8 @@ final class ConvertedChromeTest {
     private static List<String> correlations(ChromeTrace trace) {
         return trace.spans().stream()
                 .filter(slice -> slice.get("args").has("correlation"))
-                .map(slice -> slice.get("name").asText() + " " + slice.get("args").get("correlation"))
+                .map(slice ->
+                        slice.get("name").asText() + " " + slice.get("args").get("correlation"))
                 .toList();
     }
 
@@ -197,14 +216,19 @@ final class ConvertedChromeTest {
         try (TraceTimeline reading = TraceReader.timeline(file, ReadOptions.defaults())) {
             for (ChromeTrace trace : List.of(converted(reading), convertedThroughPerfetto(reading))) {
                 assertThat(joined(trace.spans())).containsExactlyInAnyOrderElementsOf(joined(original));
-                assertThat(trace.spans()).noneSatisfy(event -> assertThat(event.get("args").has("External id")).isTrue());
+                assertThat(trace.spans())
+                        .noneSatisfy(event ->
+                                assertThat(event.get("args").has("External id")).isTrue());
             }
         }
     }
 
     /** Of each event what it is, without names, which may be cut, and its correlation. */
     private static List<List<Object>> joined(List<JsonNode> events) {
-        long firstNs = events.stream().mapToLong(event -> ChromeTrace.ns(event.get("ts"))).min().orElseThrow();
+        long firstNs = events.stream()
+                .mapToLong(event -> ChromeTrace.ns(event.get("ts")))
+                .min()
+                .orElseThrow();
         // Some readers round to microseconds.
         long baseNs = firstNs - firstNs % 1_000;
         return events.stream()
@@ -222,7 +246,9 @@ final class ConvertedChromeTest {
                 slice("a", "cpu_op", 900, 900, 5, "").replace("\"ts\": 5", "\"ts\": 5.250"),
                 slice("b", "cpu_op", 900, 900, 9, "").replace("\"ts\": 9", "\"ts\": 9.125"));
 
-        assertThat(converted(reading).spans()).extracting(slice -> ChromeTrace.ns(slice.get("ts"))).containsExactly(250L, 4_125L);
+        assertThat(converted(reading).spans())
+                .extracting(slice -> ChromeTrace.ns(slice.get("ts")))
+                .containsExactly(250L, 4_125L);
     }
 
     @Test
@@ -236,7 +262,8 @@ final class ConvertedChromeTest {
                     .orElseThrow();
 
             assertThat(trace.of("X", "kernel"))
-                    .filteredOn(kernel -> kernel.get("args").get("correlation")
+                    .filteredOn(kernel -> kernel.get("args")
+                            .get("correlation")
                             .equals(launch.get("args").get("correlation")))
                     .hasSize(421);
         }
@@ -259,9 +286,19 @@ final class ConvertedChromeTest {
     @Test
     void theBytesOfCopiesAreKept() throws IOException {
         TraceTimeline reading = read(
-                slice("Memcpy HtoD (Pinned -> Device)", "gpu_memcpy", 0, 7, 10,
+                slice(
+                        "Memcpy HtoD (Pinned -> Device)",
+                        "gpu_memcpy",
+                        0,
+                        7,
+                        10,
                         "\"device\": 0, \"stream\": 7, \"bytes\": 4096, \"" + BANDWIDTH + "\": 1.024"),
-                slice("Memset (Device)", "gpu_memset", 0, 7, 20,
+                slice(
+                        "Memset (Device)",
+                        "gpu_memset",
+                        0,
+                        7,
+                        20,
                         "\"device\": 0, \"stream\": 7, \"bytes\": 100, \"" + BANDWIDTH + "\": 0.0271"),
                 slice("cudaMemcpyAsync", "cuda_runtime", 900, 900, 5, "\"bytes\": 4096"));
 
@@ -286,7 +323,9 @@ final class ConvertedChromeTest {
     @Test
     void anAnnotationOnADeviceHasNoStream() throws IOException {
         TraceTimeline reading = read(
-                kernel("k", 10, 1), call("cudaLaunchKernel", 5, 1), call("cudaLaunchKernel", 6, 2),
+                kernel("k", 10, 1),
+                call("cudaLaunchKernel", 5, 1),
+                call("cudaLaunchKernel", 6, 2),
                 slice("forward", "gpu_user_annotation", 0, 7, 9, ""),
                 slice("backward", "gpu_user_annotation", 0, 7, 19, "\"device\": 0, \"stream\": 7"));
 
@@ -303,7 +342,8 @@ final class ConvertedChromeTest {
         TraceTimeline reading = read(
                 kernel("k", 10, 1),
                 slice("Context Sync", "cuda_sync", 0, -1, 20, "\"device\": 0, \"stream\": 4294967295"),
-                call("cudaLaunchKernel", 5, 1), call("cudaDeviceSynchronize", 20, 2));
+                call("cudaLaunchKernel", 5, 1),
+                call("cudaDeviceSynchronize", 20, 2));
 
         assertThat(converted(reading).of("X", "cuda_sync")).singleElement().satisfies(wait -> assertThat(
                         wait.get("args").get("stream").asLong())
@@ -314,12 +354,14 @@ final class ConvertedChromeTest {
     @Test
     void aThreadIsNoStreamWhereItsProcessHasTheNumberOfADevice() throws IOException {
         TraceTimeline reading = read(
-                kernel("k", 10, 1), call("cudaLaunchKernel", 5, 1), call("cudaLaunchKernel", 6, 2),
+                kernel("k", 10, 1),
+                call("cudaLaunchKernel", 5, 1),
+                call("cudaLaunchKernel", 6, 2),
                 slice("threading.py: run", "python_function", 0, 0, 5, ""));
 
-        assertThat(converted(reading).of("X", "python_function")).singleElement().satisfies(slice -> assertThat(
-                        slice.get("args").has("stream"))
-                .isFalse());
+        assertThat(converted(reading).of("X", "python_function"))
+                .singleElement()
+                .satisfies(slice -> assertThat(slice.get("args").has("stream")).isFalse());
         assertThat(Omissions.unkept(reading)).isEqualTo(Map.of(Reason.PROCESS, 1L));
     }
 }

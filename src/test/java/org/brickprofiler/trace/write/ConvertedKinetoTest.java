@@ -35,8 +35,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * A trace of PyTorch as a Perfetto trace: what the classes that protobuf generates find in the one is compared with what
- * Jackson finds in the other.
+ * A trace of PyTorch as a Perfetto trace: what the classes that protobuf generates find in the one is compared with
+ * what Jackson finds in the other.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class ConvertedKinetoTest {
@@ -70,8 +70,7 @@ final class ConvertedKinetoTest {
 
     /** One of the writers. */
     private interface Writer {
-        void write(Timeline timeline, OutputStream out, TraceFiles.Origin origin)
-                throws IOException;
+        void write(Timeline timeline, OutputStream out, TraceFiles.Origin origin) throws IOException;
     }
 
     private byte[] written(Writer writer) throws IOException {
@@ -81,13 +80,17 @@ final class ConvertedKinetoTest {
     }
 
     private List<JsonNode> before(String phase) {
-        return before.stream().filter(event -> event.get("ph").textValue().equals(phase)).toList();
+        return before.stream()
+                .filter(event -> event.get("ph").textValue().equals(phase))
+                .toList();
     }
 
     private static Slice slice(JsonNode event) {
         long startNs = ChromeTrace.ns(event.get("ts"));
         return new Slice(
-                event.get("name").textValue(), event.get("cat").textValue(), startNs,
+                event.get("name").textValue(),
+                event.get("cat").textValue(),
+                startNs,
                 startNs + ChromeTrace.ns(event.get("dur")));
     }
 
@@ -98,16 +101,21 @@ final class ConvertedKinetoTest {
     @Spec("14.10")
     @Test
     void everySliceIsThereWithNameCategoryAndTimes() {
-        List<Slice> slices = before("X").stream().map(ConvertedKinetoTest::slice).toList();
-        List<Slice> whole = slices.stream().filter(slice -> slice.name().length() <= 2_000).toList();
+        List<Slice> slices =
+                before("X").stream().map(ConvertedKinetoTest::slice).toList();
+        List<Slice> whole =
+                slices.stream().filter(slice -> slice.name().length() <= 2_000).toList();
 
         assertThat(whole).hasSize(slices.size() - 1);
         assertThat(Omissions.unkept(reading)).containsEntry(Reason.LONG_NAME, 1L);
         assertThat(after.of(TYPE_SLICE_BEGIN)).hasSize(838);
         assertThat(after.of(TYPE_SLICE_BEGIN).stream().map(ConvertedKinetoTest::slice))
                 .containsAll(whole);
-        assertThat(after.of(TYPE_INSTANT)).extracting(Decoded::name).containsExactlyInAnyOrderElementsOf(
-                before("i").stream().map(event -> event.get("name").textValue()).toList());
+        assertThat(after.of(TYPE_INSTANT))
+                .extracting(Decoded::name)
+                .containsExactlyInAnyOrderElementsOf(before("i").stream()
+                        .map(event -> event.get("name").textValue())
+                        .toList());
     }
 
     /** The decoder fails where slices of a track do not nest, so what is left is that they are on the right ones. */
@@ -121,8 +129,11 @@ final class ConvertedKinetoTest {
         Map<String, List<Long>> startsAfter = new HashMap<>();
         for (Decoded slice : after.of(TYPE_SLICE_BEGIN)) {
             TrackDescriptor track = track(slice.track());
-            TrackDescriptor shown = track.getName().matches(".* \\(lane \\d+\\)") ? track(track.getParentUuid()) : track;
-            startsAfter.computeIfAbsent(shown.getName(), any -> new ArrayList<>()).add(slice.startNs());
+            TrackDescriptor shown =
+                    track.getName().matches(".* \\(lane \\d+\\)") ? track(track.getParentUuid()) : track;
+            startsAfter
+                    .computeIfAbsent(shown.getName(), any -> new ArrayList<>())
+                    .add(slice.startNs());
         }
 
         assertThat(startsAfter).hasSize(5);
@@ -181,7 +192,9 @@ final class ConvertedKinetoTest {
                 .toList();
 
         assertThat(pairs).hasSize(139).containsExactlyInAnyOrderElementsOf(expectedPairs());
-        assertThat(Omissions.unkept(reading)).containsEntry(Reason.LOOSE_FLOW, 192L).doesNotContainKey(Reason.FURTHER_FLOW);
+        assertThat(Omissions.unkept(reading))
+                .containsEntry(Reason.LOOSE_FLOW, 192L)
+                .doesNotContainKey(Reason.FURTHER_FLOW);
     }
 
     private static long startNs(Map<Long, Decoded> slices, long flow) {
@@ -194,8 +207,8 @@ final class ConvertedKinetoTest {
         before("s").forEach(flow -> starts.put(flow.get("id").longValue(), ChromeTrace.ns(flow.get("ts"))));
         return before("f").stream()
                 .filter(flow -> !flow.get("pid").asText().equals(HOST))
-                .map(flow -> List.of(
-                        starts.getOrDefault(flow.get("id").longValue(), -1L), ChromeTrace.ns(flow.get("ts"))))
+                .map(flow ->
+                        List.of(starts.getOrDefault(flow.get("id").longValue(), -1L), ChromeTrace.ns(flow.get("ts"))))
                 .toList();
     }
 
@@ -213,7 +226,8 @@ final class ConvertedKinetoTest {
                 .containsEntry(Reason.FIELD, 2L)
                 .containsEntry(Reason.PROCESS, 3L)
                 .hasSize(5);
-        assertThat(Omissions.arguments(reading)).containsEntry("External id", 837L)
+        assertThat(Omissions.arguments(reading))
+                .containsEntry("External id", 837L)
                 .doesNotContainKeys("bytes", "correlation");
         assertThat(Omissions.faults(reading.omissions())).isEmpty();
         assertThat(reading.isOwn()).isFalse();
@@ -230,14 +244,20 @@ final class ConvertedKinetoTest {
             assertThat(same.busyNs()).isEqualTo(original.busyNs());
             assertThat(same.wallNs()).isEqualTo(original.wallNs());
             assertThat(figures(same)).containsExactlyInAnyOrderElementsOf(figures(original));
-            assertThat(same.snapshot().startedAt()).isEqualTo(original.snapshot().startedAt());
+            assertThat(same.snapshot().startedAt())
+                    .isEqualTo(original.snapshot().startedAt());
         }
     }
 
     private static List<List<Object>> figures(TraceProfile reading) {
         return reading.snapshot().bricks().stream()
                 .map(brick -> List.<Object>of(
-                        brick.name(), brick.category(), brick.count(), brick.totalNs(), brick.minNs(), brick.maxNs(),
+                        brick.name(),
+                        brick.category(),
+                        brick.count(),
+                        brick.totalNs(),
+                        brick.minNs(),
+                        brick.maxNs(),
                         brick.totalBytes()))
                 .toList();
     }

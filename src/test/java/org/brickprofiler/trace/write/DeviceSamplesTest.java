@@ -28,8 +28,11 @@ final class DeviceSamplesTest {
 
     private Timeline recorded() {
         TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
-        BrickProfiler profiler =
-                BrickProfiler.builder().clock(clock).deviceStream(stream).tracing(recorder).build();
+        BrickProfiler profiler = BrickProfiler.builder()
+                .clock(clock)
+                .deviceStream(stream)
+                .tracing(recorder)
+                .build();
         profiler.enable();
         for (long elements = 1; elements <= 2; elements++) {
             long timer = profiler.startBrick(BrickId.RMS_NORM);
@@ -63,13 +66,12 @@ final class DeviceSamplesTest {
         assertThat(slices.get(0).flows()).hasSize(1).isEqualTo(slices.get(2).terminatingFlows());
         assertThat(slices.get(1).flows()).hasSize(1).isEqualTo(slices.get(3).terminatingFlows());
         assertThat(slices.get(0).flows()).isNotEqualTo(slices.get(1).flows());
-        assertThat(slices.subList(2, 4))
-                .allSatisfy(slice -> assertThat(decoder.tracks.get(slice.track()))
-                        .extracting(PerfettoTrace.TrackDescriptor::getName)
-                        .isEqualTo("decode"));
+        assertThat(slices.subList(2, 4)).allSatisfy(slice -> assertThat(decoder.tracks.get(slice.track()))
+                .extracting(PerfettoTrace.TrackDescriptor::getName)
+                .isEqualTo("decode"));
         assertThat(decoder.tracks.values())
-                .anySatisfy(track -> assertThat(track.getProcess().getProcessLabelsList())
-                        .contains("device times within 500 ns"));
+                .anySatisfy(track ->
+                        assertThat(track.getProcess().getProcessLabelsList()).contains("device times within 500 ns"));
     }
 
     @Test

@@ -53,6 +53,7 @@ record Event(
     }
 
     Event movedTo(long newStartNs, long newEndNs) {
-        return new Event(kind, value, newStartNs, newEndNs, name, elements, isDeviceSample, layer, deviceNs, flowOut, flowIn);
+        return new Event(
+                kind, value, newStartNs, newEndNs, name, elements, isDeviceSample, layer, deviceNs, flowOut, flowIn);
     }
 }

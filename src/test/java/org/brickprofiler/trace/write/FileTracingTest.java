@@ -66,11 +66,15 @@ final class FileTracingTest {
     }
 
     private static void assertHoldsAll(ChromeTrace trace) {
-        assertThat(trace.spans()).extracting(span -> span.get("name").textValue()).contains("RmsNorm", "attention");
-        assertThat(trace.of("X", "probe")).singleElement().satisfies(probe -> assertThat(
-                        probe.get("tid").intValue())
-                .isEqualTo(900_000));
-        assertThat(trace.of("i")).extracting(instant -> instant.get("name").textValue()).contains("first token");
+        assertThat(trace.spans())
+                .extracting(span -> span.get("name").textValue())
+                .contains("RmsNorm", "attention");
+        assertThat(trace.of("X", "probe"))
+                .singleElement()
+                .satisfies(probe -> assertThat(probe.get("tid").intValue()).isEqualTo(900_000));
+        assertThat(trace.of("i"))
+                .extracting(instant -> instant.get("name").textValue())
+                .contains("first token");
         assertThat(trace.of("C")).singleElement().satisfies(value -> assertThat(
                         value.get("args").get("value").doubleValue())
                 .isEqualTo(3));

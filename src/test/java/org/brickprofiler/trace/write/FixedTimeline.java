@@ -43,8 +43,15 @@ record FixedTimeline(TraceInfo info, List<SpanName> names, List<Track> tracks, L
 
     static TraceInfo someInfo(OptionalInt rank, int worldSize, long droppedSpans, List<DeviceInfo> devices) {
         return new TraceInfo(
-                "model", 4711, rank, worldSize, 1_000, 1_700_000_000_000_000_000L, droppedSpans,
-                OptionalLong.empty(), devices);
+                "model",
+                4711,
+                rank,
+                worldSize,
+                1_000,
+                1_700_000_000_000_000_000L,
+                droppedSpans,
+                OptionalLong.empty(),
+                devices);
     }
 
     static DeviceInfo device(int id, Backend backend) {
@@ -55,7 +62,9 @@ record FixedTimeline(TraceInfo info, List<SpanName> names, List<Track> tracks, L
         return new FixedTimeline(other, names, tracks, events);
     }
 
-    /** The same, where each flow leaves one span and ends in one other, as {@link org.brickprofiler.trace.Span} says. */
+    /**
+     * The same, where each flow leaves one span and ends in one other, as {@link org.brickprofiler.trace.Span} says.
+     */
     FixedTimeline withFlowsOfTwoSpans() {
         Set<Long> left = new HashSet<>();
         Set<Long> ended = new HashSet<>();

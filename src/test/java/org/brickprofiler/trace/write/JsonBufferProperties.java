@@ -21,7 +21,8 @@ final class JsonBufferProperties {
 
     @Property
     void microsecondsAreExact(@ForAll long ns) throws IOException {
-        assertThat(JsonBufferTest.micros(ns)).isEqualTo(BigDecimal.valueOf(ns, 3).toPlainString());
+        assertThat(JsonBufferTest.micros(ns))
+                .isEqualTo(BigDecimal.valueOf(ns, 3).toPlainString());
     }
 
     @Property

@@ -35,14 +35,27 @@ final class KinetoConventionsTest {
     void theTopLevelIsKinetos() {
         assertThat(keys(trace.root))
                 .containsExactly(
-                        "schemaVersion", "producer", "deviceProperties", "distributedInfo", "displayTimeUnit",
-                        "baseTimeNanoseconds", "droppedSpans", "clockErrorNs", "traceEvents", "traceName");
+                        "schemaVersion",
+                        "producer",
+                        "deviceProperties",
+                        "distributedInfo",
+                        "displayTimeUnit",
+                        "baseTimeNanoseconds",
+                        "droppedSpans",
+                        "clockErrorNs",
+                        "traceEvents",
+                        "traceName");
         assertThat(trace.root.get("producer").textValue()).isEqualTo(ChromeWriter.PRODUCER);
         assertThat(trace.root.get("schemaVersion").isInt()).isTrue();
         assertThat(trace.root.get("displayTimeUnit").textValue()).isEqualTo("ms");
         assertThat(trace.root.get("baseTimeNanoseconds").longValue()).isEqualTo(1_700_000_000_000_010_000L);
-        assertThat(trace.root.get("deviceProperties").get(0).get("name").textValue()).isEqualTo("A GPU");
-        assertThat(trace.root.get("deviceProperties").get(0).get("totalGlobalMem").longValue())
+        assertThat(trace.root.get("deviceProperties").get(0).get("name").textValue())
+                .isEqualTo("A GPU");
+        assertThat(trace.root
+                        .get("deviceProperties")
+                        .get(0)
+                        .get("totalGlobalMem")
+                        .longValue())
                 .isEqualTo(80L << 30);
     }
 
@@ -54,12 +67,15 @@ final class KinetoConventionsTest {
         assertThat(rank.find()).isTrue();
         assertThat(rank.group()).isEqualTo("\"rank\": 3");
         assertThat(trace.root.get("distributedInfo").get("rank").intValue()).isEqualTo(3);
-        assertThat(trace.root.get("distributedInfo").get("world_size").intValue()).isEqualTo(8);
+        assertThat(trace.root.get("distributedInfo").get("world_size").intValue())
+                .isEqualTo(8);
     }
 
     @Test
     void timesAreNumbersWithThreeDecimals() {
-        assertThat(Pattern.compile("\"(ts|dur)\": \\d+\\.\\d{3}[,}]").matcher(trace.text).results())
+        assertThat(Pattern.compile("\"(ts|dur)\": \\d+\\.\\d{3}[,}]")
+                        .matcher(trace.text)
+                        .results())
                 .hasSize(trace.events.size() + trace.of("X").size());
     }
 
@@ -73,7 +89,8 @@ final class KinetoConventionsTest {
                 case "s" -> assertThat(keys(event)).contains("cat", "id").doesNotContain("bp");
                 case "f" -> assertThat(keys(event)).contains("cat", "id", "bp");
                 case "i" -> assertThat(event.get("s").textValue()).isEqualTo("t");
-                case "C" -> assertThat(event.get("args").get("value").isNumber()).isTrue();
+                case "C" ->
+                    assertThat(event.get("args").get("value").isNumber()).isTrue();
                 case "M" -> assertThat(keys(event)).contains("args");
                 default -> throw new AssertionError(event);
             }
@@ -82,7 +99,9 @@ final class KinetoConventionsTest {
 
     @Test
     void theCategoriesAreKinetos() {
-        assertThat(trace.of("X").stream().map(event -> event.get("cat").textValue()).collect(Collectors.toSet()))
+        assertThat(trace.of("X").stream()
+                        .map(event -> event.get("cat").textValue())
+                        .collect(Collectors.toSet()))
                 .containsExactlyInAnyOrder("user_annotation", "cpu_op", "cuda_runtime", "kernel", "gpu_memcpy");
         assertThat(trace.of("X", "user_annotation"))
                 .extracting(step -> step.get("name").textValue())
@@ -102,7 +121,8 @@ final class KinetoConventionsTest {
         });
         assertThat(trace.spans())
                 .filteredOn(event -> event.get("pid").longValue() != 0)
-                .noneSatisfy(event -> assertThat(event.get("args").has("stream")).isTrue());
+                .noneSatisfy(
+                        event -> assertThat(event.get("args").has("stream")).isTrue());
     }
 
     @Test
@@ -135,7 +155,9 @@ final class KinetoConventionsTest {
     }
 
     private List<JsonNode> withId(String phase, long id) {
-        return trace.of(phase).stream().filter(event -> event.get("id").longValue() == id).toList();
+        return trace.of(phase).stream()
+                .filter(event -> event.get("id").longValue() == id)
+                .toList();
     }
 
     private static JsonNode only(List<JsonNode> nodes) {

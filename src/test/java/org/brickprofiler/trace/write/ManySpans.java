@@ -12,8 +12,8 @@ import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.Track;
 
 /**
- * A decode run of any length that takes no memory: its spans are made up while they are replayed. One thread; layers of ten
- * bricks, back to back, each a few microseconds.
+ * A decode run of any length that takes no memory: its spans are made up while they are replayed. One thread; layers of
+ * ten bricks, back to back, each a few microseconds.
  */
 public final class ManySpans implements Timeline, Span {
 
@@ -25,8 +25,7 @@ public final class ManySpans implements Timeline, Span {
     private static final int ELEMENTS = 3;
 
     private static final List<SpanName> NAMES = List.of(BrickId.values()).subList(0, BRICKS).stream()
-            .map(brick -> new SpanName(
-                    brick.displayName(), brick.category().displayName()))
+            .map(brick -> new SpanName(brick.displayName(), brick.category().displayName()))
             .toList();
 
     private static final List<SpanName> PLAIN_NAMES =

@@ -25,7 +25,16 @@ final class PerfettoDecoder {
 
     /** The categories whose slices have one element where they say nothing. */
     private static final Set<String> BRICKS = Set.of(
-            "Norm", "Attention", "FFN", "Other", "Sparse", "FFT", "Solver", "Quantization", "Communication", "Transfer");
+            "Norm",
+            "Attention",
+            "FFN",
+            "Other",
+            "Sparse",
+            "FFT",
+            "Solver",
+            "Quantization",
+            "Communication",
+            "Transfer");
 
     /**
      * A slice, instant or value as it was decoded.
@@ -198,9 +207,8 @@ final class PerfettoDecoder {
 
     private static long timeOf(PerfettoTrace.TracePacket packet, Sequence sequence) {
         assertThat(packet.hasTimestamp()).isTrue();
-        int clock = packet.hasTimestampClockId()
-                ? packet.getTimestampClockId()
-                : sequence.defaults.getTimestampClockId();
+        int clock =
+                packet.hasTimestampClockId() ? packet.getTimestampClockId() : sequence.defaults.getTimestampClockId();
         if (clock == 64) {
             sequence.clockNs += packet.getTimestamp();
             return sequence.clockNs;
@@ -239,8 +247,17 @@ final class PerfettoDecoder {
 
     private static Decoded ended(Decoded begun, long endNs) {
         return new Decoded(
-                begun.type(), begun.track(), begun.name(), begun.category(), begun.startNs(), endNs,
-                begun.annotations(), begun.said(), begun.flows(), begun.terminatingFlows(), begun.value());
+                begun.type(),
+                begun.track(),
+                begun.name(),
+                begun.category(),
+                begun.startNs(),
+                endNs,
+                begun.annotations(),
+                begun.said(),
+                begun.flows(),
+                begun.terminatingFlows(),
+                begun.value());
     }
 
     List<Decoded> of(PerfettoTrace.TrackEvent.Type type) {

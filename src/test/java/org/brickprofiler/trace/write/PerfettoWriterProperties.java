@@ -83,10 +83,12 @@ final class PerfettoWriterProperties {
                                 + ExpectedEvents.readable(
                                         timeline.names().get(event.name()).name()))
                         .toList());
-        assertThat(trace.of(TYPE_COUNTER)).extracting(Decoded::value).containsExactlyElementsOf(events.stream()
-                .filter(event -> event.kind() == Event.Kind.VALUE)
-                .map(Event::value)
-                .toList());
+        assertThat(trace.of(TYPE_COUNTER))
+                .extracting(Decoded::value)
+                .containsExactlyElementsOf(events.stream()
+                        .filter(event -> event.kind() == Event.Kind.VALUE)
+                        .map(Event::value)
+                        .toList());
     }
 
     @Property(tries = 100)

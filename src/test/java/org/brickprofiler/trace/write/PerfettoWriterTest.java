@@ -60,11 +60,17 @@ final class PerfettoWriterTest {
         assertThat(trace.tracks.values())
                 .extracting(PerfettoTrace.TrackDescriptor::getName)
                 .containsExactly(
-                        "", "main", "worker-1", "A GPU", "stream 7", "stream 8", "memory", "temperature",
+                        "",
+                        "main",
+                        "worker-1",
+                        "A GPU",
+                        "stream 7",
+                        "stream 8",
+                        "memory",
+                        "temperature",
                         "worker-1 (lane 2)");
         assertThat(trace.of(TYPE_SLICE_BEGIN)).hasSize(10);
-        assertThat(trace.of(TYPE_COUNTER)).extracting(Decoded::value).containsExactly(
-                1048576.0, 3145728.0, 61.5, -1.0);
+        assertThat(trace.of(TYPE_COUNTER)).extracting(Decoded::value).containsExactly(1048576.0, 3145728.0, 61.5, -1.0);
         assertThat(trace.monotonicNs).isEqualTo(5_000);
         assertThat(trace.realtimeNs).isEqualTo(1_700_000_000_000_005_000L);
     }
@@ -73,8 +79,11 @@ final class PerfettoWriterTest {
     void aFlowLeadsFromTheLaunchToTheKernel() throws IOException {
         List<Decoded> slices = decoded(FixedTimeline.sample()).of(TYPE_SLICE_BEGIN);
 
-        List<Long> out = slices.stream().flatMap(slice -> slice.flows().stream()).toList();
-        List<Long> in = slices.stream().flatMap(slice -> slice.terminatingFlows().stream()).toList();
+        List<Long> out =
+                slices.stream().flatMap(slice -> slice.flows().stream()).toList();
+        List<Long> in = slices.stream()
+                .flatMap(slice -> slice.terminatingFlows().stream())
+                .toList();
         assertThat(out).hasSize(2).doesNotHaveDuplicates().containsExactlyInAnyOrderElementsOf(in);
     }
 
@@ -86,7 +95,8 @@ final class PerfettoWriterTest {
         assertThat(tracks.get(0).getProcess().getPid()).isEqualTo(4711);
         assertThat(tracks.get(0).getProcess().getProcessName()).isEqualTo("decode");
         assertThat(tracks.get(0).getProcess().getProcessLabelsList())
-                .containsExactly(PerfettoWriter.PRODUCER, "rank 3 of 8", "42 spans dropped", "device times within 250 ns");
+                .containsExactly(
+                        PerfettoWriter.PRODUCER, "rank 3 of 8", "42 spans dropped", "device times within 250 ns");
         assertThat(tracks.get(2).getThread().getPid()).isEqualTo(4711);
         assertThat(tracks.get(2).getThread().getTid()).isEqualTo(4712);
         assertThat(tracks.get(3).getParentUuid()).isEqualTo(tracks.get(0).getUuid());
@@ -109,7 +119,8 @@ final class PerfettoWriterTest {
 
         assertThat(trace.of(TYPE_SLICE_BEGIN))
                 .extracting(
-                        span -> Objects.requireNonNull(trace.tracks.get(span.track())).getName(),
+                        span -> Objects.requireNonNull(trace.tracks.get(span.track()))
+                                .getName(),
                         span -> span.annotations().get("device"))
                 .containsExactlyInAnyOrder(tuple("main", null), tuple("d", 3L), tuple("s", 3L), tuple("e", 5L));
     }
@@ -175,7 +186,8 @@ final class PerfettoWriterTest {
         PerfettoDecoder trace = decoded(FixedTimeline.ofOneThread(
                 Event.span(0, 10, 0), Event.span(5, 15, 1), Event.span(7, 20, 2), Event.span(12, 18, 0)));
 
-        assertThat(trace.of(TYPE_SLICE_BEGIN).stream().map(Decoded::track).distinct()).hasSize(3);
+        assertThat(trace.of(TYPE_SLICE_BEGIN).stream().map(Decoded::track).distinct())
+                .hasSize(3);
         assertThat(trace.tracks.values())
                 .extracting(PerfettoTrace.TrackDescriptor::getName)
                 .containsExactly("", "main", "main (lane 2)", "main (lane 3)");
@@ -188,8 +200,8 @@ final class PerfettoWriterTest {
 
     @Test
     void negativeTimesAreMovedTogether() throws IOException {
-        TraceInfo info = new TraceInfo(
-                "model", 1, OptionalInt.empty(), 1, -50, 1_000_000, 3, OptionalLong.empty(), List.of());
+        TraceInfo info =
+                new TraceInfo("model", 1, OptionalInt.empty(), 1, -50, 1_000_000, 3, OptionalLong.empty(), List.of());
         PerfettoDecoder trace = decoded(FixedTimeline.ofOneThread(Event.span(-100, -40, 0), Event.span(-30, 5, 1))
                 .with(info));
 
@@ -226,7 +238,8 @@ final class PerfettoWriterTest {
     private static FixedTimeline ofBricks(Event... events) {
         return new FixedTimeline(
                 FixedTimeline.someInfo(),
-                List.of(new SpanName("step", SpanName.STEP), new SpanName("Layer 3", "layer"),
+                List.of(
+                        new SpanName("step", SpanName.STEP), new SpanName("Layer 3", "layer"),
                         new SpanName("RmsNorm", "Norm"), new SpanName("request", "Application")),
                 List.of(new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7)),
                 List.of(List.of(events)));
@@ -242,12 +255,24 @@ final class PerfettoWriterTest {
                 Event.span(4, 5, 3).of(1, -1, -1),
                 Event.span(5, 6, 3).of(-1, -1, -1)));
 
-        assertThat(trace.of(TYPE_SLICE_BEGIN)).extracting(Decoded::said).containsExactly(
-                Map.of(), Map.of("elements", 0L), Map.of("elements", 64L), Map.of("sample", 0L),
-                Map.of("elements", 1L), Map.of());
-        assertThat(trace.of(TYPE_SLICE_BEGIN)).extracting(Decoded::annotations).containsExactly(
-                Map.of("elements", 1L), Map.of("elements", 0L), Map.of("elements", 64L), Map.of(),
-                Map.of("elements", 1L), Map.of());
+        assertThat(trace.of(TYPE_SLICE_BEGIN))
+                .extracting(Decoded::said)
+                .containsExactly(
+                        Map.of(),
+                        Map.of("elements", 0L),
+                        Map.of("elements", 64L),
+                        Map.of("sample", 0L),
+                        Map.of("elements", 1L),
+                        Map.of());
+        assertThat(trace.of(TYPE_SLICE_BEGIN))
+                .extracting(Decoded::annotations)
+                .containsExactly(
+                        Map.of("elements", 1L),
+                        Map.of("elements", 0L),
+                        Map.of("elements", 64L),
+                        Map.of(),
+                        Map.of("elements", 1L),
+                        Map.of());
     }
 
     @Test
@@ -264,7 +289,8 @@ final class PerfettoWriterTest {
                 Event.span(100, 110, 2).of(1, 3, -1)));
 
         assertThat(trace.of(TYPE_SLICE_BEGIN))
-                .extracting(Decoded::startNs, Decoded::endNs, slice -> slice.said().get("layer"))
+                .extracting(
+                        Decoded::startNs, Decoded::endNs, slice -> slice.said().get("layer"))
                 .containsExactlyInAnyOrder(
                         tuple(0L, 100L, null),
                         tuple(0L, 10L, null),
@@ -290,8 +316,9 @@ final class PerfettoWriterTest {
                 TraceFiles.Origin.OTHER);
         PerfettoDecoder trace = PerfettoDecoder.decode(out.toByteArray());
 
-        assertThat(trace.of(TYPE_SLICE_BEGIN)).extracting(Decoded::said).containsExactly(
-                Map.of("elements", 1L, "layer", 3L), Map.of(), Map.of("layer", 3L));
+        assertThat(trace.of(TYPE_SLICE_BEGIN))
+                .extracting(Decoded::said)
+                .containsExactly(Map.of("elements", 1L, "layer", 3L), Map.of(), Map.of("layer", 3L));
         assertThat(trace.tracks.values())
                 .flatExtracting(track -> track.getProcess().getProcessLabelsList())
                 .isEmpty();
@@ -306,7 +333,9 @@ final class PerfettoWriterTest {
                 List.of(new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7)),
                 List.of(List.of(Event.span(1, 2, 0), Event.span(2, 3, 0))));
 
-        assertThat(decoded(timeline).of(TYPE_SLICE_BEGIN)).extracting(Decoded::name).containsExactly(name, name);
+        assertThat(decoded(timeline).of(TYPE_SLICE_BEGIN))
+                .extracting(Decoded::name)
+                .containsExactly(name, name);
     }
 
     @Test

@@ -27,7 +27,8 @@ final class ProbesInTracesTest {
     private final TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
 
     private void probe(String name, String category, int tid) {
-        ProbeTimer probe = ProbeTimer.startIf(true, new CpuTimer(clock), recorder::push).orElseThrow();
+        ProbeTimer probe =
+                ProbeTimer.startIf(true, new CpuTimer(clock), recorder::push).orElseThrow();
         clock.advance(30);
         probe.finishTraced(name, category, tid);
     }
@@ -53,7 +54,8 @@ final class ProbesInTracesTest {
                         span -> span.get("cat").textValue(),
                         span -> span.get("tid").longValue(),
                         span -> span.get("args").get("category").textValue())
-                .containsExactlyInAnyOrder(tuple("attention", "probe", 7L, "probe"), tuple("ffn", "probe", 0L, "probe"));
+                .containsExactlyInAnyOrder(
+                        tuple("attention", "probe", 7L, "probe"), tuple("ffn", "probe", 0L, "probe"));
     }
 
     /** A thread keeps its number: the probe's line moves away by a fixed step, and its name still says which it is. */
@@ -68,11 +70,15 @@ final class ProbesInTracesTest {
         probe("ffn", "probe", thread + 1_000_000);
 
         ChromeTrace trace = chrome();
-        assertThat(named(trace, "RmsNorm")).extracting(span -> span.get("tid").intValue()).containsExactly(thread);
+        assertThat(named(trace, "RmsNorm"))
+                .extracting(span -> span.get("tid").intValue())
+                .containsExactly(thread);
         assertThat(named(trace, "attention"))
                 .extracting(span -> span.get("tid").intValue())
                 .containsExactly(thread + 1_000_000);
-        assertThat(named(trace, "ffn")).extracting(span -> span.get("tid").intValue()).containsExactly(thread + 2_000_000);
+        assertThat(named(trace, "ffn"))
+                .extracting(span -> span.get("tid").intValue())
+                .containsExactly(thread + 2_000_000);
         assertThat(trace.rowNames().values()).contains("timers " + thread, "timers " + (thread + 1_000_000));
     }
 
@@ -83,16 +89,30 @@ final class ProbesInTracesTest {
         recorder.span("RmsNorm", "Norm", 1_020, 10);
 
         ChromeTrace trace = chrome();
-        assertThat(named(trace, "request")).extracting(span -> span.get("cat").textValue()).containsExactly("Server");
+        assertThat(named(trace, "request"))
+                .extracting(span -> span.get("cat").textValue())
+                .containsExactly("Server");
         assertThat(named(trace, "first token"))
                 .extracting(instant -> instant.get("cat").textValue())
                 .containsExactly("Application");
-        assertThat(named(trace, "RmsNorm")).extracting(span -> span.get("cat").textValue()).containsExactly("cpu_op");
+        assertThat(named(trace, "RmsNorm"))
+                .extracting(span -> span.get("cat").textValue())
+                .containsExactly("cpu_op");
     }
 
     /** Otherwise the host's time would be read as a device's. */
     @ParameterizedTest
-    @ValueSource(strings = {"kernel", "Kernel", "gpu_memcpy", "gpu_user_annotation", "cuda_runtime", "Memset", "ac2g", "Trace"})
+    @ValueSource(
+            strings = {
+                "kernel",
+                "Kernel",
+                "gpu_memcpy",
+                "gpu_user_annotation",
+                "cuda_runtime",
+                "Memset",
+                "ac2g",
+                "Trace"
+            })
     void aCategoryThatReadersTakeForADevicesIsAnArgumentOnly(String category) throws IOException {
         probe("attention", category, 7);
 

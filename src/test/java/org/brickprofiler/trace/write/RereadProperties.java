@@ -34,7 +34,8 @@ final class RereadProperties {
         } else {
             PerfettoWriter.write(timeline, out);
         }
-        TraceTimeline reading = TraceReader.timeline(new ByteArrayInputStream(out.toByteArray()), ReadOptions.defaults());
+        TraceTimeline reading =
+                TraceReader.timeline(new ByteArrayInputStream(out.toByteArray()), ReadOptions.defaults());
         assertThat(reading.isOwn()).isTrue();
         return reading;
     }
@@ -47,16 +48,28 @@ final class RereadProperties {
     private static Replayed withoutStepName(Replayed replayed) {
         return replayed.category().equals(SpanName.STEP) && replayed.what().equals("span")
                 ? new Replayed(
-                        replayed.track(), replayed.what(), "", replayed.category(), replayed.startNs(), replayed.endNs(), replayed.elements(),
-                        replayed.layer(), replayed.deviceNs(), replayed.correlation(), replayed.isDeviceSample(), replayed.value())
+                        replayed.track(),
+                        replayed.what(),
+                        "",
+                        replayed.category(),
+                        replayed.startNs(),
+                        replayed.endNs(),
+                        replayed.elements(),
+                        replayed.layer(),
+                        replayed.deviceNs(),
+                        replayed.correlation(),
+                        replayed.isDeviceSample(),
+                        replayed.value())
                 : replayed;
     }
 
     /** Each flow as the spans at its two ends. */
     private static List<List<Replayed>> flows(Timeline timeline) {
         List<List<Replayed>> flows = new ArrayList<>();
-        RereadTimeline.of(timeline).flows().forEach((from, ends) -> ends.forEach(
-                to -> flows.add(List.of(withoutStepName(from), withoutStepName(to)))));
+        RereadTimeline.of(timeline)
+                .flows()
+                .forEach((from, ends) ->
+                        ends.forEach(to -> flows.add(List.of(withoutStepName(from), withoutStepName(to)))));
         return flows;
     }
 
@@ -71,12 +84,20 @@ final class RereadProperties {
         TraceTimeline reading = reread(timeline, asChrome);
 
         assertThat(withoutStepNames(RereadTimeline.of(reading.timeline()).events()))
-                .containsExactlyInAnyOrderElementsOf(withoutStepNames(
-                        RereadTimeline.of(timeline).events()));
-        assertThat(reading.events()).isEqualTo(RereadTimeline.of(timeline).events().size());
-        assertThat(Omissions.unkept(reading)).doesNotContainKeys(
-                Reason.ARGUMENT, Reason.FIELD, Reason.ASYNC, Reason.NO_NUMBER, Reason.OTHER_PHASE, Reason.OTHER_METADATA, Reason.LONG_NAME,
-                Reason.PROCESS);
+                .containsExactlyInAnyOrderElementsOf(
+                        withoutStepNames(RereadTimeline.of(timeline).events()));
+        assertThat(reading.events())
+                .isEqualTo(RereadTimeline.of(timeline).events().size());
+        assertThat(Omissions.unkept(reading))
+                .doesNotContainKeys(
+                        Reason.ARGUMENT,
+                        Reason.FIELD,
+                        Reason.ASYNC,
+                        Reason.NO_NUMBER,
+                        Reason.OTHER_PHASE,
+                        Reason.OTHER_METADATA,
+                        Reason.LONG_NAME,
+                        Reason.PROCESS);
     }
 
     @Property(tries = 200)
@@ -93,8 +114,9 @@ final class RereadProperties {
         assertThat(info.clockErrorNs()).isEqualTo(timeline.info().clockErrorNs());
         assertThat(calendarNs(reading.timeline())).isEqualTo(calendarNs(timeline));
         if (asChrome) {
-            assertThat(info.devices()).extracting("backend").containsExactly(
-                    timeline.info().devices().get(0).backend());
+            assertThat(info.devices())
+                    .extracting("backend")
+                    .containsExactly(timeline.info().devices().get(0).backend());
         }
     }
 
@@ -103,15 +125,12 @@ final class RereadProperties {
             throws IOException {
         FixedTimeline unique = timeline.withFlowsOfTwoSpans();
 
-        assertThat(flows(reread(unique, asChrome).timeline()))
-                .containsExactlyInAnyOrderElementsOf(flows(unique));
+        assertThat(flows(reread(unique, asChrome).timeline())).containsExactlyInAnyOrderElementsOf(flows(unique));
     }
 
     @Property(tries = 200)
-    void noFlowIsMadeUpWhereNumbersRepeat(@ForAll FixedTimeline timeline, @ForAll boolean asChrome)
-            throws IOException {
-        assertThat(flows(timeline))
-                .containsAll(flows(reread(timeline, asChrome).timeline()));
+    void noFlowIsMadeUpWhereNumbersRepeat(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
+        assertThat(flows(timeline)).containsAll(flows(reread(timeline, asChrome).timeline()));
     }
 
     @Property(tries = 200)
@@ -121,7 +140,7 @@ final class RereadProperties {
         Timeline second = reread(first, !asChrome).timeline();
 
         assertThat(withoutStepNames(RereadTimeline.of(second).events()))
-                .containsExactlyInAnyOrderElementsOf(withoutStepNames(
-                        RereadTimeline.of(first).events()));
+                .containsExactlyInAnyOrderElementsOf(
+                        withoutStepNames(RereadTimeline.of(first).events()));
     }
 }

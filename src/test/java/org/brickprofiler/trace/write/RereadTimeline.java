@@ -78,7 +78,8 @@ record RereadTimeline(List<Replayed> events, Map<Replayed, List<Replayed>> flows
                     -1);
             events.add(replayed);
             if (span.flowOut() != 0) {
-                starts.computeIfAbsent(span.flowOut(), flow -> new ArrayList<>()).add(replayed);
+                starts.computeIfAbsent(span.flowOut(), flow -> new ArrayList<>())
+                        .add(replayed);
             }
             if (span.flowIn() != 0) {
                 ends.computeIfAbsent(span.flowIn(), flow -> new ArrayList<>()).add(replayed);

@@ -28,8 +28,14 @@ final class SimulatedDeviceTrace {
     static final long NS_OUT = 9_000;
 
     private static final List<BrickId> LAYER = List.of(
-            BrickId.RMS_NORM, BrickId.QKV_PROJECTION, BrickId.FUSED_ATTENTION, BrickId.OUTPUT_PROJECTION,
-            BrickId.ALL_REDUCE, BrickId.GATE_PROJECTION, BrickId.ACTIVATION, BrickId.DOWN_PROJECTION);
+            BrickId.RMS_NORM,
+            BrickId.QKV_PROJECTION,
+            BrickId.FUSED_ATTENTION,
+            BrickId.OUTPUT_PROJECTION,
+            BrickId.ALL_REDUCE,
+            BrickId.GATE_PROJECTION,
+            BrickId.ACTIVATION,
+            BrickId.DOWN_PROJECTION);
 
     /** What a pass does on the device. */
     static final int BRICKS_OF_A_PASS = 2 + LAYERS * LAYER.size();

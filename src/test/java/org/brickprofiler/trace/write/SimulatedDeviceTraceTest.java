@@ -45,7 +45,9 @@ final class SimulatedDeviceTraceTest {
     @BeforeAll
     void record() throws IOException {
         trace = ChromeTrace.of(SimulatedDeviceTrace.timeline());
-        onDevice = trace.of("X").stream().filter(event -> event.get("args").has("stream")).toList();
+        onDevice = trace.of("X").stream()
+                .filter(event -> event.get("args").has("stream"))
+                .toList();
     }
 
     private static long argument(JsonNode event, String name) {
@@ -58,7 +60,8 @@ final class SimulatedDeviceTraceTest {
         assertThat(onDevice).hasSize(BRICKS);
         assertThat(onDevice.stream().map(event -> argument(event, "stream")).collect(Collectors.toSet()))
                 .containsExactlyInAnyOrder(7L, 8L);
-        assertThat(onDevice).allSatisfy(event -> assertThat(event.get("tid").asLong()).isEqualTo(argument(event, "stream")));
+        assertThat(onDevice)
+                .allSatisfy(event -> assertThat(event.get("tid").asLong()).isEqualTo(argument(event, "stream")));
     }
 
     /** It pairs the calls and the work of a correlation, and calls must be of these names. */
@@ -86,10 +89,14 @@ final class SimulatedDeviceTraceTest {
                 .filter(event -> event.get("args").get("category").asText().equals("Communication"))
                 .toList();
 
-        assertThat(collectives).hasSize(SimulatedDeviceTrace.PASSES * SimulatedDeviceTrace.LAYERS).allSatisfy(event -> {
-            assertThat(event.get("name").asText()).isEqualTo("nccl:AllReduce").matches(COMMUNICATION);
-            assertThat(event.get("args").get("brick").asText()).isEqualTo("AllReduce");
-        });
+        assertThat(collectives)
+                .hasSize(SimulatedDeviceTrace.PASSES * SimulatedDeviceTrace.LAYERS)
+                .allSatisfy(event -> {
+                    assertThat(event.get("name").asText())
+                            .isEqualTo("nccl:AllReduce")
+                            .matches(COMMUNICATION);
+                    assertThat(event.get("args").get("brick").asText()).isEqualTo("AllReduce");
+                });
         assertThat(onDevice)
                 .filteredOn(event -> !collectives.contains(event))
                 .noneSatisfy(event -> assertThat(event.get("name").asText()).matches(COMMUNICATION));
@@ -97,16 +104,25 @@ final class SimulatedDeviceTraceTest {
 
     @Test
     void copiesHaveBytesAndBandwidth() {
-        assertThat(trace.of("X", "gpu_memcpy")).hasSize(2 * SimulatedDeviceTrace.PASSES).allSatisfy(copy -> {
-            boolean isIn = copy.get("args").get("brick").asText().equals("HostToDevice");
-            long bytes = isIn ? SimulatedDeviceTrace.BYTES_IN : SimulatedDeviceTrace.BYTES_OUT;
-            assertThat(copy.get("name").asText()).isEqualTo(isIn ? "Memcpy HtoD" : "Memcpy DtoH").containsPattern(MEMORY);
-            assertThat(argument(copy, "bytes")).isEqualTo(argument(copy, "elements")).isEqualTo(bytes);
-            assertThat(copy.get("args").get("memory bandwidth (GB/s)").asDouble())
-                    .isCloseTo((double) bytes / (isIn ? SimulatedDeviceTrace.NS_IN : SimulatedDeviceTrace.NS_OUT), within(1e-9));
-        });
+        assertThat(trace.of("X", "gpu_memcpy"))
+                .hasSize(2 * SimulatedDeviceTrace.PASSES)
+                .allSatisfy(copy -> {
+                    boolean isIn = copy.get("args").get("brick").asText().equals("HostToDevice");
+                    long bytes = isIn ? SimulatedDeviceTrace.BYTES_IN : SimulatedDeviceTrace.BYTES_OUT;
+                    assertThat(copy.get("name").asText())
+                            .isEqualTo(isIn ? "Memcpy HtoD" : "Memcpy DtoH")
+                            .containsPattern(MEMORY);
+                    assertThat(argument(copy, "bytes"))
+                            .isEqualTo(argument(copy, "elements"))
+                            .isEqualTo(bytes);
+                    assertThat(copy.get("args").get("memory bandwidth (GB/s)").asDouble())
+                            .isCloseTo(
+                                    (double) bytes / (isIn ? SimulatedDeviceTrace.NS_IN : SimulatedDeviceTrace.NS_OUT),
+                                    within(1e-9));
+                });
         assertThat(trace.of("X", "kernel"))
-                .noneSatisfy(kernel -> assertThat(kernel.get("args").has("bytes")).isTrue());
+                .noneSatisfy(
+                        kernel -> assertThat(kernel.get("args").has("bytes")).isTrue());
     }
 
     /** It asks which operator of that prefix is around a launch, and fails where there is none. */
@@ -156,8 +172,11 @@ final class SimulatedDeviceTraceTest {
         TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
         SimulatedStream stream =
                 new SimulatedStream(new SpanSink.Place(Backend.METAL.name(), 0, "simulated M2", "queue", 0), clock, 64);
-        BrickProfiler profiler =
-                BrickProfiler.builder().clock(clock).tracing(recorder).deviceStream(stream).build();
+        BrickProfiler profiler = BrickProfiler.builder()
+                .clock(clock)
+                .tracing(recorder)
+                .deviceStream(stream)
+                .build();
         profiler.enable();
         profiler.stopBrick(profiler.startBrick(BrickId.ALL_REDUCE), 1);
         profiler.endPass();

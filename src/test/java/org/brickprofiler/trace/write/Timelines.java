@@ -33,8 +33,8 @@ final class Timelines extends DomainContextBase {
                         Arbitraries.of(0L, -15L, 1_000L, 86_400_000_000_000L),
                         Arbitraries.of(1L, 1_000L, 30_000_000_000L),
                         events().list().ofMaxSize(14).list().ofSize(6))
-                .as((info, names, tracks, firstNs, unitNs, events) -> new FixedTimeline(
-                        info, names, tracks, placed(tracks, events, firstNs, unitNs)))
+                .as((info, names, tracks, firstNs, unitNs, events) ->
+                        new FixedTimeline(info, names, tracks, placed(tracks, events, firstNs, unitNs)))
                 .withoutEdgeCases();
     }
 
@@ -101,20 +101,18 @@ final class Timelines extends DomainContextBase {
                         Arbitraries.longs().between(-1, 1L << 50),
                         Arbitraries.longs().between(0, 4),
                         Arbitraries.longs().between(0, 4))
-                .as((start, length, name, elements, layer, deviceNs, out, in) -> Event.span(
-                                start, start + length, name)
+                .as((start, length, name, elements, layer, deviceNs, out, in) -> Event.span(start, start + length, name)
                         .of(elements, layer.intValue(), deviceNs)
                         .flow(out, in));
         Arbitrary<Event> samples = spans.filter(span -> span.elements() >= 0).map(Event::timedByDevice);
         Arbitrary<Event> instants = Combinators.combine(
-                        Arbitraries.longs().between(0, 20), Arbitraries.integers().between(0, NAMES - 1))
+                        Arbitraries.longs().between(0, 20),
+                        Arbitraries.integers().between(0, NAMES - 1))
                 .as(Event::instant);
-        return Arbitraries.frequencyOf(
-                Tuple.of(8, spans), Tuple.of(2, samples), Tuple.of(1, instants));
+        return Arbitraries.frequencyOf(Tuple.of(8, spans), Tuple.of(2, samples), Tuple.of(1, instants));
     }
 
-    private static List<List<Event>> placed(
-            List<Track> tracks, List<List<Event>> events, long firstNs, long unitNs) {
+    private static List<List<Event>> placed(List<Track> tracks, List<List<Event>> events, long firstNs, long unitNs) {
         List<List<Event>> placed = new ArrayList<>();
         for (int track = 0; track < tracks.size(); track++) {
             boolean counter = tracks.get(track).kind() == Track.Kind.COUNTER;

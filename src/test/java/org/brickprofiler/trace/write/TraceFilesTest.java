@@ -69,8 +69,8 @@ final class TraceFilesTest {
     void anotherNameIsRefused(String name) throws IOException {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> TraceFiles.write(timeline, folder.resolve(name)))
-                .withMessage("a trace is a file .pftrace, .perfetto-trace, .json or .json.gz, not "
-                        + folder.resolve(name));
+                .withMessage(
+                        "a trace is a file .pftrace, .perfetto-trace, .json or .json.gz, not " + folder.resolve(name));
         assertThat(files()).isEmpty();
     }
 
