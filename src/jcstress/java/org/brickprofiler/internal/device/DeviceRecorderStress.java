@@ -184,7 +184,7 @@ public final class DeviceRecorderStress {
         }
     }
 
-    /** A start is read by one thread and used by another, while a third one takes what was queued. */
+    /** A start that one thread has read is used by another, which measures from a start of its own, too. */
     @JCStressTest
     @Outcome(id = "2, 200, 0, 63", expect = ACCEPTABLE, desc = "each from its own start; the last mark is kept")
     @Outcome(id = "2, 300, 0, 63", expect = ACCEPTABLE, desc = "a mark of the other lay within one")
@@ -207,6 +207,30 @@ public final class DeviceRecorderStress {
         @Actor
         public void measuring() {
             recorder.endSince(0, 0, recorder.markStart(0), 1);
+        }
+
+        @Arbiter
+        public void arbiter(JJJJ_Result r) {
+            count(r);
+        }
+    }
+
+    /** A start is used while another thread takes the queued samples and starts. */
+    @JCStressTest
+    @Outcome(id = "1, 100, 0, 63", expect = ACCEPTABLE, desc = "from its start; the last mark is kept")
+    @Outcome(expect = FORBIDDEN, desc = "lost, repeated, unresolved, or a mark that is not free")
+    @State
+    public static class StartsWhileTaken extends OneStream {
+        private final long start;
+
+        public StartsWhileTaken() {
+            super(64);
+            start = recorder.markStart(0);
+        }
+
+        @Actor
+        public void using() {
+            recorder.endSince(0, 0, start, 1);
         }
 
         @Actor
