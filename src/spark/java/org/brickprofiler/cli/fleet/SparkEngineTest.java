@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.spark.sql.SparkSession;
+import org.brickprofiler.BrickId;
 import org.brickprofiler.cli.Brick;
 import org.brickprofiler.cli.fleet.Manifest.PackFile;
 import org.brickprofiler.testing.ChildProcess;
@@ -39,7 +40,10 @@ final class SparkEngineTest {
     static void start() throws Exception {
         System.setProperty("org.slf4j.simpleLogger.log.org.apache", "error");
         SimulatedFleet.Shape shape = new SimulatedFleet.Shape("007", 64, 60, 5);
-        files = new SimulatedFleet(shape, SimulatedFleet.studyFaults(shape)).write(folder, true);
+        List<SimulatedFleet.Injected> faults = new ArrayList<>(SimulatedFleet.studyFaults(shape));
+        // Each question is to have an answer, and no fault of the study is a drift.
+        faults.add(new SimulatedFleet.Injected(SimulatedFleet.Fault.DRIFT, 5, BrickId.RMS_NORM, 0.15, 0, 60));
+        files = new SimulatedFleet(shape, faults).write(folder, true);
         duck = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults());
         spark = FleetEngine.open("spark", new FleetEngine.Options(1 << 29, 2, folder, "local[2]"));
     }
