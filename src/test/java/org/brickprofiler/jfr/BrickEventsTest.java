@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -69,9 +70,11 @@ final class BrickEventsTest {
         return RecordingFile.readAllEvents(file);
     }
 
+    /** In the order of their beginnings: a file has them in the order of its buffers. */
     private static List<RecordedEvent> named(List<RecordedEvent> events, String name) {
         return events.stream()
                 .filter(event -> event.getEventType().getName().equals(name))
+                .sorted(Comparator.comparing(RecordedEvent::getStartTime))
                 .toList();
     }
 
