@@ -22,7 +22,7 @@ built() {
 }
 # Folders too: one is newer where a file in it was removed.
 is_stale() {
-    [[ -z $1 || -n $(find "$root/pom.xml" "$root/build" "$root"/src/{main,cli,examples} "$root/native/gpu-check/java" -newer "$1" -print -quit) ]]
+    [[ -z $1 || -n $(find "$root/pom.xml" "$root/build" "$root"/src/{main,cli,fleet,readers,examples} "$root/native/gpu-check/java" -newer "$1" -print -quit) ]]
 }
 if is_stale "$(built)"; then
     echo "pack: building, since the program is missing or older than its sources"

@@ -20,7 +20,7 @@ else
     jar=$(ls -t "$root"/target/brick-profiler-*-cli.jar 2>/dev/null | head -n 1)
 fi
 [[ -f $jar ]] || die "nothing is built here: run mvn -q package -DskipTests, or unpack what pack.sh made"
-if [[ -n ${root:-} && -n $(find "$root/pom.xml" "$root/build" "$root"/src/{main,cli,examples} "$root/native/gpu-check/java" -newer "$jar" -print -quit) ]]; then
+if [[ -n ${root:-} && -n $(find "$root/pom.xml" "$root/build" "$root"/src/{main,cli,fleet,readers,examples} "$root/native/gpu-check/java" -newer "$jar" -print -quit) ]]; then
     die "what is built is older than its sources: run mvn -q package -DskipTests"
 fi
 

@@ -10,7 +10,6 @@ module org.brickprofiler {
     requires org.eclipse.collections.impl;
     requires org.slf4j;
     requires static java.logging;
-    requires static java.sql;
     requires static org.jspecify;
     requires static com.sun.jna;
     requires static io.opentelemetry.api;
@@ -34,6 +33,8 @@ module org.brickprofiler {
     exports org.brickprofiler.device;
     exports org.brickprofiler.device.cuda;
     exports org.brickprofiler.device.metal;
+    exports org.brickprofiler.device.opencl;
+    exports org.brickprofiler.export;
     exports org.brickprofiler.graph;
     exports org.brickprofiler.jfr;
     exports org.brickprofiler.kernel;
@@ -46,17 +47,17 @@ module org.brickprofiler {
     exports org.brickprofiler.tile;
     exports org.brickprofiler.trace;
     exports org.brickprofiler.trace.otel;
-    exports org.brickprofiler.trace.read;
     exports org.brickprofiler.trace.write;
 
     opens org.brickprofiler.device.metal to
             com.sun.jna;
+    opens org.brickprofiler.device.opencl to
+            com.sun.jna;
 
-    uses org.brickprofiler.internal.io.FileFormat;
-    uses org.brickprofiler.internal.record.SpanSinkProvider;
+    uses org.brickprofiler.internal.record.SettingAction;
 
-    provides org.brickprofiler.internal.io.FileFormat with
-            org.brickprofiler.report.setting.JsonProfiles;
-    provides org.brickprofiler.internal.record.SpanSinkProvider with
+    provides org.brickprofiler.internal.record.SettingAction with
+            org.brickprofiler.export.setting.ProfileOutput,
+            org.brickprofiler.export.setting.WindowSetting,
             org.brickprofiler.trace.setting.FileTracing;
 }

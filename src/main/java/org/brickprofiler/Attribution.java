@@ -3,7 +3,7 @@ package org.brickprofiler;
 /** How deferred measurements that share one synchronisation divide the time before it. */
 public enum Attribution {
     /**
-     * Each measurement lasts from its start to the synchronisation. Right for one brick between synchronisations; the
+     * Each measurement lasts from its start to the synchronisation. This suits one brick between synchronisations; the
      * spans of several overlap, and their sum exceeds the time that passed. The default.
      */
     LITERAL,

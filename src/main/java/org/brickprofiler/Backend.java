@@ -1,11 +1,13 @@
 package org.brickprofiler;
 
-/** Where a kernel runs. */
+/** The kind of device that a kernel runs on. */
 public enum Backend {
     /** The host's processors. */
     CPU,
     /** An NVIDIA GPU. */
     CUDA,
     /** An Apple GPU. */
-    METAL
+    METAL,
+    /** A device of OpenCL. */
+    OPENCL
 }

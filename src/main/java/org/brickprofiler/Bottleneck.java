@@ -1,6 +1,8 @@
 package org.brickprofiler;
 
-/** What limits a brick, as its author found. Where two snapshots disagree, a merge keeps the later constant. */
+/**
+ * The resource that limits a brick, as its author found. If two snapshots disagree, a merge keeps the later constant.
+ */
 public enum Bottleneck {
     /** Nobody has said. */
     UNKNOWN,

@@ -7,10 +7,11 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Says which brick a method is. The agent times it where the package stands under {@code annotated:} in its rules;
- * without the agent nothing happens, and nothing of this library is needed when the program runs.
+ * Declares that a method is a brick. The agent times the method if its package is listed under {@code annotated:} in
+ * the rules. Without the agent the annotation has no effect, and the program needs no part of this library at run time.
  *
- * <p>A method of several rows may carry {@code @Brick(value = BrickId.RMS_NORM, elements = "rows.length")}.
+ * <p>A method that processes several rows may have the annotation {@code @Brick(value = BrickId.RMS_NORM, elements =
+ * "rows.length")}.
  */
 @Documented
 @Retention(RetentionPolicy.CLASS)
@@ -18,16 +19,16 @@ import java.lang.annotation.Target;
 public @interface Brick {
 
     /**
-     * The brick.
+     * Returns the brick.
      *
-     * @return a known one
+     * @return a known brick
      */
     BrickId value();
 
     /**
-     * How many elements each call processes, in the words of the agent's rules.
+     * Returns the number of elements that each call processes, in the syntax of the agent's rules.
      *
-     * @return a number, or a parameter or {@code this} and what of it
+     * @return a number, or an expression that begins with a parameter or {@code this}
      */
     String elements() default "1";
 }

@@ -1,6 +1,9 @@
 package org.brickprofiler;
 
-/** What kind of work a brick does. */
+import java.util.ArrayList;
+import java.util.List;
+
+/** The kind of work of a brick. */
 public enum BrickCategory {
     /** Normalisation. */
     NORM("Norm"),
@@ -8,7 +11,7 @@ public enum BrickCategory {
     ATTENTION("Attention"),
     /** The feed-forward block, experts included. */
     FFN("FFN"),
-    /** What fits no other category; dynamic bricks unless they are given one. */
+    /** Bricks that fit no other category, and dynamic bricks without a category of their own. */
     OTHER("Other"),
     /** Sparse linear algebra. */
     SPARSE("Sparse"),
@@ -25,6 +28,9 @@ public enum BrickCategory {
     /** Matrix products of which it is not known which projection they are. */
     MATRIX_PRODUCT("Matrix product");
 
+    private static final List<BrickCategory> ALL = List.of(values());
+    private static final List<String> DISPLAY_NAMES = listNames();
+
     private final String displayName;
 
     BrickCategory(String displayName) {
@@ -32,7 +38,7 @@ public enum BrickCategory {
     }
 
     /**
-     * The name in reports.
+     * Returns the name in reports.
      *
      * @return for example {@code "Attention"}
      */
@@ -40,9 +46,28 @@ public enum BrickCategory {
         return displayName;
     }
 
-    /** The number of this category; the only reader of the ordinal. */
+    /** Returns the number of this category; the only reader of the ordinal. */
     @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
     int index() {
         return ordinal();
+    }
+
+    /** Returns the category of an {@link #index()}. */
+    static BrickCategory of(int index) {
+        return ALL.get(index);
+    }
+
+    /** Returns the display names of all categories, by {@link #index()}. */
+    static List<String> displayNames() {
+        return DISPLAY_NAMES;
+    }
+
+    /** A loop: the first lambda of a virtual machine takes longer to make than a profiler. */
+    private static List<String> listNames() {
+        List<String> names = new ArrayList<>();
+        for (BrickCategory category : ALL) {
+            names.add(category.displayName);
+        }
+        return List.copyOf(names);
     }
 }

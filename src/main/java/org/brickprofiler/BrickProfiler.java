@@ -2,27 +2,48 @@ package org.brickprofiler;
 
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.brickprofiler.checksum.ChecksumLog;
+import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.graph.GraphRecorder;
+import org.brickprofiler.internal.device.DeviceRecorder;
+import org.brickprofiler.internal.device.MarkToken;
 import org.brickprofiler.internal.io.SwitchSetting;
+import org.brickprofiler.internal.record.BrickKeys;
 import org.brickprofiler.internal.record.LayerToken;
+import org.brickprofiler.internal.record.Layers;
+import org.brickprofiler.internal.record.Listeners;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.OwnSamples;
 import org.brickprofiler.internal.record.PendingResolver;
+import org.brickprofiler.internal.record.PerThread;
+import org.brickprofiler.internal.record.RunPeriod;
+import org.brickprofiler.internal.record.SelfCost;
+import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.SpanKind;
+import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.internal.record.StatTable;
+import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.TimerToken;
+import org.brickprofiler.internal.record.WindowReaders;
+import org.brickprofiler.internal.record.WorkSums;
 import org.brickprofiler.spi.NanoClock;
+import org.brickprofiler.tile.TileProfiler;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 
 /**
  * Times the bricks of a forward pass and adds them up.
  *
- * <p><b>In a hot loop</b>, a timer around each brick; {@code lap} stops one and starts the next with one clock read:
+ * <p><b>In a hot loop</b>, put a timer around each brick. {@code lap} stops one timer and starts the next with one
+ * clock read:
  *
  * <pre>{@code
  * BrickProfiler profiler = BrickProfiler.enabled();
@@ -33,9 +54,9 @@ import org.slf4j.LoggerFactory;
  * profiler.stopBrick(timer, tokens);
  * }</pre>
  *
- * <p><b>Deferred</b>, where work is enqueued and one synchronisation ends all of it. Several bricks share one here, so
- * each lasts until the next one starts; with a {@linkplain BrickProfilerBuilder#deviceStream device stream} they get
- * the device's own times instead:
+ * <p><b>Deferred</b> measurements suit an engine that enqueues its work and synchronises once. Here several bricks
+ * share one synchronisation, and each brick lasts until the next one starts. With a
+ * {@linkplain BrickProfilerBuilder#deviceStream device stream} bricks get the device's own times instead:
  *
  * <pre>{@code
  * BrickProfiler profiler = BrickProfiler.builder().attribution(Attribution.SEQUENTIAL).build();
@@ -49,77 +70,111 @@ import org.slf4j.LoggerFactory;
  * profiler.finalize(profiler.elapsedNs());
  * }</pre>
  *
- * <p><b>The breakdown</b> is in {@link #categoryStats()}, and in reports of a {@link #snapshot()}.
+ * <p><b>The breakdown</b> by category is in {@link #categoryStats()} and in the reports of a {@link #snapshot()}.
  *
  * <p><b>Threads.</b> Every method may be called from any thread. Recording threads never wait for each other or for a
- * reader; readers, resets and resolutions of pending measurements wait for each other. What a reader gets is consistent
- * brick by brick, and nothing is missing from it once the recording threads are done.
+ * reader. Readers, resets and the resolution of pending measurements wait for each other. A reader never sees half a
+ * sample, and sees every sample once no thread is recording.
  *
  * <p><b>The switch.</b> While the profiler is off, every method that records is a cheap no-op.
  *
- * <p><b>The timer</b> is a {@code long} that carries the brick and its start. It is a value: it may be stopped on
- * another thread, and stopping it twice counts twice. A timer that was started while the profiler was off is void, and
- * stopping it records nothing.
+ * <p><b>A timer</b> is a {@code long} that carries the brick and its start. It is a value: any thread may stop it, and
+ * stopping it twice records two samples. A timer that was started while the profiler was off is void: stopping it
+ * records nothing.
  *
  * <p><b>Names.</b> A name stands for the {@link BrickId} that {@link BrickId#parse} finds, otherwise for a dynamic
- * brick. There is room for at least 4,000 of those; further new names share one brick called {@value #OTHER_NAMES}, and
- * that is logged once.
+ * brick. At least 4,000 dynamic bricks have room. Further names share one brick called {@value #OTHER_NAMES}, which is
+ * logged once.
  *
- * <p><b>Errors.</b> Negative durations, elements, bytes and cycles, and null and empty names, are refused with an
- * {@link IllegalArgumentException}; nothing is recorded then. Any other null is refused with a
- * {@link NullPointerException} whose message names the parameter, on the hot path that of the dereference itself; a
- * void timer and a null brick while the profiler is off are not looked at.
+ * <p><b>Errors.</b> A negative duration, number of elements, bytes or cycles, and a null or empty name, throw an
+ * {@link IllegalArgumentException}, and nothing is recorded. Any other null throws a {@link NullPointerException}; its
+ * message names the parameter, except on the hot path. While the profiler is off, methods of the hot path check neither
+ * timers nor bricks.
  */
-public final class BrickProfiler extends BrickResults {
+public final class BrickProfiler {
 
-    /** The name under which bricks past the bound are counted. */
+    /** The name of the brick that counts the samples of all names past the bound. */
     public static final String OTHER_NAMES = NameTable.OTHER_NAMES;
 
-    /** Of bricks and steps for one snapshot, at most. */
+    /** A snapshot reads bricks and steps at most this often. */
     private static final int MOST_READINGS = 4;
 
-    // What the way of a sample reads, here and not behind another object: each load that waits for another one takes
-    // its
-    // time again where a clock read waits for all before it.
+    /** The stream of bricks that are started without naming a stream. */
+    private static final int DEFAULT_STREAM = 0;
+
+    // Fields of the hot path live here, not behind another object: where a clock read waits for earlier loads, each
+    // dependent load adds its latency.
 
     private volatile boolean enabled;
 
     /** The clock that the builder was given; null for the system's. */
     private final @Nullable NanoClock ownClock;
 
-    /** The bricks of device streams; null where there are none. */
-    private final @Nullable DeviceTimers devices;
+    /** The marks on device streams; null without a device stream. */
+    private final @Nullable DeviceRecorder devices;
 
     /** Whether the graph or a listener follows the bricks. Written while holding {@code this}. */
-    private volatile boolean followed;
+    volatile boolean followed;
 
-    /** Made when it is first asked for, while holding {@code this}. */
-    private volatile @Nullable GraphRecorder graph;
+    private final NameTable names = BrickId.newNameTable();
+    private final TableRegistry registry;
 
-    /** Who follows the steps. Made when the first one begins, while holding {@code this}. */
-    private volatile @Nullable StepRecorder steps;
+    /** The tables of the registry, by thread. */
+    final PerThread<StatTable, ?> tables;
 
     private volatile SyncMode mode = SyncMode.DEFERRED;
     private volatile long epochNs;
 
-    // The rest is for boundaries and readers.
+    /** Made by the first call of {@link #graph}, while holding {@code this}. */
+    private volatile @Nullable GraphRecorder graph;
+
+    /** Made by the first {@link #beginStep}, while holding {@code this}. */
+    private volatile @Nullable StepRecorder steps;
+
+    // The other fields serve boundaries and readers.
 
     private final NanoClock clock;
+    private final List<String> streamNames;
+    private final @Nullable DeviceStream firstStream;
+    private final SpanSink.Names spanNames = names.spanNames(BrickCategory.displayNames());
+    /** The layer of each thread: its own, or the one that it works for. */
+    final Layers layers = new Layers();
+
+    private final WorkSums work = new WorkSums(names, BrickId.FIXED_KEYS);
     private final PendingResolver resolver;
-    private final AtomicLong droppedPending = new AtomicLong();
-    private final AtomicBoolean dropLogged = new AtomicBoolean();
     private final ChecksumLog checksums;
     private final boolean hasPercentiles;
-    private final Listeners listeners = new Listeners();
+    private final Listeners<ProfilerListener> listeners = new Listeners<>();
+    private final BrickScope noScope = new BrickScope(this, TimerToken.VOID, 0);
+    private final RunPeriod period;
+    private final SelfCost selfCost;
+    private final Results results;
+    private final TileProfiler tiles;
 
-    /** What the log of checksums asks about samples. */
+    private final BrickKeys keys = new BrickKeys(names, BrickCategory.displayNames(), BrickProfiler.class);
+
+    private final WindowReaders<ProfileSnapshot> windows = new WindowReaders<>(new SnapshotDifference());
+
+    static {
+        WindowReaders.register(new Windows());
+    }
+
+    /** Gives the export, an outer package, access to the readers of windows that applications cannot reach. */
+    private static final class Windows implements Function<Object, WindowReaders<ProfileSnapshot>> {
+        @Override
+        public WindowReaders<ProfileSnapshot> apply(Object profiler) {
+            return ((BrickProfiler) profiler).windows;
+        }
+    }
+
+    /** Tells the log of checksums the sample that belongs to an output. */
     private final class Samples implements OwnSamples {
         @Override
         public int key(String name) {
             return names.find(name);
         }
 
-        /** Not what the thread has resolved for a device: that is of an earlier pass, and may be another thread's. */
+        /** Skips samples that the thread resolved for a device: they belong to an earlier pass or to another thread. */
         @Override
         public @Nullable StatTable table() {
             return devices == null || mode == SyncMode.NONE ? registry.ownTable() : null;
@@ -131,16 +186,25 @@ public final class BrickProfiler extends BrickResults {
         }
     }
 
-    /** A profiler that is off, with the default options. */
+    /** Makes a profiler that is off, with the default options. */
     public BrickProfiler() {
         this(builder());
     }
 
     BrickProfiler(BrickProfilerBuilder options) {
-        super(options);
         clock = options.clock;
         ownClock = clock == NanoClock.SYSTEM ? null : clock;
-        devices = options.streams.isEmpty() ? null : new DeviceTimers(this, options);
+        SpanSink sink = options.tracing;
+        SpanStore spans = sink == null ? null : sink.bricks(spanNames);
+        registry = new TableRegistry(BrickId.FIXED_KEYS, options.percentiles, names, spans, layers);
+        tables = registry.threads();
+        period = new RunPeriod(clock.nanoTime());
+        selfCost = SelfCost.of(options.percentiles, registry.hasSpans());
+        results = new Results(names, period, selfCost, options.identity);
+        tiles = new TileProfiler(clock, sink);
+        streamNames = List.copyOf(options.streams.keySet());
+        firstStream = options.firstStream();
+        devices = options.recorder(registry, spanNames, this);
         resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);
         checksums = new ChecksumLog(options.checksums, new Samples());
         epochNs = period.originNs();
@@ -148,7 +212,7 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * A profiler that is on, with the default options.
+     * Creates a profiler that is on, with the default options.
      *
      * @return a new profiler
      */
@@ -159,7 +223,7 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * Begins to choose options.
+     * Returns a builder with the default options.
      *
      * @return a builder with the default options
      */
@@ -170,46 +234,45 @@ public final class BrickProfiler extends BrickResults {
     // ---- the switch ----
 
     /**
-     * Switches recording on. The first time in a virtual machine it also starts a daemon thread that measures, a second
-     * later and with some milliseconds of work, what recording costs. Does nothing where the system property
-     * {@code brick.profiler}, or else the environment variable {@code BRICK_PROFILER}, is {@code false}, {@code off} or
-     * {@code 0}: then no profiler of the virtual machine, tiles and graphs and kernel timings included, ever records,
-     * which is logged once. {@code brick run} uses that to learn how fast a program is by itself.
+     * Switches recording on. The first call in a virtual machine also starts a daemon thread that measures the cost of
+     * recording one second later, which takes some milliseconds. If the system property {@code brick.profiler}, or else
+     * the environment variable {@code BRICK_PROFILER}, is {@code false}, {@code off} or {@code 0}, this method does
+     * nothing: no profiler of the virtual machine ever records, nor do tiles, graphs and kernel timings, which is
+     * logged once. {@code brick run} uses this switch to measure the speed of a program without the profiler.
      *
-     * <p>Where the system property {@code brick.profiler.export}, or else the environment variable
+     * <p>If the system property {@code brick.profiler.export}, or else the environment variable
      * {@code BRICK_PROFILER_EXPORT}, names a folder, the first profiler of the virtual machine that is switched on
-     * begins to export its windows there, of the length or steps that {@code brick.profiler.export_every} or
-     * {@code BRICK_PROFILER_EXPORT_EVERY} names, such as {@code 500 ms}, {@code 10 s} (as where neither is set),
-     * {@code 5 min} or {@code 100 steps}.
+     * exports its windows to this folder. The property {@code brick.profiler.export_every}, or else the variable
+     * {@code BRICK_PROFILER_EXPORT_EVERY}, sets the length of a window, such as {@code 500 ms}, {@code 10 s} (the
+     * default), {@code 5 min} or {@code 100 steps}.
      *
-     * <p>Where the system property {@code brick.profiler.out}, or else the environment variable
-     * {@code BRICK_PROFILER_OUT}, names a file, the profile of all profilers that were switched on is written there
-     * when the virtual machine ends, as {@code brick run} wants it: what they hold then and what
-     * {@link #snapshotAndReset} returned before, merged; not what {@link #reset} forgot. A file of an earlier run is
-     * deleted by the first call. A file that the application has written itself is left as it is. Where another
-     * process, such as a child that inherited the variable, has written the file, the profile goes to
-     * {@code NAME-PID.json} beside it, and {@code brick run} refuses the run. With {@code BRICK_PROFILER=off} the
-     * profile has no bricks.
+     * <p>If the system property {@code brick.profiler.out}, or else the environment variable
+     * {@code BRICK_PROFILER_OUT}, names a file, the virtual machine writes one profile there when it ends, for
+     * {@code brick run}. The profile merges all profilers that were switched on: their current samples, and those that
+     * {@link #snapshotAndReset} returned before, but not those that {@link #reset} forgot. The first call deletes a
+     * file of an earlier run. A file that the application has written itself stays as it is. If another process, such
+     * as a child that inherited the variable, has written the file, the profile goes to {@code NAME-PID.json} beside
+     * it, and {@code brick run} refuses the run. With {@code BRICK_PROFILER=off} the profile has no bricks.
      */
     public void enable() {
-        ProfileOutput.add(self());
-        if (!SwitchSetting.ofProfiler().on()) {
-            return;
+        boolean records = SwitchSetting.ofProfiler().on();
+        if (records) {
+            selfCost.start(new Results.FirstUses());
+            switchOn();
         }
-        selfCost.start();
-        switchOn();
-        ExportSetting.startOnce(this);
+        SettingAction.runAll(this, records);
     }
 
-    /** Switches recording on, and measures nothing. */
+    /** Switches recording on without measuring its cost. */
     void switchOn() {
         period.resume(nowNs());
         enabled = true;
     }
 
     /**
-     * Switches recording off; what was recorded stays. A profiler with device streams gives the marks back that running
-     * timers and starts of deferred measurements hold: after {@link #enable()}, what began before is unresolved.
+     * Switches recording off and keeps all samples. A profiler with device streams gives back the marks of running
+     * timers and of starts of deferred measurements: a brick that began before and ends after the next
+     * {@link #enable()} is unresolved.
      */
     public void disable() {
         enabled = false;
@@ -220,11 +283,10 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * Whether recording is on.
+     * Returns whether recording is on.
      *
      * @return true between {@link #enable} and {@link #disable}
      */
-    @Override
     public boolean isEnabled() {
         return enabled;
     }
@@ -237,7 +299,6 @@ public final class BrickProfiler extends BrickResults {
      * @param id the brick
      * @return the timer, for {@link #stopBrick} or {@link #lap(long, long, BrickId)}
      */
-    @Override
     public long startBrick(BrickId id) {
         return enabled ? start(id.index()) : TimerToken.VOID;
     }
@@ -246,9 +307,8 @@ public final class BrickProfiler extends BrickResults {
      * Starts timing a brick by its key.
      *
      * @param key what {@link #brickKey(String)} of this profiler returned
-     * @return the timer; void where no brick has that key
+     * @return the timer; void if no brick has that key
      */
-    @Override
     public long startBrick(int key) {
         return enabled && hasBrick(key) ? start(key) : TimerToken.VOID;
     }
@@ -260,13 +320,12 @@ public final class BrickProfiler extends BrickResults {
      * @return the timer
      * @throws IllegalArgumentException when the name is null or empty
      */
-    @Override
     public long startBrick(String name) {
-        return enabled ? start(keyOf(name)) : TimerToken.VOID;
+        return enabled ? start(brickKey(name)) : TimerToken.VOID;
     }
 
     private long start(int key) {
-        return devices == null ? TimerToken.pack(key, nowNs()) : devices.start(key);
+        return devices == null ? TimerToken.pack(key, nowNs()) : startOn(devices, DEFAULT_STREAM, key);
     }
 
     /**
@@ -276,7 +335,6 @@ public final class BrickProfiler extends BrickResults {
      * @param elements elements the brick processed: tokens, rows, pages, of a copy bytes
      * @throws IllegalArgumentException when the elements are negative
      */
-    @Override
     public void stopBrick(long timer, long elements) {
         if (timer == TimerToken.VOID || !enabled) {
             requireNotNegative("elements", elements);
@@ -285,7 +343,7 @@ public final class BrickProfiler extends BrickResults {
         if (devices == null) {
             stop(timer, elements, nowNs());
         } else {
-            devices.stop(timer, elements);
+            stopOn(devices, timer, elements);
         }
     }
 
@@ -293,7 +351,7 @@ public final class BrickProfiler extends BrickResults {
         stop(tables.own(), timer, elements, nowNs);
     }
 
-    /** Adds the sample of a timer that is not void to the calling thread's own table, or else to where it may go. */
+    /** Adds the sample of a timer that is not void to the calling thread's own table, or to a shared one. */
     void stop(@Nullable StatTable own, long timer, long elements, long nowNs) {
         if (own == null || !own.addTimed(timer, nowNs, elements)) {
             addWithoutRow(timer, elements, nowNs);
@@ -343,7 +401,7 @@ public final class BrickProfiler extends BrickResults {
      * @param timer what starting it returned; a void one only starts the next
      * @param elements elements the brick processed
      * @param nextKey the key of the brick that begins
-     * @return the timer of the next brick; void where no brick has that key
+     * @return the timer of the next brick; void if no brick has that key
      * @throws IllegalArgumentException when the elements are negative
      */
     public long lap(long timer, long elements, int nextKey) {
@@ -356,7 +414,7 @@ public final class BrickProfiler extends BrickResults {
 
     private long lapTo(long timer, long elements, int nextKey) {
         if (devices != null) {
-            return devices.lap(timer, elements, nextKey);
+            return lapOn(devices, timer, elements, nextKey);
         }
         long nowNs = nowNs();
         if (timer == TimerToken.VOID) {
@@ -368,7 +426,7 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * The same calls for the loop of one thread, which is not looked up at each call.
+     * Returns timers for the loop of one thread. They save the lookup of the thread in each call.
      *
      * @return what records for the calling thread; not to be used by another thread
      */
@@ -376,10 +434,559 @@ public final class BrickProfiler extends BrickResults {
         return new ThreadProfiler(this, Thread.currentThread());
     }
 
+    // ---- bricks on device streams ----
+
+    /** Starts a brick on a device stream; in {@link SyncMode#NONE} the host's clock times it. */
+    long startOn(DeviceRecorder marks, int stream, int key) {
+        return mode == SyncMode.NONE ? MarkToken.host(key, nowNs()) : marks.start(key, stream);
+    }
+
+    private void stopOn(DeviceRecorder marks, long timer, long elements) {
+        requireNotNegative("elements", elements);
+        int key = MarkToken.key(timer);
+        if (!hasBrick(key)) {
+            return;
+        }
+        if (MarkToken.isDevice(timer)) {
+            followLaunch(marks, timer, marks.stop(timer, elements), elements);
+            if (mode == SyncMode.IMMEDIATE) {
+                marks.await();
+            }
+        } else {
+            long nowNs = nowNs();
+            long elapsedNs = MarkToken.elapsedNs(timer, nowNs);
+            registry.add(key, elapsedNs, nowNs, elements);
+            follow(key, nowNs - elapsedNs, nowNs, elements);
+            reportSample(key, elapsedNs, nowNs, elements);
+        }
+    }
+
+    /** Stops a timer, unless it is void, and starts another brick: with one mark unless the mode waits at each stop. */
+    private long lapOn(DeviceRecorder marks, long timer, long elements, int nextKey) {
+        requireNotNegative("elements", elements);
+        SyncMode now = mode;
+        boolean onStream = MarkToken.isDevice(timer) && hasBrick(MarkToken.key(timer));
+        if (now == SyncMode.IMMEDIATE || now == SyncMode.NONE || !onStream) {
+            if (timer != TimerToken.VOID) {
+                stopOn(marks, timer, elements);
+            }
+            return startOn(marks, onStream ? marks.stream(timer) : DEFAULT_STREAM, nextKey);
+        }
+        long next = marks.lap(timer, elements, nextKey);
+        if (followed) {
+            followLaunch(marks, timer, marks.startedNs(next), elements);
+        }
+        return next;
+    }
+
+    /** Follows a brick of a device by the host's times: the graph's order is that of the launches. */
+    private void followLaunch(DeviceRecorder marks, long timer, long endNs, long elements) {
+        long startNs = endNs == DeviceRecorder.NO_TIME ? endNs : marks.startedNs(timer);
+        if (startNs != DeviceRecorder.NO_TIME) {
+            follow(MarkToken.key(timer), startNs, endNs, elements);
+        }
+    }
+
+    // ---- dynamic bricks ----
+
+    /**
+     * Returns the key of a brick, for the hot path. A new name becomes a dynamic brick of category
+     * {@link BrickCategory#OTHER}. Works while the profiler is off, too.
+     *
+     * @param name a name
+     * @return its key, the same for the life of the profiler
+     * @throws IllegalArgumentException when the name is null or empty
+     */
+    public int brickKey(String name) {
+        return names.keyOf(requireName(name), BrickCategory.OTHER.index());
+    }
+
+    /**
+     * Returns the key of a brick, for the hot path. A new name becomes a dynamic brick of the given category; an
+     * existing brick, and the {@link BrickId} that the name stands for, keep their category; if it differs from the
+     * given one, this is logged once for each brick. {@link #ownBrickKey} makes a dynamic brick of an alias.
+     *
+     * @param name a name
+     * @param category the category of a new brick
+     * @return its key, the same for the life of the profiler
+     * @throws IllegalArgumentException when the name is null or empty
+     */
+    public int brickKey(String name, BrickCategory category) {
+        return keys.keyOf(requireName(name), category.index());
+    }
+
+    /**
+     * Returns the key of a dynamic brick that has exactly this name, even if the name is an alias or a spelling of a
+     * {@link BrickId}: an engine's own {@code "head"} is then not {@link BrickId#LM_HEAD}. From this call on the name
+     * means that brick in all methods of this profiler that take a name; samples that were recorded by the name before
+     * stay with the known brick. Works while the profiler is off, too.
+     *
+     * @param name a name that is no {@linkplain BrickId#displayName() display name}
+     * @param category the category of the brick; an existing brick keeps its own, which is logged once
+     * @return its key, the same for the life of the profiler
+     * @throws IllegalArgumentException when the name is null or empty, or the display name of a known brick or
+     *     {@value #OTHER_NAMES}: reports could not tell the two bricks apart
+     */
+    public int ownBrickKey(String name, BrickCategory category) {
+        return keys.ownKeyOf(requireName(name), category.index());
+    }
+
+    // ---- outside hot loops ----
+
+    /**
+     * Runs and times a piece of code. The sample is recorded even if the code throws.
+     *
+     * @param id the brick
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @throws IllegalArgumentException when the elements are negative; the code is not run then
+     */
+    public void time(BrickId id, long elements, Runnable body) {
+        requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
+        run(startBrick(id), elements, body);
+    }
+
+    /**
+     * Runs and times a piece of code that has a result. The sample is recorded even if the code throws.
+     *
+     * @param <T> the type of the result
+     * @param id the brick
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @return what the code returned
+     * @throws IllegalArgumentException when the elements are negative; the code is not run then
+     */
+    public <T extends @Nullable Object> T time(BrickId id, long elements, Supplier<T> body) {
+        requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
+        return get(startBrick(id), elements, body);
+    }
+
+    /**
+     * Runs and times a piece of code, as {@link #time(BrickId, long, Runnable)} does.
+     *
+     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @throws IllegalArgumentException when no brick has that key or the elements are negative; the code is not run
+     *     then
+     */
+    public void time(int key, long elements, Runnable body) {
+        requireKey(key);
+        requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
+        run(startBrick(key), elements, body);
+    }
+
+    /**
+     * Runs and times a piece of code that has a result, as {@link #time(BrickId, long, Supplier)} does.
+     *
+     * @param <T> the type of the result
+     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @return what the code returned
+     * @throws IllegalArgumentException when no brick has that key or the elements are negative; the code is not run
+     *     then
+     */
+    public <T extends @Nullable Object> T time(int key, long elements, Supplier<T> body) {
+        requireKey(key);
+        requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
+        return get(startBrick(key), elements, body);
+    }
+
+    /**
+     * Runs and times a piece of code, as {@link #time(BrickId, long, Runnable)} does.
+     *
+     * @param name the brick's name
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty; the code is not
+     *     run then
+     */
+    public void time(String name, long elements, Runnable body) {
+        requireName(name);
+        requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
+        run(startBrick(name), elements, body);
+    }
+
+    /**
+     * Runs and times a piece of code that has a result, as {@link #time(BrickId, long, Supplier)} does.
+     *
+     * @param <T> the type of the result
+     * @param name the brick's name
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @return what the code returned
+     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty; the code is not
+     *     run then
+     */
+    public <T extends @Nullable Object> T time(String name, long elements, Supplier<T> body) {
+        requireName(name);
+        requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
+        return get(startBrick(name), elements, body);
+    }
+
+    private void run(long timer, long elements, Runnable body) {
+        try {
+            body.run();
+        } finally {
+            stopBrick(timer, elements);
+        }
+    }
+
+    private <T extends @Nullable Object> T get(long timer, long elements, Supplier<T> body) {
+        try {
+            return body.get();
+        } finally {
+            stopBrick(timer, elements);
+        }
+    }
+
+    /**
+     * Starts timing a brick until the scope is closed.
+     *
+     * @param id the brick
+     * @param elements elements it processes
+     * @return the scope, for a {@code try} statement; one that does nothing while the profiler is off
+     * @throws IllegalArgumentException when the elements are negative
+     */
+    public BrickScope scope(BrickId id, long elements) {
+        requireNotNegative("elements", elements);
+        return isEnabled() ? new BrickScope(this, startBrick(id), elements) : noScope;
+    }
+
+    /**
+     * Starts timing a brick until the scope is closed.
+     *
+     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @param elements elements it processes
+     * @return the scope, for a {@code try} statement; one that does nothing while the profiler is off
+     * @throws IllegalArgumentException when no brick has that key, or the elements are negative
+     */
+    public BrickScope scope(int key, long elements) {
+        requireKey(key);
+        requireNotNegative("elements", elements);
+        return isEnabled() ? new BrickScope(this, startBrick(key), elements) : noScope;
+    }
+
+    /**
+     * Starts timing a brick until the scope is closed.
+     *
+     * @param name the brick's name
+     * @param elements elements it processes
+     * @return the scope, for a {@code try} statement; one that does nothing while the profiler is off
+     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty
+     */
+    public BrickScope scope(String name, long elements) {
+        requireName(name);
+        requireNotNegative("elements", elements);
+        return isEnabled() ? new BrickScope(this, startBrick(name), elements) : noScope;
+    }
+
+    // ---- durations measured elsewhere ----
+
+    /**
+     * Records a sample that was timed elsewhere.
+     *
+     * @param id the brick
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @throws IllegalArgumentException when a number is negative
+     */
+    public void record(BrickId id, long elapsedNs, long elements) {
+        requireSample(elapsedNs, elements);
+        if (isEnabled()) {
+            add(id.index(), elapsedNs, elements);
+        }
+    }
+
+    /**
+     * Records a sample that was timed elsewhere.
+     *
+     * @param key the brick's key
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @throws IllegalArgumentException when a number is negative, or no brick has that key
+     */
+    public void record(int key, long elapsedNs, long elements) {
+        requireKey(key);
+        requireSample(elapsedNs, elements);
+        if (isEnabled()) {
+            add(key, elapsedNs, elements);
+        }
+    }
+
+    /**
+     * Records a sample that was timed elsewhere.
+     *
+     * @param name the brick's name
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @throws IllegalArgumentException when a number is negative, or the name is null or empty
+     */
+    public void record(String name, long elapsedNs, long elements) {
+        requireName(name);
+        requireSample(elapsedNs, elements);
+        if (isEnabled()) {
+            add(brickKey(name), elapsedNs, elements);
+        }
+    }
+
+    /**
+     * Records a sample that was timed elsewhere.
+     *
+     * @param name the brick's name
+     * @param elapsed its duration, up to 292 years
+     * @param elements elements it processed
+     * @throws IllegalArgumentException when the duration is negative or too long, the elements are negative, or the
+     *     name is null or empty
+     */
+    public void record(String name, Duration elapsed, long elements) {
+        try {
+            record(name, elapsed.toNanos(), elements);
+        } catch (ArithmeticException tooLong) {
+            throw new IllegalArgumentException("elapsed " + elapsed + " does not fit in 64 bits of ns", tooLong);
+        }
+    }
+
+    private void add(int key, long elapsedNs, long elements) {
+        long nowNs = nowNs();
+        registry.add(key, elapsedNs, nowNs, elements);
+        reportSample(key, elapsedNs, nowNs, elements);
+    }
+
+    /**
+     * Records a sample with the bytes that went in and came out.
+     *
+     * @param id the brick
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param inputBytes bytes read, or before compression
+     * @param outputBytes bytes written, or after compression
+     * @throws IllegalArgumentException when a number is negative
+     */
+    public void recordBytes(BrickId id, long elapsedNs, long elements, long inputBytes, long outputBytes) {
+        requireBytes(elapsedNs, elements, inputBytes, outputBytes);
+        if (isEnabled()) {
+            addBytes(id.index(), elapsedNs, elements, inputBytes, outputBytes);
+        }
+    }
+
+    /**
+     * Records a sample with the bytes that went in and came out.
+     *
+     * @param key the brick's key
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param inputBytes bytes read, or before compression
+     * @param outputBytes bytes written, or after compression
+     * @throws IllegalArgumentException when a number is negative, or no brick has that key
+     */
+    public void recordBytes(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
+        requireKey(key);
+        requireBytes(elapsedNs, elements, inputBytes, outputBytes);
+        if (isEnabled()) {
+            addBytes(key, elapsedNs, elements, inputBytes, outputBytes);
+        }
+    }
+
+    /**
+     * Records a sample with the bytes that went in and came out.
+     *
+     * @param name the brick's name
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param inputBytes bytes read, or before compression
+     * @param outputBytes bytes written, or after compression
+     * @throws IllegalArgumentException when a number is negative, or the name is null or empty
+     */
+    public void recordBytes(String name, long elapsedNs, long elements, long inputBytes, long outputBytes) {
+        requireName(name);
+        requireBytes(elapsedNs, elements, inputBytes, outputBytes);
+        if (isEnabled()) {
+            addBytes(brickKey(name), elapsedNs, elements, inputBytes, outputBytes);
+        }
+    }
+
+    private static void requireBytes(long elapsedNs, long elements, long inputBytes, long outputBytes) {
+        requireSample(elapsedNs, elements);
+        requireNotNegative("inputBytes", inputBytes);
+        requireNotNegative("outputBytes", outputBytes);
+    }
+
+    private void addBytes(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
+        StatTable table = registry.acquire();
+        long nowNs = nowNs();
+        table.addBytes(key, elapsedNs, nowNs, elements, inputBytes, outputBytes);
+        registry.release(table);
+        reportSample(key, elapsedNs, nowNs, elements);
+    }
+
+    /**
+     * Records a sample with its processor cycles.
+     *
+     * @param id the brick
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param cycles cycles it took; 0 if they were not measured
+     * @throws IllegalArgumentException when a number is negative
+     */
+    public void recordCycles(BrickId id, long elapsedNs, long elements, long cycles) {
+        requireCycles(elapsedNs, elements, cycles);
+        if (isEnabled()) {
+            addCycles(id.index(), elapsedNs, elements, cycles);
+        }
+    }
+
+    /**
+     * Records a sample with its processor cycles.
+     *
+     * @param key the brick's key
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param cycles cycles it took; 0 if they were not measured
+     * @throws IllegalArgumentException when a number is negative, or no brick has that key
+     */
+    public void recordCycles(int key, long elapsedNs, long elements, long cycles) {
+        requireKey(key);
+        requireCycles(elapsedNs, elements, cycles);
+        if (isEnabled()) {
+            addCycles(key, elapsedNs, elements, cycles);
+        }
+    }
+
+    /**
+     * Records a sample with its processor cycles.
+     *
+     * @param name the brick's name
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param cycles cycles it took; 0 if they were not measured
+     * @throws IllegalArgumentException when a number is negative, or the name is null or empty
+     */
+    public void recordCycles(String name, long elapsedNs, long elements, long cycles) {
+        requireName(name);
+        requireCycles(elapsedNs, elements, cycles);
+        if (isEnabled()) {
+            addCycles(brickKey(name), elapsedNs, elements, cycles);
+        }
+    }
+
+    private static void requireCycles(long elapsedNs, long elements, long cycles) {
+        requireSample(elapsedNs, elements);
+        requireNotNegative("cycles", cycles);
+    }
+
+    private void addCycles(int key, long elapsedNs, long elements, long cycles) {
+        StatTable table = registry.acquire();
+        long nowNs = nowNs();
+        table.addCycles(key, elapsedNs, nowNs, elements, cycles);
+        registry.release(table);
+        reportSample(key, elapsedNs, nowNs, elements);
+    }
+
+    // ---- what there was to do ----
+
+    /**
+     * Records the work of samples of a brick, which {@link #stopBrick} does not know. Call it once for each sample, or
+     * once for each pass with the sum of the pass. The bytes also count as the working set.
+     *
+     * @param id the brick
+     * @param flops floating-point operations; a multiplication with an addition counts as two
+     * @param bytes bytes that the brick reads and writes, each counted once
+     * @throws IllegalArgumentException when a number is negative
+     */
+    public void recordWork(BrickId id, long flops, long bytes) {
+        WorkSums.require(flops, bytes);
+        if (isEnabled()) {
+            work.record(id.index(), flops, bytes, bytes);
+        }
+    }
+
+    /**
+     * Records what samples of a brick had to do: see {@link #recordWork(BrickId, long, long)}.
+     *
+     * @param key the brick's key
+     * @param flops floating-point operations
+     * @param bytes bytes that it had to read and write
+     * @throws IllegalArgumentException when a number is negative, or no brick has that key
+     */
+    public void recordWork(int key, long flops, long bytes) {
+        requireKey(key);
+        WorkSums.require(flops, bytes);
+        if (isEnabled()) {
+            work.record(key, flops, bytes, bytes);
+        }
+    }
+
+    /**
+     * Records what samples of a brick had to do: see {@link #recordWork(BrickId, long, long)}.
+     *
+     * @param name the brick's name
+     * @param flops floating-point operations
+     * @param bytes bytes that it had to read and write
+     * @throws IllegalArgumentException when a number is negative, or the name is null or empty
+     */
+    public void recordWork(String name, long flops, long bytes) {
+        requireName(name);
+        WorkSums.require(flops, bytes);
+        if (isEnabled()) {
+            work.record(brickKey(name), flops, bytes, bytes);
+        }
+    }
+
+    /**
+     * Records what samples of a brick had to do, with its working set: see {@link #recordWork(BrickId, long, long)}.
+     *
+     * @param id the brick
+     * @param done the work
+     */
+    public void recordWork(BrickId id, Work done) {
+        Objects.requireNonNull(done, "done");
+        if (isEnabled()) {
+            work.record(id.index(), done.flops(), done.bytes(), done.workingSetBytes());
+        }
+    }
+
+    /**
+     * Records what samples of a brick had to do, with its working set: see {@link #recordWork(BrickId, long, long)}.
+     *
+     * @param key the brick's key
+     * @param done the work
+     * @throws IllegalArgumentException when no brick has that key
+     */
+    public void recordWork(int key, Work done) {
+        requireKey(key);
+        Objects.requireNonNull(done, "done");
+        if (isEnabled()) {
+            work.record(key, done.flops(), done.bytes(), done.workingSetBytes());
+        }
+    }
+
+    /**
+     * Records what samples of a brick had to do, with its working set: see {@link #recordWork(BrickId, long, long)}.
+     *
+     * @param name the brick's name
+     * @param done the work
+     * @throws IllegalArgumentException when the name is null or empty
+     */
+    public void recordWork(String name, Work done) {
+        requireName(name);
+        Objects.requireNonNull(done, "done");
+        if (isEnabled()) {
+            work.record(brickKey(name), done.flops(), done.bytes(), done.workingSetBytes());
+        }
+    }
+
     // ---- the mode and the epoch ----
 
     /**
-     * When pending measurements are resolved.
+     * Returns when pending measurements are resolved.
      *
      * @return the mode, {@link SyncMode#DEFERRED} unless set
      */
@@ -397,31 +1004,30 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * The time of deferred measurements: read it where one begins.
+     * Returns the time of deferred measurements. Call it at the beginning of a measurement.
      *
-     * <p>With a device stream each call sets a mark at the end of the first stream's queue, as starting a brick does
-     * and at the same cost, which is some times that of reading the clock; {@link #recordDeferred(BrickId, long, long)}
-     * finds the start again by the returned number, on whichever thread. {@link BrickStream#elapsedNs()} sets one on
-     * another stream. So read it for nothing else there, and not while a stream is captured that marks would disturb. A
-     * start is known for any number of passes, and holds a mark of the stream only until the device has reached it: at
-     * least 32,768 starts are kept at which no measurement has begun so far, and the latest 4,096 others.
-     * {@link #reset()} and {@link #disable()} forget them. While the profiler is off, and in {@link SyncMode#NONE}, no
-     * mark is set.
+     * <p>With a device stream each call sets a mark at the end of the first stream's queue, at the cost of starting a
+     * brick, which is several times that of a clock read. {@link #recordDeferred(BrickId, long, long)} finds the start
+     * by the returned number, on any thread. {@link BrickStream#elapsedNs()} sets a mark on another stream. With a
+     * device stream, call it for starts of measurements only, and not during a capture that marks would disturb. A
+     * start stays known for any number of passes, and holds a mark only until the device has reached it. At least
+     * 32,768 starts without a measurement are kept, and the latest 4,096 others. {@link #reset()} and
+     * {@link #disable()} forget all starts. While the profiler is off, and in {@link SyncMode#NONE}, no mark is set.
      *
      * @return ns since the epoch: the construction, or the last {@link #resetEpoch}. With a device stream no two calls
-     *     return the same, on whichever stream of the profiler: where the clock stands still between them, the later
-     *     one returns as little more as it takes
+     *     on any stream of the profiler return the same number: if the clock stands still between them, the later call
+     *     returns slightly more
      */
     public long elapsedNs() {
-        return elapsedNs(DeviceTimers.DEFAULT_STREAM);
+        return elapsedNs(DEFAULT_STREAM);
     }
 
     long elapsedNs(int stream) {
-        DeviceTimers marked = marking();
-        return (marked == null ? nowNs() : marked.startNs(stream)) - epochNs;
+        DeviceRecorder marked = marking();
+        return (marked == null ? nowNs() : marked.markStart(stream)) - epochNs;
     }
 
-    /** Makes now the epoch. Measurements already pending keep their true start. */
+    /** Sets the epoch to the present. Pending measurements keep their true start. */
     public void resetEpoch() {
         epochNs = nowNs();
     }
@@ -429,15 +1035,15 @@ public final class BrickProfiler extends BrickResults {
     // ---- deferred measurements ----
 
     /**
-     * Queues a measurement until its end is known. It lasts at least until {@link #finalize(long)} or a boundary. At
-     * most 1,048,576 wait for each thread; a further one is dropped, counted, and logged once.
+     * Queues a measurement until its end is known, at {@link #finalize(long)} or a boundary. At most 1,048,576
+     * measurements wait for each thread; a further one is dropped, counted, and logged once.
      *
-     * <p>With a device stream the measurement is what the first stream does from the mark that {@link #elapsedNs()} set
-     * when it returned the start to a mark that this call sets: call it right after its work was enqueued. Several may
-     * begin at one start, and any thread may call it. If the start is another number, such as a time of the
-     * application's own clock or the start of another stream, if no mark was left for it, or if it is too old, the
-     * measurement is unresolved, and {@link DeviceTime#withoutStart()} counts it. Work of another stream is measured by
-     * {@link BrickStream#recordDeferred(BrickId, long, long)}, from a start of that stream.
+     * <p>With a device stream the measurement is the device's time between two marks of the first stream: the one that
+     * {@link #elapsedNs()} set when it returned the start, and one that this call sets. Call it right after enqueueing
+     * the work. Several may begin at one start, and any thread may call it. If the start is another number, such as a
+     * time of the application's own clock or the start of another stream, if no mark was left for it, or if it is too
+     * old, the measurement is unresolved, and {@link DeviceTime#withoutStart()} counts it. Work of another stream is
+     * measured by {@link BrickStream#recordDeferred(BrickId, long, long)}, from a start of that stream.
      *
      * @param id the brick
      * @param startNs when it began, as {@link #elapsedNs()} read it
@@ -447,7 +1053,7 @@ public final class BrickProfiler extends BrickResults {
     public void recordDeferred(BrickId id, long startNs, long elements) {
         requireNotNegative("elements", elements);
         if (enabled) {
-            defer(id.index(), startNs, elements);
+            defer(id.index(), DEFAULT_STREAM, startNs, elements);
         }
     }
 
@@ -463,7 +1069,7 @@ public final class BrickProfiler extends BrickResults {
         requireKey(key);
         requireNotNegative("elements", elements);
         if (enabled) {
-            defer(key, startNs, elements);
+            defer(key, DEFAULT_STREAM, startNs, elements);
         }
     }
 
@@ -479,43 +1085,29 @@ public final class BrickProfiler extends BrickResults {
         requireName(name);
         requireNotNegative("elements", elements);
         if (enabled) {
-            defer(keyOf(name), startNs, elements);
+            defer(brickKey(name), DEFAULT_STREAM, startNs, elements);
         }
-    }
-
-    private void defer(int key, long startNs, long elements) {
-        defer(key, DeviceTimers.DEFAULT_STREAM, startNs, elements);
     }
 
     void defer(int key, int stream, long startNs, long elements) {
-        DeviceTimers marked = marking();
+        DeviceRecorder marked = marking();
         if (marked != null) {
-            marked.defer(key, stream, epochNs + startNs, elements);
+            marked.endSince(key, stream, epochNs + startNs, elements);
         } else if (!registry.defer(key, epochNs + startNs, elements)) {
-            drop(key);
+            resolver.drop(names.name(key));
         }
     }
 
-    /** Whose marks time deferred measurements now; null where the host's clock does. */
-    private @Nullable DeviceTimers marking() {
+    /** Returns the marks that time deferred measurements now; null if the host's clock times them. */
+    private @Nullable DeviceRecorder marking() {
         return devices == null || !enabled || mode == SyncMode.NONE ? null : devices;
     }
 
-    private void drop(int key) {
-        if (dropLogged.compareAndSet(false, true)) {
-            LoggerFactory.getLogger(BrickProfiler.class)
-                    .warn(
-                            "too many deferred measurements wait for finalize: '{}' and further ones are dropped",
-                            names.name(key));
-        }
-        droppedPending.incrementAndGet();
-    }
-
     /**
-     * Resolves every pending measurement: each lasts from its start to the given end, or to the next start where the
-     * profiler was built with {@link Attribution#SEQUENTIAL}. One that began after the end counts as 0 ns. Nothing
-     * happens where none is pending. Call it once per forward pass, after the device was waited for. With a device
-     * stream the given end ends nothing: what the device has done gets the device's own times, the rest stays pending.
+     * Resolves every pending measurement. Each lasts from its start to the given end or, with
+     * {@link Attribution#SEQUENTIAL}, to the next start. A measurement that began after the end counts as 0 ns. Call it
+     * once per forward pass, after waiting for the device. With a device stream the given end is not used: measurements
+     * that the device has finished get the device's own times, and the others stay pending.
      *
      * @param endNs when the pending work ended, as {@link #elapsedNs()} read it
      */
@@ -527,16 +1119,16 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * Whether measurements wait for {@link #finalize(long)} or a boundary.
+     * Returns whether measurements wait for {@link #finalize(long)} or a boundary.
      *
-     * @return true where at least one does
+     * @return true if at least one does
      */
     public boolean hasPending() {
         return pendingCount() > 0;
     }
 
     /**
-     * How many measurements wait for {@link #finalize(long)} or a boundary.
+     * Returns how many measurements wait for {@link #finalize(long)} or a boundary.
      *
      * @return 0 or more; exact while nobody records
      */
@@ -547,25 +1139,25 @@ public final class BrickProfiler extends BrickResults {
     // ---- layers and passes ----
 
     /**
-     * Marks the beginning of a layer on the calling thread, for timeline and graph; layers are counted from 0 in each
-     * pass, while the profiler is off, too. Needed where bricks came before the layer, or other threads work for it,
-     * see {@link #layerToken}: without this call a layer begins where the last boundary was.
+     * Marks the beginning of a layer on the calling thread, for timeline and graph. Layers are counted from 0 in each
+     * pass, even while the profiler is off. Without this call a layer begins at the last boundary. Call it if bricks
+     * run before the layer, or if other threads work for the layer, see {@link #layerToken}.
      *
-     * <p>A boundary may lie within a brick, as it does where {@code lap} goes on over it: the brick then belongs as a
-     * whole to the layer in which it ran longest, or to none where that was outside of layers.
+     * <p>A boundary may lie within a brick, for example if {@code lap} continues over it. The whole brick then belongs
+     * to the layer in which it ran longest, or to none if it ran longest outside of layers.
      *
-     * <p>Layers do not nest. Where the one before was not ended, an exception has ended its pass: it ends there, and
-     * this layer is number 0 of the next pass.
+     * <p>Layers do not nest. An open layer ends with its pass. Starting another layer first also ends the pass; the new
+     * layer is number 0 of the next pass.
      */
     public void startLayer() {
         beginLayer(Layers.NEXT);
     }
 
     /**
-     * Marks the beginning of a layer by its number, where an engine knows it or does not go through all layers in
-     * order; otherwise as {@link #startLayer()}, which counts on from it.
+     * Marks the beginning of a layer by its number, for engines that do not go through all layers in order.
+     * {@link #startLayer()} counts on from it.
      *
-     * @param number its number, from 0; from 1,048,574 on all are that one
+     * @param number its number, from 0; larger numbers than 1,048,574 count as that one
      * @throws IllegalArgumentException when the number is negative; no layer begins then
      */
     public void startLayer(int number) {
@@ -587,9 +1179,9 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * Marks the end of a layer. In the modes {@link SyncMode#IMMEDIATE} and {@link SyncMode#PER_LAYER} it waits for the
-     * bricks that the calling thread stopped on devices, once for each stream, and resolves them; deferred measurements
-     * without a device end now. In the other modes nothing is resolved.
+     * Marks the end of a layer. In the modes {@link SyncMode#IMMEDIATE} and {@link SyncMode#PER_LAYER} it waits once
+     * for each stream on which the calling thread stopped bricks, and resolves these bricks; deferred measurements
+     * without a device end now. The other modes resolve nothing here.
      */
     public void endLayer() {
         SyncMode now = mode;
@@ -606,12 +1198,11 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * Marks the end of a forward pass: of the device streams on which the calling thread stopped bricks since it last
-     * ended a pass. It waits for the last of these bricks on each stream, not for what was enqueued behind it, nor for
-     * bricks of other threads; those have ends of their own, or {@link BrickStream#endPass()}. What the thread waited
-     * for is resolved when the call returns; deferred measurements without a device end now. In {@link SyncMode#NONE}
-     * it waits for nothing. A layer that has begun and not ended ends here, and the thread's next one is number 0: a
-     * pass that may throw calls this in a {@code finally}.
+     * Marks the end of a forward pass. On each device stream on which the calling thread stopped bricks since it last
+     * ended a pass, it waits for the last of these bricks; never for later work or for bricks of other threads, which
+     * end their own passes or call {@link BrickStream#endPass()}. The bricks are resolved when the call returns;
+     * deferred measurements without a device end now. In {@link SyncMode#NONE} it waits for nothing. An open layer ends
+     * here, and the thread's next layer is number 0. If a pass may throw, call this method in a {@code finally}.
      */
     public void endPass() {
         passEnds(mode != SyncMode.NONE);
@@ -619,8 +1210,8 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * Marks the end of a forward pass and waits for nothing: bricks that devices have done are resolved, the others
-     * stay pending until a later boundary finds them done. Deferred measurements without a device stay pending.
+     * Marks the end of a forward pass without waiting. Bricks that devices have finished are resolved; the others stay
+     * pending until a later boundary finds them finished. Deferred measurements without a device stay pending.
      */
     public void endPassAsync() {
         passEnds(false);
@@ -650,8 +1241,8 @@ public final class BrickProfiler extends BrickResults {
     private void endStep(StepRecorder recorder, long endNs) {
         if (enabled) {
             Step step = recorder.end(endNs, hasPending(), !listeners.isEmpty());
-            if (step != null) {
-                listeners.stepEnded(step);
+            if (step != null && !listeners.isEmpty()) {
+                listeners.ofStep(each -> each.stepEnded(step));
             }
         } else {
             recorder.interrupt();
@@ -674,9 +1265,9 @@ public final class BrickProfiler extends BrickResults {
     // ---- steps ----
 
     /**
-     * Begins a step: a forward pass of which it is known what it works on. It ends with the pass, at the calling
-     * thread's next {@link #endPass} or {@link #endPassAsync}, and is then one of the
-     * {@linkplain ProfileSnapshot#steps() steps}.
+     * Begins a step: a forward pass whose phase, batch and lengths are known. The step ends with the pass, at the
+     * calling thread's next {@link #endPass} or {@link #endPassAsync}, and then counts in
+     * {@linkplain ProfileSnapshot#steps() the steps of a snapshot}.
      *
      * <pre>{@code
      * profiler.beginStep(StepInfo.decode(kvLength));
@@ -685,15 +1276,16 @@ public final class BrickProfiler extends BrickResults {
      * profiler.endPass();
      * }</pre>
      *
-     * <p>The step's time is the host's, so that it should end where the engine has waited for its device. Its brick
-     * time by category is what all threads stopped or resolved meanwhile; it is not known, and counted nowhere, where
-     * another step was under way at the same time, or measurements were pending at its beginning or are at its end.
+     * <p>The time of a step is the host's: end it after the engine has waited for its device. Its brick time by
+     * category is the sum of the samples that all threads stopped or resolved during the step. This time is unknown,
+     * and counts nowhere, if another step was under way at the same time, or if measurements were pending at the
+     * beginning or the end of the step.
      *
-     * <p>A step that is under way on this thread, or on one that has ended, is abandoned, as is one at whose end the
-     * profiler is off; a pass whose layer is open ends. This call takes a lock and one look at each brick of each
-     * thread, and so does the end of the step; a pass without it pays nothing.
+     * <p>A step that is still under way on this thread, or on a thread that has ended, is abandoned, and so is a step
+     * at whose end the profiler is off. A pass with an open layer ends. This call and the end of the step take a lock
+     * and read each brick of each thread; a pass without a step pays nothing.
      *
-     * @param info what it works on
+     * @param info the phase, batch and lengths of the step
      */
     public void beginStep(StepInfo info) {
         Objects.requireNonNull(info, "info");
@@ -702,7 +1294,9 @@ public final class BrickProfiler extends BrickResults {
         }
         StepRecorder recorder = steps;
         if (enabled) {
-            listeners.stepBegan(info);
+            if (!listeners.isEmpty()) {
+                listeners.ofStep(each -> each.stepBegan(info));
+            }
             long startNs = (recorder == null ? stepRecorder() : recorder).begin(info, hasPending());
             if (registry.hasSpans()) {
                 long tokens = info.prefillTokens() + info.outputTokens() + info.draftedTokens();
@@ -723,11 +1317,11 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * Records that drafted tokens of the calling thread's step were right; several calls add up. Does nothing where no
-     * step is under way.
+     * Records accepted tokens of the draft of the calling thread's step; several calls add up. Does nothing if no step
+     * is under way.
      *
-     * @param tokens tokens, of those that {@link StepInfo#draftedTokens()} announced
-     * @throws IllegalArgumentException when the number is negative, or larger than what is left of the announced ones;
+     * @param tokens accepted tokens, out of {@link StepInfo#draftedTokens()}
+     * @throws IllegalArgumentException when the number is negative, or exceeds the drafted tokens that are left;
      *     nothing is counted then
      */
     public void recordAcceptedTokens(long tokens) {
@@ -744,8 +1338,8 @@ public final class BrickProfiler extends BrickResults {
      * Returns a token of the layer that the calling thread works for: the one that it began with {@link #startLayer}
      * and has not ended, or the one it was given by {@link #workFor}. While the {@linkplain #graph() graph} is on, the
      * token also carries the brick that the calling thread is timing, which becomes the parent of the bricks that other
-     * threads record for the token: so take the token where the work is handed out, inside that brick, and give it to
-     * the tasks:
+     * threads record for the token. Take the token inside that brick, before the work is handed out, and pass it to the
+     * tasks:
      *
      * <pre>{@code
      * long timer = profiler.startBrick(BrickId.FUSED_ATTENTION);
@@ -761,8 +1355,8 @@ public final class BrickProfiler extends BrickResults {
      * profiler.stopBrick(timer, tokens);
      * }</pre>
      *
-     * <p>On the calling thread itself, which may do a part of the work, bricks belong to the bricks that they run
-     * inside, as always. A token allocates nothing, but while the graph is on it allocates one object and returns after
+     * <p>If the calling thread does a part of the work, its bricks belong to the bricks inside which they run, as
+     * always. A token allocates nothing, except while the graph is on: then it allocates one object and returns after
      * the clock has advanced.
      *
      * @return the token, which stays good for that layer of that pass; 0 if the thread works for none
@@ -774,23 +1368,22 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * The number of the layer that the calling thread works for, of {@link #layerToken}; the layer of a checksum that
-     * is recorded now.
+     * Returns the number of the layer that the calling thread works for. A checksum that is recorded now belongs to
+     * this layer.
      *
-     * @return 0 or more; -1 where it works for none
+     * @return 0 or more; -1 if the thread works for no layer
      */
     public int currentLayer() {
         return LayerToken.layer(layers.current());
     }
 
     /**
-     * Makes the calling thread work for a layer until the next such call: in timeline and graph its bricks belong to
-     * that layer, in the graph to the brick that the token carries. Passes that run at the same time on other threads
-     * have tokens of their own. Allocates nothing but for a thread's first call, and costs nothing where it is not
-     * called.
+     * Makes the calling thread work for a layer until the next such call. In timeline and graph its bricks belong to
+     * that layer, and in the graph to the brick that the token carries. Passes that run at the same time on other
+     * threads have tokens of their own. Only a thread's first call allocates.
      *
      * @param layer the token that {@link #layerToken} returned on the thread of the pass, or 0 for none
-     * @return the token that this thread worked for before, to be given back
+     * @return the token that this thread worked for before; pass it to this method when the work is done
      */
     public long workFor(long layer) {
         long before = layers.workFor(layer);
@@ -809,13 +1402,14 @@ public final class BrickProfiler extends BrickResults {
     // ---- the whole ----
 
     /**
-     * Everything known now: immutable, consistent brick by brick, and fit to be merged. Measures nothing itself; what
-     * recording costs is 0, for not known, where the first profiler was switched on a second ago or less.
+     * Returns an immutable profile of all samples so far, which can be merged with others. Its cost of recording is 0,
+     * for unknown, if the first profiler of the virtual machine was switched on less than about a second ago.
      *
      * @return the snapshot
      */
     public ProfileSnapshot snapshot() {
-        Results.Settings settings = settings(droppedPending.get(), pendingCount(), resolver.overlaps(), graph);
+        Results.Settings settings =
+                results.settings(resolver.dropped(), pendingCount(), resolver.overlaps(), !tiles.isEnabled(), graph);
         for (int attempt = 1; ; attempt++) {
             StepRecorder recorder = steps;
             StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.read();
@@ -827,8 +1421,8 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * Takes a snapshot and begins anew. No sample is lost or counted twice, even while others record: each is in
-     * exactly one of consecutive snapshots. Pending measurements stay pending.
+     * Takes a snapshot and forgets its samples. Each sample is in exactly one of consecutive snapshots, even while
+     * other threads record. Pending measurements stay pending.
      *
      * @return the snapshot
      */
@@ -836,13 +1430,13 @@ public final class BrickProfiler extends BrickResults {
         return windows.taking(this::takeAndReset);
     }
 
-    /** Several parts, where steps ended between the reading of the steps and that of the bricks, make one. */
+    /** Takes several parts and merges them if steps end between the readings of the steps and of the bricks. */
     private ProfileSnapshot takeAndReset() {
         ProfileSnapshot taken = null;
         for (int attempt = 1; ; attempt++) {
             RunPeriod.Part part = period.endAndRestart(nowNs());
-            Results.Settings settings =
-                    settings(droppedPending.getAndSet(0), pendingCount(), resolver.takeOverlaps(), graph);
+            Results.Settings settings = results.settings(
+                    resolver.takeDropped(), pendingCount(), resolver.takeOverlaps(), !tiles.isEnabled(), graph);
             StepRecorder recorder = steps;
             StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.readAndReset();
             ProfileSnapshot next =
@@ -855,19 +1449,20 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * Whether a reading of the steps is still the newest: bricks of steps that ended since are in the reading of the
-     * bricks, while these steps are not counted. The first reading of a virtual machine loads classes, which takes
-     * long.
+     * Tells whether a reading of the steps is still the newest. If steps have ended since, the reading of the bricks
+     * has their bricks, while the steps are not counted. The first reading of a virtual machine takes long, since it
+     * loads classes.
      */
     private boolean isEnd(@Nullable StepRecorder recorder, StepRecorder.Reading ended) {
         return recorder == steps && (recorder == null || recorder.isEnd(ended));
     }
 
     /**
-     * Forgets all samples and tiles, everything that is pending, checksums and the graph; the next layer of each thread
-     * is number 0 of a new pass. Names, keys, bottlenecks and settings stay, and so does what a sink was given. Samples
-     * that are recorded at the same time count as before or after. A profiler with device streams gives the marks back
-     * that running timers and starts of deferred measurements hold: what began before the reset is unresolved.
+     * Forgets all samples, tiles, pending measurements, checksums and the graph. The next layer of each thread is
+     * number 0 of a new pass. Names, keys, bottlenecks and settings stay, as do spans that a sink has received. A
+     * sample that is recorded at the same time counts as before or after the reset. A profiler with device streams
+     * gives back the marks of running timers and of starts of deferred measurements: a brick that began before the
+     * reset is unresolved.
      */
     public void reset() {
         forget();
@@ -881,7 +1476,7 @@ public final class BrickProfiler extends BrickResults {
         }
     }
 
-    /** Forgets what {@link #reset} does, while passes that are under way go on. */
+    /** Forgets the same as {@link #reset}, but lets open passes go on. */
     void forget() {
         windows.forgetting(this::forgetRecorded);
     }
@@ -902,19 +1497,19 @@ public final class BrickProfiler extends BrickResults {
         if (recorder != null) {
             recorder.reset();
         }
-        droppedPending.set(0);
+        resolver.takeDropped();
         resolver.takeOverlaps();
         period.endAndRestart(nowNs());
     }
 
     /**
-     * Measures, on the calling thread and for about a second, what timing a brick costs here and now: as this profiler
-     * records, and in every other way, with its first device stream too where there is one. The later snapshots hold
-     * it, and with it how bricks lie inside each other, as far as the {@linkplain #graph() graph} has recorded that; so
-     * reports can show {@linkplain RunFacts#netNs times without that cost}. Best called once the work is done: what
-     * other code has made hot, a compiler treats otherwise. It is no part of the time that the profiler was on. With a
-     * device stream the calling thread has to be one that may use the device, which is waited for. Does nothing where
-     * the profiler is switched off from outside, see {@link #enable}.
+     * Measures the cost of timing a brick, on the calling thread, for about a second: with the options of this
+     * profiler, in every other way of recording, and on its first device stream if there is one. Later snapshots
+     * contain the cost and, as far as the {@linkplain #graph() graph} has recorded it, the nesting of bricks; reports
+     * then show {@linkplain RunFacts#netNs times without that cost}. Call it after the work, since the compiler may
+     * treat code differently that was hot before. The measurement does not count as time of the profiler. With a device
+     * stream, call it on a thread that may use the device; the call waits for it. Does nothing if the profiler is
+     * switched off from outside, see {@link #enable}.
      */
     public void calibrate() {
         if (!SwitchSetting.ofProfiler().on()) {
@@ -922,45 +1517,193 @@ public final class BrickProfiler extends BrickResults {
         }
         boolean wasOn = enabled;
         period.pause(nowNs());
-        setCalibration(Calibrator.measure(new Calibrator.Way(
-                clock,
-                hasPercentiles,
-                registry.hasSpans(),
-                Calibrator.Graph.of(graph),
-                devices == null ? null : devices.firstStream())));
+        results.setCalibration(Calibrator.measure(new Calibrator.Way(
+                clock, hasPercentiles, registry.hasSpans(), Calibrator.Graph.of(graph), firstStream)));
         if (wasOn) {
             period.resume(nowNs());
         }
     }
 
-    @Override
-    BrickProfiler self() {
-        return this;
-    }
-
-    @Override
-    Results.Recorded readRecorded(int fromKey, int toKey) {
-        Results.Recorded recorded = devices == null
-                ? new Results.Recorded(registry.read(fromKey, toKey), null, null)
-                : devices.read(fromKey, toKey);
-        return recorded.with(work.read(fromKey, toKey));
+    private Results.Recorded readRecorded(int fromKey, int toKey) {
+        DeviceRecorder marks = devices;
+        return marks == null
+                ? new Results.Recorded(registry.read(fromKey, toKey), null, work.read(fromKey, toKey))
+                : marks.whileQuiet(() -> new Results.Recorded(
+                        registry.read(fromKey, toKey), marks.figures(fromKey, toKey), work.read(fromKey, toKey)));
     }
 
     private Results.Recorded readRecordedAndReset() {
-        Results.Recorded recorded =
-                devices == null ? new Results.Recorded(registry.readAndReset(), null, null) : devices.readAndReset();
-        return recorded.with(work.readAndReset());
+        DeviceRecorder marks = devices;
+        return marks == null
+                ? new Results.Recorded(registry.readAndReset(), null, work.readAndReset())
+                : marks.whileQuiet(() ->
+                        new Results.Recorded(registry.readAndReset(), marks.figuresAndReset(), work.readAndReset()));
     }
 
-    /** Marks on the timeline, if there is one, which phase of a run begins. */
+    /** Marks the beginning of a phase of a run on the timeline, if there is one. */
     void beginPhase(Schedule.Phase phase) {
         registry.phase(phase.index(), nowNs());
+    }
+
+    // ---- results ----
+
+    /**
+     * Returns the stats of a known brick.
+     *
+     * @param id the brick
+     * @return its stats, never null; all zero if nothing was recorded
+     */
+    public BrickStats brickStats(BrickId id) {
+        int key = id.index();
+        return results.brick(key, readRecorded(key, key + 1));
+    }
+
+    /**
+     * Returns the stats of a brick.
+     *
+     * @param name its name or an alias
+     * @return its stats, or empty if nothing was recorded
+     */
+    public Optional<BrickStats> stats(@Nullable String name) {
+        int key = names.find(name);
+        return key < 0
+                ? Optional.empty()
+                : Optional.of(results.brick(key, readRecorded(key, key + 1))).filter(BrickStats::isRecorded);
+    }
+
+    /**
+     * Returns the stats of all bricks.
+     *
+     * @return the bricks that have samples, largest total first; cannot be changed
+     */
+    public List<BrickStats> allBrickStats() {
+        return results.bricks(readRecorded(0, names.size()));
+    }
+
+    /**
+     * Returns the names of the bricks that have samples.
+     *
+     * @return their names, in the order of {@link #allBrickStats()}; cannot be changed
+     */
+    public List<String> brickNames() {
+        return allBrickStats().stream().map(BrickStats::name).toList();
+    }
+
+    /**
+     * Returns the stats of all categories.
+     *
+     * @return an {@code EnumMap} with every category, in order; the caller's own
+     */
+    public Map<BrickCategory, CategoryStats> categoryStats() {
+        return CategoryStats.byCategory(allBrickStats());
+    }
+
+    /**
+     * Returns the sum of the elements of all bricks.
+     *
+     * @return elements
+     */
+    public long totalTokens() {
+        return total().totalElements();
+    }
+
+    /**
+     * Returns the sum of brick time, over all threads.
+     *
+     * @return ns
+     */
+    public long totalNs() {
+        return total().totalNs();
+    }
+
+    /**
+     * Returns elements per second of brick time.
+     *
+     * @return elements/s, 0 if no time was measured
+     */
+    public double totalThroughput() {
+        return total().throughput();
+    }
+
+    private CategoryStats total() {
+        return CategoryStats.sum(categoryStats().values());
+    }
+
+    /**
+     * Returns the profiler of tiles. It has its own switch. {@link #reset()} empties it.
+     *
+     * @return always the same object
+     */
+    public TileProfiler tiles() {
+        return tiles;
+    }
+
+    // ---- what the application knows ----
+
+    /**
+     * Sets the resource that limits a brick. Kept by {@link #reset()}.
+     *
+     * @param name the brick's name; a new one becomes a dynamic brick
+     * @param bottleneck what limits it
+     * @throws IllegalArgumentException when the name is null or empty
+     */
+    public void setBottleneck(String name, Bottleneck bottleneck) {
+        Objects.requireNonNull(bottleneck, "bottleneck");
+        results.setBottleneck(brickKey(name), bottleneck);
+    }
+
+    /**
+     * Sets the hit rate of the L2 cache. Kept by {@link #reset()}.
+     *
+     * @param rate the share of accesses; clamped to 0 to 1
+     * @throws IllegalArgumentException when the rate is not a number
+     */
+    public void setL2CacheHitRate(double rate) {
+        results.setL2CacheHitRate(rate);
+    }
+
+    /**
+     * Returns the hit rate of the L2 cache.
+     *
+     * @return 0 to 1, or empty if the application has not set it
+     */
+    public OptionalDouble l2CacheHitRate() {
+        return results.l2CacheHitRate();
+    }
+
+    /**
+     * Sets whether transfers between host and device copy nothing. Kept by {@link #reset()}.
+     *
+     * @param on true if they copy nothing
+     */
+    public void setZeroCopy(boolean on) {
+        results.setZeroCopy(on);
+    }
+
+    /**
+     * Returns whether transfers between host and device copy nothing.
+     *
+     * @return the value that the application set; false by default
+     */
+    public boolean isZeroCopy() {
+        return results.isZeroCopy();
+    }
+
+    /**
+     * Sets the speed of the run as the application measured it, for comparisons of runs. It is most useful while the
+     * profiler is switched off, since it is then the speed without the profiler's cost. Kept by {@link #reset()}.
+     *
+     * @param rate tokens/s
+     * @throws IllegalArgumentException when the rate is not a finite number above 0
+     */
+    public void setTokensPerSec(double rate) {
+        results.setTokensPerSec(rate);
     }
 
     // ---- streams, tiles, checksums, graph, listeners ----
 
     /**
-     * A device stream, for bricks that are enqueued there.
+     * Returns a device stream, to time bricks that are enqueued there.
      *
      * @param name the name that the builder was given, or that the stream has
      * @return what starts bricks on it
@@ -968,19 +1711,21 @@ public final class BrickProfiler extends BrickResults {
      */
     public BrickStream stream(String name) {
         BrickStream.requireName(name);
-        if (devices != null) {
-            return new BrickStream(this, devices, devices.stream(name));
+        int stream = streamNames.indexOf(name);
+        if (devices == null || stream < 0) {
+            throw new IllegalArgumentException("no device stream is named '" + name + "'"
+                    + (devices == null ? ": there are none" : "; there are " + streamNames));
         }
-        throw new IllegalArgumentException("no device stream is named '" + name + "': there are none");
+        return new BrickStream(this, devices, stream);
     }
 
     /**
-     * The log of checksums, for finding the first brick whose output differs from that of another run. It has no
-     * switch: whoever calls it wants an entry. An entry carries the time of the brick that the calling thread was
-     * timing, or had timed last, when it recorded the output: see {@link ChecksumLog#ChecksumLog(ChecksumOptions,
-     * org.brickprofiler.spi.SampleTimes)}. With device streams it carries none, except in {@link SyncMode#NONE}. Its
-     * layer may be {@link #currentLayer}. What it takes of an output is {@link BrickProfilerBuilder#checksums}.
-     * {@link #reset()} empties it too.
+     * Returns the log of checksums, which finds the first brick whose output differs between two runs. It has no
+     * switch: each call records an entry. An entry carries the time of the brick that the calling thread was timing, or
+     * had timed last, when it recorded the output: see {@link ChecksumLog#ChecksumLog(ChecksumOptions,
+     * org.brickprofiler.spi.SampleTimes)}. With device streams an entry carries no time, except in
+     * {@link SyncMode#NONE}. Pass {@link #currentLayer} as its layer. {@link BrickProfilerBuilder#checksums} sets how
+     * much of an output a checksum covers. {@link #reset()} empties the log.
      *
      * @return always the same object
      */
@@ -989,8 +1734,8 @@ public final class BrickProfiler extends BrickResults {
     }
 
     /**
-     * The recorder of what ran inside what, with a switch of its own. While both it and the profiler are on, timed
-     * bricks, {@link #endLayer} and {@link #endPass} fill it. {@link #reset()} empties it too.
+     * Returns the recorder of the execution graph, which has its own switch. While both the recorder and the profiler
+     * are on, timed bricks, {@link #endLayer} and {@link #endPass} fill the graph. {@link #reset()} empties it.
      *
      * @return always the same object
      */
@@ -1007,46 +1752,42 @@ public final class BrickProfiler extends BrickResults {
         return recorder;
     }
 
-    /** Whether the graph or a listener follows the bricks. */
-    boolean isFollowed() {
-        return followed;
-    }
-
-    /** Who follows bricks and boundaries now: the graph, whose own switch it asks; null where nobody does. */
+    /** Returns the graph that follows bricks and boundaries now; null while the profiler is off or without a graph. */
     private @Nullable GraphRecorder follower() {
         return enabled ? graph : null;
     }
 
-    /** A timed brick has ended on the calling thread. */
-    void follow(int key, long startNs, long endNs, long elements) {
+    /** Adds a timed brick that has ended on the calling thread to the graph, if it is on. */
+    private void follow(int key, long startNs, long endNs, long elements) {
         GraphRecorder recorder = graph;
         if (recorder != null && recorder.isEnabled()) {
             recorder.brick(names.name(key), startNs, endNs, elements);
         }
     }
 
-    /** A sample was recorded that the host's clock, or the caller, has timed. */
-    @Override
-    void reportSample(int key, long elapsedNs, long endNs, long elements) {
+    /** Tells the listeners of a sample that the host's clock, or the caller, has timed. */
+    private void reportSample(int key, long elapsedNs, long endNs, long elements) {
         if (followed && listeners.wantBricks()) {
-            listeners.brickRecorded(names.name(key), BrickNames.category(names.tag(key)), endNs, elapsedNs, elements);
+            String name = names.name(key);
+            BrickCategory category = BrickCategory.of(names.tag(key));
+            listeners.ofBrick(each -> each.brickRecorded(name, category, endNs, elapsedNs, elements));
         }
     }
 
     /**
-     * Adds who is to hear of what is recorded from now on.
+     * Adds a listener, which hears of samples and steps from now on.
      *
      * @param listener a listener; added twice, it hears everything twice
      */
     public synchronized void addListener(ProfilerListener listener) {
-        listeners.add(Objects.requireNonNull(listener, "listener"));
+        listeners.add(Objects.requireNonNull(listener, "listener"), listener.wantsBricks());
         followed = graph != null || listeners.wantBricks();
     }
 
     /**
      * Removes a listener. A call that is under way on another thread may still reach it.
      *
-     * @param listener a listener; nothing happens where it was not added
+     * @param listener the listener to remove; ignored if it was never added
      */
     public synchronized void removeListener(ProfilerListener listener) {
         listeners.remove(Objects.requireNonNull(listener, "listener"));
@@ -1055,15 +1796,41 @@ public final class BrickProfiler extends BrickResults {
 
     // ---- what all of it stands on ----
 
-    /** The clock, now. The system's is called directly: what is behind an interface takes two loads more to find. */
-    @Override
+    /**
+     * Returns the clock, now. The system's is called directly: what is behind an interface takes two loads more to
+     * find.
+     */
     long nowNs() {
         NanoClock own = ownClock;
         return own == null ? System.nanoTime() : own.nanoTime();
     }
 
-    /** Whether recording is on, and the host's clock times the bricks. */
+    /** Returns whether recording is on, and the host's clock times the bricks. */
     boolean isOnHost() {
         return enabled && devices == null;
+    }
+
+    // ---- keys, names and samples as they have to be ----
+
+    boolean hasBrick(int key) {
+        return key >= 0 && key < names.size();
+    }
+
+    void requireKey(int key) {
+        if (!hasBrick(key)) {
+            throw new IllegalArgumentException("no brick has the key " + key + "; keys come from brickKey");
+        }
+    }
+
+    static String requireName(@Nullable String name) {
+        if (name == null || name.isEmpty()) {
+            throw new IllegalArgumentException("a brick's name must not be " + (name == null ? "null" : "empty"));
+        }
+        return name;
+    }
+
+    static void requireSample(long elapsedNs, long elements) {
+        requireNotNegative("elapsedNs", elapsedNs);
+        requireNotNegative("elements", elements);
     }
 }

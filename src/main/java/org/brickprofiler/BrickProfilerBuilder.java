@@ -1,15 +1,17 @@
 package org.brickprofiler;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.io.SwitchSetting;
+import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.SpanSink;
-import org.brickprofiler.internal.record.SpanSinkProvider;
 import org.brickprofiler.internal.record.SpanSinks;
+import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.spi.Tracing;
 import org.jspecify.annotations.Nullable;
@@ -21,20 +23,20 @@ public final class BrickProfilerBuilder {
     Attribution attribution = Attribution.LITERAL;
 
     @Nullable
-    SpanSink tracing = SpanSinkProvider.sinkOfSetting();
+    SpanSink tracing = SettingAction.sink();
 
     final Map<String, DeviceStream> streams = new LinkedHashMap<>();
     int launchesEvery = 32;
     ChecksumOptions checksums = ChecksumOptions.DEFAULT;
 
-    /** Null where nothing was said: the class is not needed before a snapshot. */
+    /** Null unless set: the class is not needed before a snapshot. */
     @Nullable
     RunIdentity identity;
 
     BrickProfilerBuilder() {}
 
     /**
-     * The clock to read; {@link NanoClock#SYSTEM} unless set.
+     * Sets the clock; {@link NanoClock#SYSTEM} unless set.
      *
      * @param clock a clock
      * @return this
@@ -46,9 +48,9 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * Whether to record how durations are spread. Where nothing is set here, the system property
-     * {@code brick.profiler.percentiles} decides, or else the environment variable {@code BRICK_PROFILER_PERCENTILES},
-     * which {@code brick run} sets; and where they are absent, it is off. It takes 18 KB for each brick and thread.
+     * Sets whether to record percentiles. Unless set, the system property {@code brick.profiler.percentiles} decides,
+     * or else the environment variable {@code BRICK_PROFILER_PERCENTILES}, which {@code brick run} sets; without both,
+     * percentiles are off. They take 18 KB for each brick and thread.
      *
      * @param on true to record percentiles
      * @return this
@@ -59,7 +61,7 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * How deferred measurements share the time; {@link Attribution#LITERAL} unless set.
+     * Sets how deferred measurements share the time; {@link Attribution#LITERAL} unless set.
      *
      * @param attribution the way
      * @return this
@@ -71,10 +73,10 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * What takes every sample, layer and pass as a span on a timeline: an
-     * {@code org.brickprofiler.trace.TraceRecorder}. Spans cost time beside the sums. Unless set, there are none, or
-     * they go to a file where the system property {@code brick.profiler.trace} or the environment variable
-     * {@code BRICK_PROFILER_TRACE} names one.
+     * Sets the recorder that takes every sample, layer and pass as a span on a timeline: an
+     * {@code org.brickprofiler.trace.TraceRecorder}. Spans cost time in addition to the sums. Unless set, spans are
+     * recorded only if the system property {@code brick.profiler.trace} or the environment variable
+     * {@code BRICK_PROFILER_TRACE} names a file for them.
      *
      * @param recorder the recorder
      * @return this
@@ -87,8 +89,9 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * The queue of a device that bricks are enqueued on: their times are then the device's own. The first one given is
-     * that of all bricks that name no other. The stream stays the caller's to close, after the profiler's last use.
+     * Adds the queue of a device on which bricks are enqueued: their times are then the device's own. Bricks that name
+     * no stream belong to the first one that is added. The caller closes the stream, after the last use of the
+     * profiler.
      *
      * @param stream a stream, known to {@link BrickProfiler#stream} by its name
      * @return this
@@ -100,10 +103,10 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * The queue of a device, under a name of the application's choice.
+     * Adds the queue of a device under a name that the application chooses.
      *
-     * @param name what {@link BrickProfiler#stream} knows it by
-     * @param stream a stream; the first one given is that of all bricks that name no other
+     * @param name its name for {@link BrickProfiler#stream}
+     * @param stream a stream; bricks that name no stream belong to the first one that is added
      * @return this
      * @throws IllegalArgumentException when there is one of that name, the name is null, or there are
      *     {@value DeviceRecorder#MAX_STREAMS}
@@ -122,9 +125,9 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * Of how many bricks on device streams the host's side is timed, too: of one in so many, drawn by chance; 32 unless
-     * set. It takes two readings of the clock, about as long as the marks themselves. Where there is a timeline or a
-     * graph, every one is timed.
+     * Sets the share of bricks on device streams whose launch by the host is timed, too: one in so many, drawn at
+     * random; 32 unless set. Timing a launch takes two readings of the clock, about as long as the marks themselves.
+     * With a timeline or a graph, every launch is timed.
      *
      * @param every 1 for every brick
      * @return this
@@ -139,8 +142,8 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * What {@link BrickProfiler#checksums()} takes of an output; {@link ChecksumOptions#DEFAULT} unless set, which
-     * takes a checksum alone. Samples are what it needs for comparing within a tolerance.
+     * Sets how much of an output {@link BrickProfiler#checksums()} covers; {@link ChecksumOptions#DEFAULT} unless set,
+     * which takes a checksum alone. A comparison within a tolerance needs sampled values, too.
      *
      * @param options how much a checksum covers, and how many values are kept
      * @return this
@@ -151,10 +154,10 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * Which run it is, and what of it: what is named here goes before the settings and the launcher of the process, see
-     * {@link RunIdentity}. Snapshots and reports hold it.
+     * Sets the identity of the run and of this part of it. Its values take precedence over the settings and the
+     * launcher of the process, see {@link RunIdentity}. Snapshots and reports contain them.
      *
-     * @param known what the application knows; its steps and its window are not looked at
+     * @param known the values that the application knows; its steps and its window are ignored
      * @return this
      */
     public BrickProfilerBuilder identity(RunIdentity known) {
@@ -169,5 +172,24 @@ public final class BrickProfilerBuilder {
      */
     public BrickProfiler build() {
         return new BrickProfiler(this);
+    }
+
+    /** Returns the stream of bricks that name no stream; null without a stream. */
+    @Nullable
+    DeviceStream firstStream() {
+        return streams.isEmpty() ? null : streams.values().iterator().next();
+    }
+
+    /** Makes the recorder of the streams; null without a stream. */
+    @Nullable
+    DeviceRecorder recorder(TableRegistry registry, SpanSink.Names names, BrickProfiler owner) {
+        if (streams.isEmpty()) {
+            return null;
+        }
+        SpanSink sink = tracing;
+        DeviceRecorder.Tracing spans = sink == null
+                ? DeviceRecorder.Tracing.NONE
+                : (place, catchUp) -> sink.stream(place, names, owner, catchUp);
+        return new DeviceRecorder(clock, registry, List.copyOf(streams.values()), launchesEvery, spans);
     }
 }

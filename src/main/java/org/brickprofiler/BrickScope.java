@@ -8,11 +8,11 @@ import org.brickprofiler.internal.record.TimerToken;
  */
 public final class BrickScope implements AutoCloseable {
 
-    private final BrickSamples profiler;
+    private final BrickProfiler profiler;
     private final long elements;
     private long timer;
 
-    BrickScope(BrickSamples profiler, long timer, long elements) {
+    BrickScope(BrickProfiler profiler, long timer, long elements) {
         this.profiler = profiler;
         this.timer = timer;
         this.elements = elements;

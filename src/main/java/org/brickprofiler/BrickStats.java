@@ -7,30 +7,30 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What was recorded of one brick. Immutable. Every derived figure is computed from the components alone.
+ * The statistics of a brick. Immutable. Derived figures are computed from the components alone.
  *
- * <p>Rates divide a sum by the brick's whole time or whole number of samples: record bytes, cycles or work of every
- * sample of a brick or of none, or the rate comes out too low.
+ * <p>Rates divide a sum by the time or the number of all samples of the brick. Record bytes, cycles or work for every
+ * sample of a brick or for none; otherwise the rate is too low.
  *
  * @param name the display name, or the name of a dynamic brick
  * @param category its category
- * @param bottleneck what limits it, as its author found
+ * @param bottleneck the resource that limits it, as its author found
  * @param count number of samples
  * @param totalNs sum of the durations, ns
  * @param minNs shortest duration, ns; 0 without samples
  * @param maxNs longest duration, ns
  * @param lastNs duration of the sample that was recorded last, ns
- * @param lastAtUnixNs when that was, ns since 1970-01-01T00:00Z; 0 without samples
+ * @param lastAtUnixNs the end of that sample, ns since 1970-01-01T00:00Z; 0 without samples
  * @param totalElements sum of the elements
  * @param totalBytes sum of the input bytes
  * @param totalCompressedBytes sum of the output bytes
  * @param totalCycles sum of the cycles
  * @param minCycles fewest cycles of a sample with cycles; 0 without one
  * @param maxCycles most cycles of a sample
- * @param latency how the durations are spread; empty unless the profiler was built with percentiles, all profilers
- *     where snapshots were merged
- * @param device what is known of the samples that devices timed
- * @param work what it had to do, if that was recorded
+ * @param latency the distribution of the durations; empty unless the profiler, or each profiler of merged snapshots,
+ *     was built with percentiles
+ * @param device the samples that devices timed
+ * @param work its work, if it was recorded
  */
 public record BrickStats(
         String name,
@@ -52,13 +52,13 @@ public record BrickStats(
         DeviceTime device,
         Work work) {
 
-    /** What cycles say of a brick. */
+    /** The diagnoses of a brick by its cycles. */
     public enum CycleDiagnosis {
         /** No cycles or no time were recorded. */
         UNKNOWN,
-        /** Fewer than one instruction in two cycles: it waits, most likely for memory. */
+        /** Fewer than one instruction in two cycles: the brick waits, most likely for memory. */
         MEMORY,
-        /** More than two instructions in a cycle: it computes. */
+        /** More than two instructions in a cycle: the brick computes. */
         COMPUTE,
         /** Fewer than one cycle in a ns: the processor was slowed down, or ran something else meanwhile. */
         THROTTLED,
@@ -90,7 +90,8 @@ public record BrickStats(
     }
 
     /**
-     * A brick that only the host timed, of unknown work. The parameters are those of the record.
+     * Makes the statistics of a brick that only the host timed, of unknown work. The parameters are those of the
+     * record.
      *
      * @param name its name
      * @param category its category
@@ -148,7 +149,7 @@ public record BrickStats(
     }
 
     /**
-     * A brick without samples.
+     * Returns the statistics of a brick without samples.
      *
      * @param name its name
      * @param category its category
@@ -159,13 +160,13 @@ public record BrickStats(
         return new BrickStats(name, category, bottleneck, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Optional.empty());
     }
 
-    /** Whether anything is known of it. */
+    /** Tells whether the brick has samples. */
     boolean isRecorded() {
         return count > 0 || device.unresolved() > 0 || !work.equals(Work.NONE);
     }
 
     /**
-     * The mean duration.
+     * Returns the mean duration.
      *
      * @return µs, 0 without samples
      */
@@ -174,7 +175,7 @@ public record BrickStats(
     }
 
     /**
-     * The shortest duration.
+     * Returns the shortest duration.
      *
      * @return µs, 0 without samples
      */
@@ -183,7 +184,7 @@ public record BrickStats(
     }
 
     /**
-     * The longest duration.
+     * Returns the longest duration.
      *
      * @return µs, 0 without samples
      */
@@ -192,36 +193,36 @@ public record BrickStats(
     }
 
     /**
-     * Elements per second of the brick's time.
+     * Returns elements per second of the brick's time.
      *
-     * @return elements/s, 0 where no time was measured
+     * @return elements/s, 0 if no time was measured
      */
     public double throughput() {
         return totalNs == 0 ? 0.0 : totalElements * 1e9 / totalNs;
     }
 
     /**
-     * The same as {@link #throughput()}, for bricks whose elements are tokens.
+     * Returns {@link #throughput()} for bricks whose elements are tokens.
      *
-     * @return tokens/s, 0 where no time was measured
+     * @return tokens/s, 0 if no time was measured
      */
     public double tokensPerSec() {
         return throughput();
     }
 
     /**
-     * Input bytes per output byte.
+     * Returns input bytes per output byte.
      *
-     * @return the ratio, 1 where no output bytes were recorded
+     * @return the ratio, 1 if no output bytes were recorded
      */
     public double compressionRatio() {
         return totalCompressedBytes == 0 ? 1.0 : (double) totalBytes / totalCompressedBytes;
     }
 
     /**
-     * Input bytes per time.
+     * Returns input bytes per time.
      *
-     * @return GB/s of 10<sup>9</sup> bytes, 0 where no time was measured
+     * @return GB/s of 10<sup>9</sup> bytes, 0 if no time was measured
      */
     public double throughputGbps() {
         // Bytes per ns are 10^9 bytes per s.
@@ -229,16 +230,16 @@ public record BrickStats(
     }
 
     /**
-     * Operations per time.
+     * Returns floating-point operations per time.
      *
-     * @return GFLOP/s of 10<sup>9</sup>, 0 where no time was measured
+     * @return GFLOP/s of 10<sup>9</sup>, 0 if no time was measured
      */
     public double gflops() {
         return totalNs == 0 ? 0.0 : (double) work.flops() / totalNs;
     }
 
     /**
-     * Cycles per element.
+     * Returns cycles per element.
      *
      * @return cycles, 0 without elements
      */
@@ -247,7 +248,7 @@ public record BrickStats(
     }
 
     /**
-     * Cycles per sample.
+     * Returns cycles per sample.
      *
      * @return cycles, 0 without samples
      */
@@ -256,16 +257,16 @@ public record BrickStats(
     }
 
     /**
-     * Cycles per time: the rate at which the processor worked at this brick.
+     * Returns cycles per time: the rate at which the processor worked on this brick.
      *
-     * @return cycles/ns, which is GHz; 0 where no time was measured
+     * @return cycles/ns, which is GHz; 0 if no time was measured
      */
     public double cyclesPerNs() {
         return totalNs == 0 ? 0.0 : (double) totalCycles / totalNs;
     }
 
     /**
-     * Instructions per cycle, estimated from the elements: nothing here counts instructions.
+     * Estimates instructions per cycle from the elements; instructions are not counted.
      *
      * @param instructionsPerElement how many instructions an element takes, 0 or more; 1 for simple operations
      * @return the estimate, 0 without cycles
@@ -280,9 +281,9 @@ public record BrickStats(
     }
 
     /**
-     * What the cycles say of this brick, by {@link #instructionsPerCycle} first: below 0.5 it waits for memory, above 2
-     * it computes; then by {@link #cyclesPerNs}, where less than 1 means a processor that was slowed down or shared. A
-     * hint, as good as the number of instructions.
+     * Returns a diagnosis by cycles. {@link #instructionsPerCycle} decides first: below 0.5 the brick waits for memory,
+     * above 2 it computes. Then {@link #cyclesPerNs} decides: below 1 the processor was slowed down or shared. The
+     * diagnosis is a hint, as good as the number of instructions.
      *
      * @param instructionsPerElement how many instructions an element takes, 0 or more; 1 for simple operations
      * @return the diagnosis, unknown without cycles or without time
@@ -303,8 +304,8 @@ public record BrickStats(
     }
 
     /**
-     * A duration that the given share of samples does not exceed; between {@link #minNs} and {@link #maxNs}, within
-     * {@link LatencyDistribution#RELATIVE_ERROR}.
+     * Returns a duration that the given share of samples does not exceed; between {@link #minNs} and {@link #maxNs},
+     * within {@link LatencyDistribution#RELATIVE_ERROR}.
      *
      * @param percent the share, 0 to 100
      * @return ns, 0 without samples or where percentiles were not recorded
@@ -317,19 +318,19 @@ public record BrickStats(
     }
 
     /**
-     * The share of a total. The caller names the base by choosing it: the sum of brick time, or the wall time.
+     * Returns the share of a total that the caller chooses: the sum of brick time, or the wall time.
      *
      * @param baseNs the base, ns
-     * @return percent, 0 where the base is 0
+     * @return percent; 0 if the base is 0
      */
     public double percentage(long baseNs) {
         return baseNs == 0 ? 0.0 : 100.0 * totalNs / baseNs;
     }
 
     /**
-     * Which of the two times the durations are.
+     * Returns which clock measured the durations of the samples.
      *
-     * @return the device's where a device timed every sample
+     * @return {@code DEVICE} if a device timed every sample, {@code HOST} if it timed none, {@code MIXED} otherwise
      */
     public DeviceTime.Source timeSource() {
         if (device.samples() == 0) {
@@ -339,16 +340,16 @@ public record BrickStats(
     }
 
     /**
-     * Whether the host took longer to launch the work than the device to do it: then the device waits for the host, and
-     * fewer or larger launches help more than a faster kernel.
+     * Returns whether the host took longer to launch the work than the device to do it. If so, the device waits for the
+     * host, and fewer or larger launches help more than a faster kernel.
      *
-     * @return true where a device timed every sample and launches took longer on average
+     * @return true if a device timed every sample and launches took longer on average
      */
     public boolean isLaunchBound() {
         return timeSource() == DeviceTime.Source.DEVICE && device.avgLaunchUs() > avgUs();
     }
 
-    /** Both together, for the same name and category. Commutative and associative. */
+    /** Returns the sum of both, of the same name and category. Commutative and associative. */
     BrickStats plus(BrickStats other) {
         if (count == 0 || other.count == 0) {
             BrickStats recorded = count == 0 ? other : this;

@@ -1,21 +1,22 @@
 package org.brickprofiler;
 
+import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.io.Checks;
 import org.brickprofiler.internal.record.TimerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of the device streams of a {@link BrickProfiler}: starts bricks on it, which the profiler's {@code stopBrick}
- * stops there, and with which {@code lap} goes on there; measures deferred work on it; and ends its pass alone. Any
- * thread; allocates nothing.
+ * A device stream of a {@link BrickProfiler}. It starts bricks on the stream, which the profiler's {@code stopBrick}
+ * and {@code lap} stop there, measures deferred work, and ends a pass on this stream alone. Any thread; allocates
+ * nothing.
  */
 public final class BrickStream {
 
     private final BrickProfiler profiler;
-    private final DeviceTimers devices;
+    private final DeviceRecorder devices;
     private final int stream;
 
-    BrickStream(BrickProfiler profiler, DeviceTimers devices, int stream) {
+    BrickStream(BrickProfiler profiler, DeviceRecorder devices, int stream) {
         this.profiler = profiler;
         this.devices = devices;
         this.stream = stream;
@@ -34,17 +35,19 @@ public final class BrickStream {
      * @return the timer, for the profiler to stop
      */
     public long startBrick(BrickId id) {
-        return profiler.isEnabled() ? devices.start(id.index(), stream) : TimerToken.VOID;
+        return profiler.isEnabled() ? profiler.startOn(devices, stream, id.index()) : TimerToken.VOID;
     }
 
     /**
      * Starts timing a brick on this stream by its key.
      *
      * @param key what {@link BrickProfiler#brickKey(String)} of the same profiler returned
-     * @return the timer, for the profiler to stop; void where no brick has that key
+     * @return the timer, for the profiler to stop; void if no brick has that key
      */
     public long startBrick(int key) {
-        return profiler.isEnabled() && profiler.hasBrick(key) ? devices.start(key, stream) : TimerToken.VOID;
+        return profiler.isEnabled() && profiler.hasBrick(key)
+                ? profiler.startOn(devices, stream, key)
+                : TimerToken.VOID;
     }
 
     /**
@@ -56,13 +59,13 @@ public final class BrickStream {
      */
     public long startBrick(@Nullable String name) {
         return profiler.isEnabled()
-                ? devices.start(profiler.keyOf(BrickProfiler.requireName(name)), stream)
+                ? profiler.startOn(devices, stream, profiler.brickKey(BrickProfiler.requireName(name)))
                 : TimerToken.VOID;
     }
 
     /**
-     * The time of deferred measurements on this stream: read it where one begins. Sets a mark on this stream as
-     * {@link BrickProfiler#elapsedNs()} does on the first one.
+     * Returns the time of deferred measurements on this stream. Call it at the beginning of a measurement. It sets a
+     * mark on this stream, as {@link BrickProfiler#elapsedNs()} does on the first one.
      *
      * @return ns since the profiler's epoch; no two calls on streams of the profiler return the same
      */
@@ -71,9 +74,9 @@ public final class BrickStream {
     }
 
     /**
-     * Queues a measurement of what this stream does from the mark that {@link #elapsedNs()} set to one that this call
-     * sets: see {@link BrickProfiler#recordDeferred(BrickId, long, long)}. A start that another stream read is none of
-     * this one's marks.
+     * Queues a measurement of the device's time between the mark that {@link #elapsedNs()} set and one that this call
+     * sets: see {@link BrickProfiler#recordDeferred(BrickId, long, long)}. A start from another stream matches no mark
+     * of this one.
      *
      * @param id the brick
      * @param startNs when it began, as {@link #elapsedNs()} of this stream read it
@@ -105,11 +108,11 @@ public final class BrickStream {
     }
 
     /**
-     * Marks the end of a forward pass on this stream alone: waits for the last mark that was set there by the end of a
-     * brick, whichever threads set it, and resolves what is pending up to it. Other streams are left alone, and so are
-     * measurements without a device, the graph and the timeline. In {@link SyncMode#NONE} it waits for nothing.
+     * Marks the end of a forward pass on this stream alone: it waits for the last mark that the end of a brick set on
+     * this stream, on any thread, and resolves the bricks up to it. Other streams, measurements without a device, the
+     * graph and the timeline are not affected. In {@link SyncMode#NONE} it waits for nothing.
      */
     public void endPass() {
-        devices.endPass(stream);
+        devices.endPass(stream, profiler.syncMode() != SyncMode.NONE);
     }
 }

@@ -10,24 +10,24 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * What timing bricks cost on a machine, as {@link BrickProfiler#calibrate} measured it. Immutable.
+ * The cost of timing bricks on a machine, as {@link BrickProfiler#calibrate} measured it. Immutable.
  *
- * <p>A clock read lasts longer than what a brick shows of it, and what follows the read is done beside the work of the
- * next brick, as far as the processor has room. So there are two measurements: of empty bricks, and of bricks around
- * chains of operations that wait for each other, less those by themselves. The latter is what is taken out of times. In
- * neither is what a call keeps the compiler from doing: inlining above all, and keeping values in registers where the
- * work is compiled into the method that times it. {@code brick run --overhead} shows it.
+ * <p>A brick contains only a part of the clock reads around it, and the processor executes the rest of the timing
+ * beside the work of the next brick as far as it has room. Therefore there are two measurements: of empty bricks, and
+ * of bricks around chains of dependent operations, less the time of the chains alone. The latter is subtracted from
+ * times. Neither contains the compiler optimisations that a call prevents, above all inlining, and keeping values in
+ * registers if the work is compiled into the method that times it. {@code brick run --overhead} measures these.
  *
- * @param environment where it was measured
+ * @param environment the environment of the measurement
  * @param clockStepNs the smallest steps of the clock that were seen, ns
- * @param clockReadNs what one read of the clock takes, ns
+ * @param clockReadNs the duration of one read of the clock, ns
  * @param clockWentBack how often it was seen to run backwards, on one thread
- * @param costs by the way of recording; {@link Mode#OWN} at least
+ * @param costs the costs by way of recording, at least of {@link Mode#OWN}
  */
 public record Calibration(
         Environment environment, Spread clockStepNs, Spread clockReadNs, long clockWentBack, Map<Mode, Cost> costs) {
 
-    /** Of several in one environment, the one with the lowest cost stands for it. */
+    /** The cheapest calibration of an environment comes first, and represents it. */
     static final Comparator<Calibration> CHEAPEST_FIRST = Comparator.comparingDouble(
                     (Calibration calibration) -> calibration.own().sampleNs().medianNs())
             .thenComparing(Calibration::toString);
@@ -49,7 +49,7 @@ public record Calibration(
     }
 
     /**
-     * A time as it was measured over and over.
+     * The distribution of repeated measurements of a time.
      *
      * @param medianNs half of the measurements were below, ns
      * @param lowNs one in ten was below, ns
@@ -69,13 +69,15 @@ public record Calibration(
     }
 
     /**
-     * What a brick costs in one way of recording.
+     * The cost of a brick in one way of recording.
      *
-     * @param emptyNs from before the start of an empty brick to behind its stop
-     * @param sampleNs how much longer a piece of work takes with a brick around it, inside another brick; on a device
-     *     the same as for an empty one
-     * @param insideNs how much of that the brick shows as its own time; on a device the device's time between the marks
-     * @param lapNs how much longer a piece of work takes where {@code lap} begins its brick, which shows all of it
+     * @param emptyNs the time from before the start of an empty brick to after its stop
+     * @param sampleNs the time by which a brick around it prolongs a piece of work inside another brick; on a device
+     *     the same as for an empty brick
+     * @param insideNs the part of it that the brick shows as its own time; on a device the device's time between the
+     *     marks
+     * @param lapNs the time by which a brick that {@code lap} begins prolongs a piece of work; the brick shows all of
+     *     it
      */
     public record Cost(Spread emptyNs, Spread sampleNs, Spread insideNs, Spread lapNs) {
         /** Refuses null. */
@@ -106,7 +108,7 @@ public record Calibration(
     }
 
     /**
-     * What a brick of the calibrated profiler costs.
+     * Returns the cost of a brick of the calibrated profiler.
      *
      * @return the cost of {@link Mode#OWN}
      */

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Measures what timing a brick costs, by profilers of its own that record as others do. Each figure is the median of
- * many turns, in which the way with bricks and the way without take turns, so that a machine that changes its speed
- * changes both. One thread.
+ * many turns. The way with bricks and the way without alternate, and a machine that changes its speed therefore changes
+ * both. One thread.
  */
 final class Calibrator {
 
@@ -51,7 +51,7 @@ final class Calibrator {
 
     private final NanoClock clock;
 
-    /** Where the chain goes on, so that no compiler can leave it out. */
+    /** The end of the chain so far, which keeps the compiler from removing the chain. */
     private long state = 1;
 
     private Calibrator(NanoClock clock) {
@@ -65,7 +65,7 @@ final class Calibrator {
      * @param percentiles whether it has percentiles
      * @param traced whether it has a timeline
      * @param graph whether it has a graph, and that is on
-     * @param device its first device stream; null where it has none
+     * @param device its first device stream; null if it has none
      */
     record Way(
             NanoClock clock,
@@ -245,7 +245,7 @@ final class Calibrator {
 
     // ---- marks of a device ----
 
-    /** The cost of marks; null where the device does not time them. */
+    /** Returns the cost of marks; null if the device does not time them. */
     private @Nullable Cost marks(Way way, DeviceStream device) {
         BrickProfiler profiler = profiler(way, device);
         double[] host = new double[DEVICE_TURNS];
@@ -297,7 +297,7 @@ final class Calibrator {
         return new Calibration(Environment.current(), spread(steps), spread(reads), back, costs);
     }
 
-    /** What a turn that was interrupted shows is far from the middle; a difference below 0 is one of nothing. */
+    /** The result of an interrupted turn is far from the middle; a difference below 0 is one of nothing. */
     private static Spread spread(double[] values) {
         double[] sorted =
                 Arrays.stream(values).map(value -> Math.max(0, value)).sorted().toArray();

@@ -20,7 +20,7 @@ public record CategoryStats(long totalNs, long totalElements, long count) {
     public static final CategoryStats EMPTY = new CategoryStats(0, 0, 0);
 
     /**
-     * The mean duration of a sample.
+     * Returns the mean duration of a sample.
      *
      * @return µs, 0 without samples
      */
@@ -29,19 +29,19 @@ public record CategoryStats(long totalNs, long totalElements, long count) {
     }
 
     /**
-     * Elements per second of brick time.
+     * Returns elements per second of brick time.
      *
-     * @return elements/s, 0 where no time was measured
+     * @return elements/s, 0 if no time was measured
      */
     public double throughput() {
         return totalNs == 0 ? 0.0 : totalElements * 1e9 / totalNs;
     }
 
     /**
-     * The share of a total. The caller names the base by choosing it: the sum of brick time, or the wall time.
+     * Returns the share of a total, which the caller chooses: the sum of brick time, or the wall time.
      *
-     * @param totalNs the base, ns
-     * @return percent, 0 where the base is 0
+     * @param totalNs the total, ns
+     * @return percent, 0 if the total is 0
      */
     public double percentage(long totalNs) {
         return totalNs == 0 ? 0.0 : 100.0 * this.totalNs / totalNs;

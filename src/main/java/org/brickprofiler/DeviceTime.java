@@ -1,16 +1,17 @@
 package org.brickprofiler;
 
 /**
- * What is known of a brick's samples on devices, besides the device's times themselves. Immutable.
+ * Figures of a brick's device samples other than the device's times themselves. Immutable.
  *
- * @param samples how many samples a device timed
- * @param launches of how many of these the host's side was timed, too: {@link BrickProfilerBuilder#launchTimes}
- * @param launchNs how long the host took from start to stop of those, ns
+ * @param samples number of samples that a device timed
+ * @param launches number of these samples whose launch by the host was timed, too:
+ *     {@link BrickProfilerBuilder#launchTimes}
+ * @param launchNs the host's time from start to stop of these launches, ns
  * @param minLaunchNs the shortest of these, ns; 0 without any
  * @param maxLaunchNs the longest of these, ns
- * @param unresolved samples whose time is not known; they are in no sum
- * @param withoutStart how many of the unresolved samples are deferred measurements whose start was not known: it was
- *     not read by {@code elapsedNs()} of the same stream, no mark was left for it, or it was too old
+ * @param unresolved samples whose time is unknown; they are in no sum
+ * @param withoutStart number of unresolved samples that are deferred measurements with an unknown start:
+ *     {@code elapsedNs()} of the same stream did not return it, no mark was left for it, or it is too old
  */
 public record DeviceTime(
         long samples,
@@ -21,7 +22,7 @@ public record DeviceTime(
         long unresolved,
         long withoutStart) {
 
-    /** Of a brick that only the host timed. */
+    /** The value of a brick that only the host timed. */
     public static final DeviceTime NONE = new DeviceTime(0, 0, 0, 0, 0, 0);
 
     /**
@@ -42,7 +43,7 @@ public record DeviceTime(
     }
 
     /**
-     * Values in which every unresolved sample has a start.
+     * Makes a value in which every unresolved sample has a start.
      *
      * @param samples how many samples a device timed
      * @param launches of how many of these the host's side was timed, too
@@ -57,15 +58,15 @@ public record DeviceTime(
     }
 
     /**
-     * The mean time that the host took from start to stop.
+     * Returns the mean time of the host from start to stop.
      *
-     * @return µs, 0 where that was not timed
+     * @return µs, 0 if no launch was timed
      */
     public double avgLaunchUs() {
         return launches == 0 ? 0.0 : launchNs / 1e3 / launches;
     }
 
-    /** Both together. Commutative and associative. */
+    /** Returns the sum of both. Commutative and associative. */
     DeviceTime plus(DeviceTime other) {
         boolean one = launches == 0 || other.launches == 0;
         return new DeviceTime(
@@ -78,13 +79,13 @@ public record DeviceTime(
                 withoutStart + other.withoutStart);
     }
 
-    /** Whose clock timed the samples of a brick. */
+    /** The clock that timed the samples of a brick. */
     public enum Source {
         /** The host's: the time between start and stop as the host saw it. */
         HOST,
         /** A device's: the time that the work took there. */
         DEVICE,
-        /** Some samples are timed by one, some by the other, as where the mode was changed or runs were merged. */
+        /** Each clock timed some of the samples, for example because the mode changed or runs were merged. */
         MIXED
     }
 }

@@ -9,15 +9,15 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * Where a profile was taken. Immutable.
+ * The machine and virtual machine of a profile. Immutable.
  *
  * @param javaVersion version of the Java runtime
  * @param jvm name and version of the virtual machine
  * @param os name and version of the operating system
  * @param arch processor architecture
- * @param cpu model of the processor, or its architecture where the system does not name one
+ * @param cpu model of the processor, or its architecture if the system does not report one
  * @param processors processors that the virtual machine may use
- * @param clockResolutionNs smallest step of {@link System#nanoTime()} that was seen, ns
+ * @param clockResolutionNs smallest observed step of {@link System#nanoTime()}, ns
  */
 public record Environment(
         String javaVersion, String jvm, String os, String arch, String cpu, int processors, long clockResolutionNs)
@@ -53,7 +53,7 @@ public record Environment(
     }
 
     /**
-     * The environment of this virtual machine, read at the first call.
+     * Returns the environment of this virtual machine, which the first call reads.
      *
      * @return the same object each time
      */
@@ -100,7 +100,7 @@ public record Environment(
         return smallest;
     }
 
-    /** Orders by the components in turn, so that sets of environments print alike. */
+    /** Orders by the components in turn; sets of environments then print alike. */
     @Override
     public int compareTo(Environment other) {
         Objects.requireNonNull(other, "other");

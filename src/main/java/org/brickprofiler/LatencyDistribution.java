@@ -1,53 +1,91 @@
 package org.brickprofiler;
 
 import java.util.Arrays;
+import java.util.Objects;
 import org.brickprofiler.internal.record.LatencyBuckets;
 
 /**
- * How the durations of a brick are spread: counts in buckets that are narrow for short durations and wide for long
+ * The distribution of the durations of a brick: counts in buckets that are narrow for short durations and wide for long
  * ones, as in HdrHistogram (hdrhistogram.org). A percentile lies within {@link #RELATIVE_ERROR} of the true duration of
  * that rank, up to 2<sup>40</sup> ns (18 minutes). Immutable.
  */
 public final class LatencyDistribution {
 
-    /** The largest relative distance of a percentile from the duration it stands for. */
+    /** The largest relative error of a percentile. */
     public static final double RELATIVE_ERROR = LatencyBuckets.RELATIVE_ERROR;
 
     /** A distribution without samples. */
-    public static final LatencyDistribution EMPTY = new LatencyDistribution(new long[0]);
+    public static final LatencyDistribution EMPTY = new LatencyDistribution(0, new long[0]);
 
+    /** The first bucket that has samples; 0 without samples. */
+    private final int first;
+
+    /** The buckets from the first one that has samples to the last one that has samples. */
     private final long[] counts;
+
     private final long count;
 
-    private LatencyDistribution(long[] counts) {
+    private LatencyDistribution(int first, long[] counts) {
+        this.first = first;
         this.counts = counts;
-        this.count = Arrays.stream(counts).sum();
+        long sum = 0;
+        for (long samples : counts) {
+            sum += samples;
+        }
+        this.count = sum;
     }
 
     /**
-     * A distribution from its bucket counts.
+     * Returns the distribution that has these counts in its first buckets.
      *
      * @param counts samples in each bucket, as {@link #counts()} gives them; buckets that are left out are empty
      * @return the distribution
-     * @throws IllegalArgumentException when there are more counts than buckets, or one is negative
+     * @throws IllegalArgumentException when there are more counts than buckets, one is negative, or their sum exceeds
+     *     2<sup>63</sup> - 1
      */
     public static LatencyDistribution ofCounts(long[] counts) {
-        if (counts.length > LatencyBuckets.COUNT) {
-            throw new IllegalArgumentException(
-                    counts.length + " counts, but there are only " + LatencyBuckets.COUNT + " buckets");
-        }
-        int used = 0;
-        for (int i = 0; i < counts.length; i++) {
-            if (counts[i] < 0) {
-                throw new IllegalArgumentException("count " + counts[i] + " of bucket " + i + " is negative");
-            }
-            used = counts[i] == 0 ? used : i + 1;
-        }
-        return new LatencyDistribution(Arrays.copyOf(counts, used));
+        return ofCounts(0, counts);
     }
 
     /**
-     * Number of samples.
+     * Returns the distribution that has these counts in neighbouring buckets.
+     *
+     * @param firstBucket the bucket of the first count
+     * @param counts samples in that bucket and those after it, as {@link #usedCounts()} gives them; all other buckets
+     *     are empty
+     * @return the distribution
+     * @throws IllegalArgumentException when a bucket does not exist, a count is negative, or their sum exceeds
+     *     2<sup>63</sup> - 1
+     */
+    public static LatencyDistribution ofCounts(int firstBucket, long[] counts) {
+        if (firstBucket < 0 || counts.length > LatencyBuckets.COUNT - firstBucket) {
+            throw new IllegalArgumentException(counts.length + " counts from bucket " + firstBucket
+                    + " on, but there are only " + LatencyBuckets.COUNT + " buckets");
+        }
+        int from = counts.length;
+        int to = 0;
+        long sum = 0;
+        for (int i = 0; i < counts.length; i++) {
+            long samples = counts[i];
+            if (samples != 0) {
+                if (samples < 0) {
+                    throw new IllegalArgumentException(
+                            "count " + samples + " of bucket " + (firstBucket + i) + " is negative");
+                }
+                sum += samples;
+                if (sum < 0) {
+                    throw new IllegalArgumentException("the counts up to count " + samples + " of bucket "
+                            + (firstBucket + i) + " add up to more than 2^63 - 1");
+                }
+                from = Math.min(from, i);
+                to = i + 1;
+            }
+        }
+        return to == 0 ? EMPTY : new LatencyDistribution(firstBucket + from, Arrays.copyOfRange(counts, from, to));
+    }
+
+    /**
+     * Returns the number of samples.
      *
      * @return 0 or more
      */
@@ -56,17 +94,37 @@ public final class LatencyDistribution {
     }
 
     /**
-     * Samples in each bucket.
+     * Returns the samples in each bucket.
      *
      * @return a copy, without the empty buckets at the end
      */
     public long[] counts() {
+        long[] all = new long[first + counts.length];
+        System.arraycopy(counts, 0, all, first, counts.length);
+        return all;
+    }
+
+    /**
+     * Returns the first bucket that has samples.
+     *
+     * @return its number in {@link #counts()}; 0 without samples
+     */
+    public int firstBucket() {
+        return first;
+    }
+
+    /**
+     * Returns the samples of each bucket from {@link #firstBucket()} to the last one that has samples.
+     *
+     * @return a copy; empty without samples
+     */
+    public long[] usedCounts() {
         return counts.clone();
     }
 
     /**
-     * A duration that the given share of samples does not exceed, by nearest rank: the duration of sample number ⌈share
-     * · count⌉ in ascending order.
+     * Returns a duration that the given share of samples does not exceed, by nearest rank: the duration of sample
+     * number ⌈share · count⌉ in ascending order.
      *
      * @param percent the share, 0 to 100
      * @return ns, the middle of the bucket; 0 without samples
@@ -74,14 +132,13 @@ public final class LatencyDistribution {
      */
     public long percentileNs(double percent) {
         requirePercentile(percent);
-        // One step down first: a share such as 99.9 is no binary fraction, and the product must not exceed a
-        // whole rank.
+        // A share such as 99.9 is no binary fraction: rounding down keeps the product from exceeding a whole rank.
         long rank = Math.max(1, (long) Math.ceil(Math.nextDown(percent) * count / 100.0));
         long seen = 0;
         for (int i = 0; i < counts.length; i++) {
             seen += counts[i];
             if (seen >= rank) {
-                return LatencyBuckets.valueNs(i);
+                return LatencyBuckets.valueNs(first + i);
             }
         }
         return 0;
@@ -94,8 +151,9 @@ public final class LatencyDistribution {
     }
 
     /**
-     * A duration that the given share of samples does not exceed, where the samples of a bucket are spread evenly over
-     * it. Unlike {@link #percentileNs} it moves continuously with the samples, so it serves to compare distributions.
+     * Returns a duration that the given share of samples does not exceed, with the samples of a bucket spread evenly
+     * over it. Unlike {@link #percentileNs} it changes continuously with the samples, which makes it fit for comparing
+     * distributions.
      *
      * @param percent the share, 0 to 100
      * @return ns; 0 without samples
@@ -107,8 +165,8 @@ public final class LatencyDistribution {
         double seen = 0;
         for (int i = 0; i < counts.length; i++) {
             if (counts[i] > 0 && seen + counts[i] >= rank) {
-                double from = LatencyBuckets.lowestNs(i);
-                return from + (LatencyBuckets.lowestNs(i + 1) - from) * (rank - seen) / counts[i];
+                double from = LatencyBuckets.lowestNs(first + i);
+                return from + (LatencyBuckets.lowestNs(first + i + 1) - from) * (rank - seen) / counts[i];
             }
             seen += counts[i];
         }
@@ -116,8 +174,8 @@ public final class LatencyDistribution {
     }
 
     /**
-     * The mean of the samples between two shares, such as 25 and 75 for the middle half; of a sample that a share falls
-     * into, its part counts.
+     * Returns the mean of the samples between two shares, such as 25 and 75 for the middle half. A sample that a share
+     * divides counts in part.
      *
      * @param fromPercent the share of shorter samples that is left out, 0 to 100
      * @param toPercent the share up to which samples count, above {@code fromPercent}, up to 100
@@ -135,45 +193,52 @@ public final class LatencyDistribution {
         double seen = 0;
         for (int i = 0; i < counts.length; i++) {
             double within = Math.min(seen + counts[i], to) - Math.max(seen, from);
-            sum += Math.max(0, within) * LatencyBuckets.valueNs(i);
+            sum += Math.max(0, within) * LatencyBuckets.valueNs(first + i);
             seen += counts[i];
         }
         return count == 0 ? 0 : sum / (to - from);
     }
 
     /**
-     * Both together. Commutative and associative.
+     * Returns the distribution of both. Commutative and associative.
      *
      * @param other the other distribution
      * @return the distribution of all samples of both
      */
     public LatencyDistribution plus(LatencyDistribution other) {
-        boolean longer = counts.length >= other.counts.length;
-        long[] sum = (longer ? this : other).counts.clone();
-        long[] added = (longer ? other : this).counts;
-        for (int i = 0; i < added.length; i++) {
-            sum[i] += added[i];
+        Objects.requireNonNull(other, "other");
+        if (count == 0 || other.count == 0) {
+            return count == 0 ? other : this;
         }
-        return new LatencyDistribution(sum);
+        int from = Math.min(first, other.first);
+        long[] sum = new long[Math.max(first + counts.length, other.first + other.counts.length) - from];
+        System.arraycopy(counts, 0, sum, first - from, counts.length);
+        for (int i = 0; i < other.counts.length; i++) {
+            sum[other.first - from + i] += other.counts[i];
+        }
+        return new LatencyDistribution(from, sum);
     }
 
-    /** The samples that came after an earlier state of the same distribution. */
+    /** Returns the samples that were added since an earlier state of the same distribution. */
     LatencyDistribution since(LatencyDistribution earlier) {
         long[] more = counts.clone();
-        for (int i = 0; i < Math.min(more.length, earlier.counts.length); i++) {
-            more[i] = Math.max(0, more[i] - earlier.counts[i]);
+        for (int i = 0; i < more.length; i++) {
+            int before = first + i - earlier.first;
+            if (before >= 0 && before < earlier.counts.length) {
+                more[i] = Math.max(0, more[i] - earlier.counts[before]);
+            }
         }
-        return ofCounts(more);
+        return ofCounts(first, more);
     }
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof LatencyDistribution that && Arrays.equals(counts, that.counts);
+        return other instanceof LatencyDistribution that && first == that.first && Arrays.equals(counts, that.counts);
     }
 
     @Override
     public int hashCode() {
-        return Arrays.hashCode(counts);
+        return 31 * first + Arrays.hashCode(counts);
     }
 
     @Override

@@ -19,8 +19,8 @@ import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 
 /**
- * Everything a profiler knew at one moment: what it takes to report or to merge. Immutable; the lists cannot be changed
- * and are sorted, so that equal profiles are equal objects.
+ * The profile at one moment, to be reported or merged. Immutable; its lists cannot be changed and are sorted, so equal
+ * profiles are equal objects.
  *
  * @param startedAt when the profiler was first on since the last reset; of merged snapshots, the earliest
  * @param endedAt when the snapshot was taken; of merged snapshots, the latest
@@ -28,25 +28,25 @@ import org.brickprofiler.tile.TileStats;
  * @param threads platform threads that recorded bricks by the host's clock, set marks of bricks that a device timed, or
  *     recorded tiles, whichever are more; of merged snapshots, the largest number
  * @param virtualThreads whether virtual threads recorded too; they are not counted
- * @param overheadNs what recording cost, ns, over all threads: bricks and tiles times the cost of one, measured in the
- *     same virtual machine; it is an estimate. 0 where that was not known
+ * @param overheadNs the estimated cost of recording, ns, over all threads: the number of bricks and tiles times the
+ *     cost of one, measured in the same virtual machine. 0 if that cost is unknown
  * @param droppedPending deferred measurements that found their queue full and were not recorded
- * @param pending measurements that had begun and were not resolved when the snapshot was taken, deferred ones and
- *     bricks on devices: they are in no count. Of merged snapshots, the sum; of consecutive ones of a profiler, one
- *     that is pending may be in both
- * @param literalOverlaps deferred measurements whose spans overlapped: several were resolved together, and each lasts
- *     until then with {@link Attribution#LITERAL}, so that the same time counts several times
+ * @param pending deferred measurements and bricks on devices that had begun and were not resolved when the snapshot was
+ *     taken: they are in no other count. Of merged snapshots, the sum; a measurement may be pending in several
+ *     consecutive snapshots of a profiler
+ * @param literalOverlaps deferred measurements whose spans overlapped: with {@link Attribution#LITERAL}, each of
+ *     several measurements that are resolved together lasts until then, and the same time counts several times
  * @param l2CacheHitRate share of accesses that hit the L2 cache, 0 to 1, if the application said; of merged snapshots,
  *     the smallest
  * @param zeroCopy whether the application said that transfers copy nothing; of merged snapshots, whether all did
  * @param tilesOff whether tiles were switched off when the snapshot was taken; of merged snapshots, whether all were
- * @param environments where it ran, in order; of merged snapshots, all of them
- * @param bricks the bricks that recorded, largest total first
+ * @param environments the environments in which it ran, sorted; of merged snapshots, all of them
+ * @param bricks the bricks with samples, largest total first
  * @param tiles one entry per tile level, in order
- * @param streams what the device streams reported, one entry per stream, by device and name
- * @param steps the forward passes that were announced as steps and have ended; {@link Steps#NONE} where none was
- * @param facts what is known of the run beside that
- * @param identity which run it is and which part of it; of merged snapshots, what is alike in all
+ * @param streams the totals of the device streams, one entry per stream, by device and name
+ * @param steps the steps that have ended; {@link Steps#NONE} without steps
+ * @param facts other facts of the run
+ * @param identity the run and the part of it; of merged snapshots, the values that are equal in all
  */
 public record ProfileSnapshot(
         Instant startedAt,
@@ -78,7 +78,7 @@ public record ProfileSnapshot(
     }
 
     /**
-     * Sorts and adds up what belongs together.
+     * Sorts the lists, and adds up bricks, tiles and streams of the same name.
      *
      * @throws IllegalArgumentException when a time or a number is negative
      */
@@ -106,8 +106,8 @@ public record ProfileSnapshot(
     }
 
     /**
-     * A profile without devices and steps, of which nothing is pending and nothing overlapped, with tiles switched on.
-     * The parameters are those of the record.
+     * Makes a profile without devices, steps, pending measurements and overlaps, with tiles switched on. The parameters
+     * are those of the record.
      *
      * @param startedAt when the profiler was first on
      * @param endedAt when the snapshot was taken
@@ -118,7 +118,7 @@ public record ProfileSnapshot(
      * @param droppedPending deferred measurements that were not recorded
      * @param l2CacheHitRate share of accesses that hit the L2 cache
      * @param zeroCopy whether transfers copy nothing
-     * @param environments where it ran
+     * @param environments the machines and virtual machines on which it ran
      * @param bricks the bricks that recorded
      * @param tiles the tile levels
      * @throws IllegalArgumentException when a time or a number is negative
@@ -159,10 +159,10 @@ public record ProfileSnapshot(
     }
 
     /**
-     * The same with other facts.
+     * Returns this profile with other facts.
      *
-     * @param other what is known of the run beside its bricks
-     * @return a snapshot with these instead
+     * @param other the facts of the run
+     * @return a snapshot with these facts
      */
     public ProfileSnapshot withFacts(RunFacts other) {
         Objects.requireNonNull(other, "other");
@@ -189,10 +189,10 @@ public record ProfileSnapshot(
     }
 
     /**
-     * The same of another run, or another part of it.
+     * Returns this profile as that of another run, or of another part of the run.
      *
-     * @param other which
-     * @return a snapshot with this instead
+     * @param other the identity
+     * @return a snapshot with this identity
      */
     public ProfileSnapshot withIdentity(RunIdentity other) {
         Objects.requireNonNull(other, "other");
@@ -218,7 +218,7 @@ public record ProfileSnapshot(
                 other);
     }
 
-    /** The same with another number of pending measurements. */
+    /** Returns this profile with another number of pending measurements. */
     ProfileSnapshot withPending(long other) {
         return new ProfileSnapshot(
                 startedAt,
@@ -270,7 +270,7 @@ public record ProfileSnapshot(
     }
 
     /**
-     * The sum of brick time. With several threads, or with bricks inside bricks, it exceeds {@link #wallNs}.
+     * Returns the sum of brick time. With several threads, or with bricks inside bricks, it exceeds {@link #wallNs}.
      *
      * @return ns
      */
@@ -279,7 +279,7 @@ public record ProfileSnapshot(
     }
 
     /**
-     * The sum of the elements of all bricks.
+     * Returns the sum of the elements of all bricks.
      *
      * @return elements
      */
@@ -288,7 +288,7 @@ public record ProfileSnapshot(
     }
 
     /**
-     * Number of samples of all bricks.
+     * Returns the number of samples of all bricks.
      *
      * @return samples
      */
@@ -297,9 +297,9 @@ public record ProfileSnapshot(
     }
 
     /**
-     * Elements per second of summed brick time.
+     * Returns elements per second of summed brick time.
      *
-     * @return elements/s, 0 where no time was measured
+     * @return elements/s, 0 if no time was measured
      */
     public double totalThroughput() {
         return total().throughput();
@@ -310,7 +310,7 @@ public record ProfileSnapshot(
     }
 
     /**
-     * The sums by category.
+     * Returns the sums by category.
      *
      * @return an {@code EnumMap} with every category, in order; the caller's own
      */
@@ -319,10 +319,10 @@ public record ProfileSnapshot(
     }
 
     /**
-     * The brick of a name.
+     * Returns the brick of a name.
      *
      * @param name its display name, or the name of a dynamic brick; no alias
-     * @return its stats, or empty where it recorded nothing. Where merged snapshots have it in two categories, the one
+     * @return its stats, or empty if it has no samples. If merged snapshots have the brick in two categories, the one
      *     with the larger total
      */
     public Optional<BrickStats> brick(String name) {
@@ -331,7 +331,7 @@ public record ProfileSnapshot(
     }
 
     /**
-     * Of how many samples devices did not report the time. They are in no sum.
+     * Returns the number of samples whose time devices did not report. They are in no sum.
      *
      * @return samples of all bricks
      */
@@ -340,7 +340,7 @@ public record ProfileSnapshot(
     }
 
     /**
-     * What one sample cost, brick or tile, on average.
+     * Returns the average cost of a sample, of a brick or a tile.
      *
      * @return ns, 0 without samples
      */
@@ -350,7 +350,7 @@ public record ProfileSnapshot(
     }
 
     /**
-     * Both together, as if one profiler had recorded them. Commutative and associative.
+     * Returns the profile of both, as if one profiler had recorded them. Commutative and associative.
      *
      * @param other the other snapshot
      * @return a snapshot of the samples of both
@@ -369,18 +369,12 @@ public record ProfileSnapshot(
                 RunFacts.smaller(l2CacheHitRate, other.l2CacheHitRate),
                 zeroCopy && other.zeroCopy,
                 tilesOff && other.tilesOff,
-                concat(environments, other.environments),
-                concat(bricks, other.bricks),
-                concat(tiles, other.tiles),
-                concat(streams, other.streams),
+                RunFacts.concat(environments, other.environments),
+                RunFacts.concat(bricks, other.bricks),
+                RunFacts.concat(tiles, other.tiles),
+                RunFacts.concat(streams, other.streams),
                 steps.merge(other.steps),
                 facts.plus(other.facts),
                 identity.common(other.identity));
-    }
-
-    static <T> List<T> concat(List<T> one, List<T> two) {
-        List<T> both = new ArrayList<>(one);
-        both.addAll(two);
-        return both;
     }
 }

@@ -1,25 +1,25 @@
 package org.brickprofiler;
 
 /**
- * Hears what a profiler records, on the thread that records it and as soon as it is recorded: see
- * {@link BrickProfiler#addListener}. It must be quick, and must not call the profiler's methods that record. One that
- * throws is removed, which is logged; what was recorded stays.
+ * Receives samples and steps of a profiler on the recording thread, as soon as they are recorded: see
+ * {@link BrickProfiler#addListener}. A listener must be quick, and must not call methods of the profiler that record. A
+ * listener that throws is removed, which is logged; its samples stay recorded.
  *
- * <p>A profiler without listeners costs nothing more. Listeners of steps cost a call for each step, listeners of bricks
- * one for each sample.
+ * <p>A profiler without listeners has no additional cost. A listener of steps costs a call for each step, a listener of
+ * bricks a call for each sample.
  */
 public interface ProfilerListener {
 
     /**
-     * Whether {@link #brickRecorded} is to be called. Asked once, when the listener is added.
+     * Tells whether {@link #brickRecorded} is to be called. The profiler asks once, when the listener is added.
      *
      * @return true for samples and steps, false for steps alone
      */
     boolean wantsBricks();
 
     /**
-     * A sample was recorded: one that the host's clock timed, or that was timed elsewhere. Deferred measurements and
-     * what devices time are not reported.
+     * Receives a sample that the host's clock timed, or that was timed elsewhere. Deferred measurements and samples
+     * that devices time are not reported.
      *
      * @param brick its name
      * @param category its category
@@ -30,14 +30,15 @@ public interface ProfilerListener {
     void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements);
 
     /**
-     * A step has begun on the calling thread. One that began before on this thread and has not ended is abandoned.
+     * Receives the beginning of a step on the calling thread. An earlier step of this thread that has not ended is
+     * abandoned.
      *
-     * @param info what it works on
+     * @param info the phase, batch and lengths of the step
      */
     void stepBegan(StepInfo info);
 
     /**
-     * The step of the calling thread has ended.
+     * Receives the end of the step of the calling thread.
      *
      * @param step the step
      */

@@ -1,29 +1,42 @@
 package org.brickprofiler;
 
+import static org.brickprofiler.internal.io.Checks.requirePositive;
+
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.internal.device.DeviceFigures;
 import org.brickprofiler.internal.record.NameTable;
+import org.brickprofiler.internal.record.RunPeriod;
+import org.brickprofiler.internal.record.SelfCost;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.StatSums;
+import org.brickprofiler.internal.record.WorkSums;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
 
-/** Turns rows of sums into what users see. Any thread. */
+/** Makes snapshots of rows of sums and of the facts that the application has given. Any thread. */
 final class Results {
 
     private final NameTable names;
     private final RunPeriod period;
     private final SelfCost selfCost;
+    private final @Nullable RunIdentity identity;
     private final ConcurrentHashMap<Integer, Bottleneck> bottlenecks = new ConcurrentHashMap<>();
 
-    /** What the profiler knows besides samples. */
+    private volatile OptionalDouble l2CacheHitRate = OptionalDouble.empty();
+    private volatile boolean zeroCopy;
+    private volatile OptionalDouble tokensPerSec = OptionalDouble.empty();
+    private volatile @Nullable Calibration calibration;
+
+    /** The facts of a snapshot besides samples. */
     record Settings(
             long droppedPending,
             long pending,
@@ -35,21 +48,16 @@ final class Results {
             RunIdentity identity) {}
 
     /**
-     * What the recording threads had recorded at one moment. Immutable.
+     * The sums of all recording threads at one moment. Immutable.
      *
      * @param sums the sums of every row that was asked for
      * @param figures what devices were asked for besides, or null without devices
-     * @param workSums the rows of {@link WorkSums}, or null where no work was recorded
+     * @param workSums the rows of {@link WorkSums}, or null if no work was recorded
      */
     record Recorded(
             StatSums sums,
             @Nullable DeviceFigures figures,
             @Nullable StatSums workSums) {
-
-        /** What devices or the host recorded, with the work that was recorded beside it. */
-        Recorded with(@Nullable StatSums recordedWork) {
-            return new Recorded(sums, figures, recordedWork);
-        }
 
         StatRow row(int key) {
             return sums.row(key);
@@ -71,7 +79,11 @@ final class Results {
         }
 
         Work work(int key) {
-            return workSums == null ? Work.NONE : WorkSums.work(workSums.row(key));
+            if (workSums == null || workSums.row(key).count() == 0) {
+                return Work.NONE;
+            }
+            StatRow row = workSums.row(key);
+            return new Work(WorkSums.flops(row), WorkSums.bytes(row), row.maxNs());
         }
 
         /** Threads that recorded. One that set marks may also have recorded otherwise, and is counted once. */
@@ -88,19 +100,84 @@ final class Results {
         }
     }
 
-    Results(NameTable names, RunPeriod period, SelfCost selfCost) {
+    Results(NameTable names, RunPeriod period, SelfCost selfCost, @Nullable RunIdentity identity) {
         this.names = names;
         this.period = period;
         this.selfCost = selfCost;
+        this.identity = identity;
     }
+
+    /** Loads what takes long at a first snapshot. A named class: the first lambda of a virtual machine takes long. */
+    static final class FirstUses implements Runnable {
+        @Override
+        public void run() {
+            Environment.current();
+            RunFacts.VirtualMachine.current();
+        }
+    }
+
+    // ---- facts that the application has given ----
 
     void setBottleneck(int key, Bottleneck bottleneck) {
         bottlenecks.put(key, bottleneck);
     }
 
+    void setL2CacheHitRate(double rate) {
+        if (Double.isNaN(rate)) {
+            throw new IllegalArgumentException("L2 cache hit rate " + rate + " is not a number");
+        }
+        l2CacheHitRate = OptionalDouble.of(Math.max(0.0, Math.min(1.0, rate)));
+    }
+
+    OptionalDouble l2CacheHitRate() {
+        return l2CacheHitRate;
+    }
+
+    void setZeroCopy(boolean on) {
+        zeroCopy = on;
+    }
+
+    boolean isZeroCopy() {
+        return zeroCopy;
+    }
+
+    void setTokensPerSec(double rate) {
+        requirePositive("tokens per second", rate);
+        tokensPerSec = OptionalDouble.of(rate);
+    }
+
+    void setCalibration(Calibration measured) {
+        calibration = measured;
+    }
+
+    /** Returns these facts and the given numbers, with the nesting of bricks as far as a graph has recorded it. */
+    Settings settings(
+            long droppedPending, long pending, long overlaps, boolean tilesOff, @Nullable GraphRecorder graph) {
+        Calibration measured = calibration;
+        RunFacts facts = new RunFacts(
+                tokensPerSec,
+                OptionalDouble.empty(),
+                Map.of(),
+                List.of(),
+                RunFacts.VirtualMachine.current().stream().toList(),
+                measured == null ? List.of() : List.of(measured),
+                measured == null || graph == null ? Map.of() : graph.graph().nesting());
+        return new Settings(
+                droppedPending,
+                pending,
+                overlaps,
+                l2CacheHitRate,
+                zeroCopy,
+                tilesOff,
+                facts,
+                RunIdentity.complete(identity));
+    }
+
+    // ---- snapshots ----
+
     BrickStats brick(int key, Recorded reading) {
         String name = names.name(key);
-        BrickCategory category = BrickNames.category(names.tag(key));
+        BrickCategory category = BrickCategory.of(names.tag(key));
         Bottleneck bottleneck = bottlenecks.getOrDefault(key, Bottleneck.UNKNOWN);
         StatRow row = reading.row(key);
         DeviceTime device = reading.device(key);
@@ -164,7 +241,7 @@ final class Results {
                 identity(settings.identity(), stepped, reading.streams()));
     }
 
-    /** What is said of the run, with what the recorded says of it. */
+    /** Completes an identity with the recorded steps and devices. */
     static RunIdentity identity(RunIdentity said, StepRecorder.Reading stepped, List<StreamTotals> streams) {
         RunIdentity.Builder identity = said.toBuilder();
         if (stepped.end() > stepped.first()) {

@@ -10,6 +10,7 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.RuntimeMXBean;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -25,20 +26,20 @@ import java.util.function.BinaryOperator;
 import org.brickprofiler.graph.ExecutionGraph.Nesting;
 
 /**
- * What is known of a run beside its bricks: how fast it was by its own measure, what its virtual machine was busy with,
- * and what the machine did meanwhile. Immutable; equal facts are equal objects.
+ * Facts of a run besides its bricks: its speed as it measured it, the work of its virtual machine, and the state of the
+ * machine. Immutable; equal facts are equal objects.
  *
- * @param tokensPerSec what the application measured itself, tokens/s; of merged snapshots, the smallest
- * @param unprofiledTokensPerSec the same of a run of the same program with the profiler switched off, which
- *     {@code brick run} puts beside it, tokens/s; of merged snapshots, the smallest
+ * @param tokensPerSec the rate that the application measured, tokens/s; of merged snapshots, the smallest
+ * @param unprofiledTokensPerSec the rate of the same program with the profiler switched off, which {@code brick run}
+ *     adds, tokens/s; of merged snapshots, the smallest
  * @param machine figures of the machine while it ran, by a name with its unit, in order of the names; of merged
  *     snapshots, the largest
- * @param disturbances what of that makes the run doubtful, one remark each, in order; empty where nothing was seen
+ * @param disturbances remarks on figures that make the run doubtful, in order; empty if there are none
  * @param virtualMachines the virtual machines that recorded, in order; of merged snapshots, all of them
- * @param calibrations what timing a brick costs, where that was {@linkplain BrickProfiler#calibrate measured}: one for
- *     each environment, the cheapest
- * @param nesting where there are calibrations, how bricks lie inside and beside each other, by their names, as far as
- *     the graph has recorded them; of merged snapshots, the sums
+ * @param calibrations the cost of timing a brick, if it was {@linkplain BrickProfiler#calibrate measured}: the cheapest
+ *     of each environment
+ * @param nesting if there are calibrations, the nesting of bricks by their names, as far as the graph has recorded it;
+ *     of merged snapshots, the sums
  */
 public record RunFacts(
         OptionalDouble tokensPerSec,
@@ -54,7 +55,7 @@ public record RunFacts(
             OptionalDouble.empty(), OptionalDouble.empty(), Map.of(), List.of(), List.of(), List.of(), Map.of());
 
     /**
-     * Sorts, and adds up what belongs together.
+     * Sorts the lists, and merges readings of the same virtual machine.
      *
      * @throws IllegalArgumentException when a rate is no finite number above 0, a figure of the machine is negative or
      *     not finite, or a name or remark is empty
@@ -85,9 +86,9 @@ public record RunFacts(
     private static final Nesting UNKNOWN = new Nesting(0, 0, 0, 0);
 
     /**
-     * Whether this virtual machine is one of those that recorded.
+     * Tells whether this virtual machine is one of those that recorded.
      *
-     * @return false, too, if it lacks the module {@code java.management}, by which it would know
+     * @return false also if it lacks the module {@code java.management}, which tells it
      */
     public boolean isOfThisProcess() {
         Optional<VirtualMachine> here = VirtualMachine.current();
@@ -110,13 +111,13 @@ public record RunFacts(
     }
 
     /**
-     * One virtual machine, from its start to the snapshot. Two readings with one number and one start are of the same
-     * one.
+     * A virtual machine from its start to the snapshot. Two readings with the same process and start are readings of
+     * the same virtual machine.
      *
      * @param pid the number of its process
      * @param startedAt when it started
-     * @param upNs since then, ns
-     * @param gcNs time that its collectors report, ns; with those that work beside the application, their cycles too
+     * @param upNs time since its start, ns
+     * @param gcNs time that its garbage collectors report, ns; concurrent collectors include their cycles
      * @param jitNs time that its compilers report, over all of their threads, ns
      */
     public record VirtualMachine(long pid, Instant startedAt, long upNs, long gcNs, long jitNs) {
@@ -137,8 +138,8 @@ public record RunFacts(
         }
 
         /**
-         * This one, now; empty where its image lacks the module {@code java.management}. The first call loads the
-         * beans, some milliseconds.
+         * Returns a reading of this virtual machine; empty if its image lacks the module {@code java.management}. The
+         * first call loads the beans, which takes some milliseconds.
          */
         static Optional<VirtualMachine> current() {
             try {
@@ -148,7 +149,7 @@ public record RunFacts(
             }
         }
 
-        /** The only user of the module {@code java.management}, so that images without it miss these figures alone. */
+        /** The only user of the module {@code java.management}: images without it lack these figures alone. */
         private static final class Beans {
             static VirtualMachine read() {
                 RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
@@ -156,7 +157,7 @@ public record RunFacts(
                 for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
                     gcMs += Math.max(0, collector.getCollectionTime());
                 }
-                // There is none where nothing is ever compiled.
+                // Null in a virtual machine that compiles nothing.
                 CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
                 long jitMs = compilers != null && compilers.isCompilationTimeMonitoringSupported()
                         ? compilers.getTotalCompilationTime()
@@ -180,18 +181,18 @@ public record RunFacts(
         }
 
         /**
-         * The share of its life that collectors worked.
+         * Returns the share of its life in which garbage collectors worked.
          *
-         * @return %, 0 where it is not known how long that was
+         * @return %, 0 if its life is unknown
          */
         public double gcPercent() {
             return percentOfLife(gcNs);
         }
 
         /**
-         * The work of its compilers, as a share of its life; above 100 where several of their threads worked.
+         * Returns the work of its compilers as a share of its life; above 100 if several compiler threads worked.
          *
-         * @return %, 0 where it is not known how long that was
+         * @return %, 0 if its life is unknown
          */
         public double jitPercent() {
             return percentOfLife(jitNs);
@@ -203,10 +204,10 @@ public record RunFacts(
     }
 
     /**
-     * The same with the rate of a run without the profiler.
+     * Returns these facts with the rate of a run without the profiler.
      *
-     * @param rate of the same program with the profiler switched off, tokens/s
-     * @return facts
+     * @param rate the rate of the same program with the profiler switched off, tokens/s
+     * @return the facts
      * @throws IllegalArgumentException when it is no finite number above 0
      */
     public RunFacts withUnprofiledTokensPerSec(double rate) {
@@ -215,11 +216,11 @@ public record RunFacts(
     }
 
     /**
-     * The same with what somebody saw of the machine while the program ran.
+     * Returns these facts with observations of the machine during the run.
      *
-     * @param figures by a name with its unit
-     * @param remarks what of them makes the run doubtful
-     * @return facts
+     * @param figures figures by a name with its unit
+     * @param remarks remarks on figures that make the run doubtful
+     * @return the facts
      * @throws IllegalArgumentException when a figure is negative or not finite, or a name or remark is empty
      */
     public RunFacts withMachine(Map<String, Double> figures, List<String> remarks) {
@@ -230,13 +231,14 @@ public record RunFacts(
     }
 
     /**
-     * The time of a brick without what timing it and the bricks inside it took. Where the nesting of the brick is not
-     * known, only what a sample shows of its own timing is taken out: bricks inside it, and the rest of a {@code lap},
-     * are still in. What calls of the profiler keep the compiler from doing is always still in, and so are its tiles.
+     * Returns the time of a brick without the cost of timing it and the bricks inside it. If the nesting of the brick
+     * is unknown, only the part of its own timing that a sample contains is subtracted; the cost of bricks inside it,
+     * and the rest of a {@code lap}, remain. The cost of prevented compiler optimisations and of tiles is never
+     * subtracted.
      *
      * @param brick a brick of the same snapshot
-     * @return ns, 0 or more; empty without a calibration or with those of several environments, and where a device
-     *     timed the brick: what its marks take is done beside other work
+     * @return ns, 0 or more; empty without a calibration, with calibrations of several environments, and if a device
+     *     timed the brick, since its marks overlap other work
      */
     public OptionalLong netNs(BrickStats brick) {
         Objects.requireNonNull(brick, "brick");
@@ -256,7 +258,7 @@ public record RunFacts(
         return OptionalLong.of(Math.max(0, Math.round(brick.totalNs() - costNs)));
     }
 
-    /** Both together. Commutative and associative. */
+    /** Returns the facts of the merged runs. Commutative and associative. */
     RunFacts plus(RunFacts other) {
         Map<String, Double> both = new TreeMap<>(machine);
         other.machine.forEach((name, value) -> both.merge(name, value, Math::max));
@@ -266,9 +268,9 @@ public record RunFacts(
                 smaller(tokensPerSec, other.tokensPerSec),
                 smaller(unprofiledTokensPerSec, other.unprofiledTokensPerSec),
                 both,
-                ProfileSnapshot.concat(disturbances, other.disturbances),
-                ProfileSnapshot.concat(virtualMachines, other.virtualMachines),
-                ProfileSnapshot.concat(calibrations, other.calibrations),
+                concat(disturbances, other.disturbances),
+                concat(virtualMachines, other.virtualMachines),
+                concat(calibrations, other.calibrations),
                 allNesting);
     }
 
@@ -277,5 +279,11 @@ public record RunFacts(
             return one.isPresent() ? one : two;
         }
         return OptionalDouble.of(Math.min(one.getAsDouble(), two.getAsDouble()));
+    }
+
+    static <T> List<T> concat(List<T> one, List<T> two) {
+        List<T> both = new ArrayList<>(one);
+        both.addAll(two);
+        return both;
     }
 }

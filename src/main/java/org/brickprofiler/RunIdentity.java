@@ -7,16 +7,22 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.LongBinaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.brickprofiler.internal.io.LaunchSettings;
+import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /**
- * Which run, which part of it and what code a profile is of, which distinguishes the profiles of many ranks and runs.
- * Immutable. What is not known is empty.
+ * The identity of a profile: its run, the part of the run, and the code that ran. It distinguishes the profiles of many
+ * ranks and runs. Immutable. Unknown values are empty.
  *
- * <p>A profiler takes each value from the first of these that has it:
+ * <p>A profiler takes each value from the first source that has it:
  *
  * <ol>
  *   <li>{@link BrickProfilerBuilder#identity};
@@ -29,28 +35,28 @@ import org.jspecify.annotations.Nullable;
  *       {@code OMPI_COMM_WORLD_SIZE}, {@code OMPI_COMM_WORLD_LOCAL_RANK}, {@code PMIX_NAMESPACE}), Slurm's
  *       ({@code SLURM_PROCID}, {@code SLURM_NTASKS}, {@code SLURM_LOCALID}, {@code SLURM_JOB_ID} with
  *       {@code SLURM_STEP_ID}). Ranks are never mixed from two launchers, since one often starts the other; the run's
- *       id is that of the first that has one;
- *   <li>what is there: the host's name as the system gives it without asking a network, the name of the one device that
- *       the profiler's streams have, the phase of the announced steps where they have one only, and for the run an id
- *       made once in a virtual machine of its start, its process and chance.
+ *       id is that of the first launcher that has one;
+ *   <li>the process: the host's name as the system knows it without a network, the name of the device if all streams of
+ *       the profiler have the same one, the phase of the steps if all have the same one, and as the run's id one that
+ *       is made once in a virtual machine from its start time, its process number and a random number.
  * </ol>
  *
- * A value outside that cannot be, such as a rank beyond the world size, is logged once with its name, and left out.
+ * An impossible value of a setting or launcher, such as a rank beyond the world size, is logged once with its name and
+ * ignored.
  *
- * @param runId the run: the same for all ranks of it
+ * @param runId the id of the run, the same for all its ranks
  * @param rank number of the process among those of the run, 0 or more
  * @param worldSize how many processes the run has, more than the rank
  * @param localRank number of the process among those of the run on its host, 0 or more
  * @param host name of the host
- * @param device name of what computes
+ * @param device name of the device that computes
  * @param model name of the model
- * @param precision of its weights or of what computes, as the application names it
- * @param commit of the code that ran
- * @param phase what the run or this part of it does, such as {@code decode}
+ * @param precision precision of the weights or the computation, as the application names it
+ * @param commit commit of the code that ran
+ * @param phase phase of the run or of this part, such as {@code decode}
  * @param firstStep {@link Step#index} of the first step that ended in the time of the profile
- * @param lastStep of the last one, not before the first
- * @param window number of the window, 0 or more; empty where the profile is no
- *     {@linkplain BrickProfiler#exportEvery(java.time.Duration, java.nio.file.Path) window}
+ * @param lastStep {@link Step#index} of the last one, not before the first
+ * @param window number of the window, 0 or more; empty if the profile is no window of an export
  */
 public record RunIdentity(
         Optional<String> runId,
@@ -106,14 +112,14 @@ public record RunIdentity(
     }
 
     private static void requireBelow(String what, OptionalInt rank, OptionalInt worldSize) {
-        if (rank.isPresent() && worldSize.isPresent() && rank.getAsInt() >= worldSize.getAsInt()) {
+        if (isBeyond(rank, worldSize)) {
             throw new IllegalArgumentException(
                     what + " " + rank.getAsInt() + " is not below the world size " + worldSize.getAsInt());
         }
     }
 
     /**
-     * Begins to name values.
+     * Returns a builder.
      *
      * @return a builder that knows nothing
      */
@@ -122,7 +128,7 @@ public record RunIdentity(
     }
 
     /**
-     * The same, to be changed.
+     * Returns a builder with the values of this identity.
      *
      * @return a builder with these values
      */
@@ -145,10 +151,10 @@ public record RunIdentity(
     }
 
     /**
-     * What both say alike; of one run, the steps of both together.
+     * Returns the values that are equal in both. Of the same run, it unites the step ranges.
      *
      * @param other the other identity
-     * @return what holds for the profiles of both merged. Commutative and associative
+     * @return the identity of the merged profiles. Commutative and associative
      */
     public RunIdentity common(RunIdentity other) {
         boolean isOneRun = runId.isPresent() && runId.equals(other.runId);
@@ -180,9 +186,9 @@ public record RunIdentity(
     }
 
     /**
-     * In one line, for people.
+     * Describes the identity in one line, for people.
      *
-     * @return what is known, empty where nothing is
+     * @return the known values; empty if none is known
      */
     public String describe() {
         return Stream.of(
@@ -202,7 +208,82 @@ public record RunIdentity(
                 .collect(Collectors.joining(", "));
     }
 
-    /** Names values one by one; what is not named stays unknown. Not thread-safe. */
+    // ---- the settings of the process ----
+
+    /** The settings are read when they are first needed, which is later than a profiler's first sample. */
+    private static final class OfThisProcess {
+        private static final Set<String> REPORTED = ConcurrentHashMap.newKeySet();
+
+        static final RunIdentity IDENTITY =
+                of(new LaunchSettings(Settings.PROPERTIES, Settings.ENVIRONMENT, OfThisProcess::reportOnce).read());
+
+        static void reportOnce(String fault) {
+            if (REPORTED.add(fault)) {
+                LoggerFactory.getLogger(RunIdentity.class).warn("{}", fault);
+            }
+        }
+    }
+
+    /** Returns the identity that settings and a launcher give. */
+    static RunIdentity of(LaunchSettings.Found found) {
+        return new RunIdentity(
+                Optional.of(found.runId()),
+                found.rank(),
+                found.worldSize(),
+                found.localRank(),
+                found.host(),
+                found.device(),
+                found.model(),
+                found.precision(),
+                found.commit(),
+                found.phase(),
+                OptionalLong.empty(),
+                OptionalLong.empty(),
+                OptionalLong.empty());
+    }
+
+    /** Completes the identity that an application gives with the settings of this process. */
+    static RunIdentity complete(@Nullable RunIdentity given) {
+        return complete(given == null ? NONE : given, OfThisProcess.IDENTITY, OfThisProcess::reportOnce);
+    }
+
+    static RunIdentity complete(RunIdentity given, RunIdentity found, Consumer<String> faults) {
+        OptionalInt worldSize = given.worldSize().isPresent() ? given.worldSize() : found.worldSize();
+        OptionalInt rank = given.rank().isPresent() ? given.rank() : found.rank();
+        OptionalInt localRank = given.localRank().isPresent() ? given.localRank() : found.localRank();
+        if (isBeyond(rank, worldSize) || isBeyond(localRank, worldSize)) {
+            faults.accept("of the rank " + text(rank) + ", the local rank " + text(localRank) + " and the world size "
+                    + text(worldSize)
+                    + " those that the application did not give are left out: a rank is below the size");
+            rank = given.rank();
+            localRank = given.localRank();
+            worldSize = given.worldSize();
+        }
+        return new RunIdentity(
+                given.runId().or(found::runId),
+                rank,
+                worldSize,
+                localRank,
+                given.host().or(found::host),
+                given.device().or(found::device),
+                given.model().or(found::model),
+                given.precision().or(found::precision),
+                given.commit().or(found::commit),
+                given.phase().or(found::phase),
+                given.firstStep(),
+                given.lastStep(),
+                given.window());
+    }
+
+    private static boolean isBeyond(OptionalInt rank, OptionalInt worldSize) {
+        return rank.isPresent() && worldSize.isPresent() && rank.getAsInt() >= worldSize.getAsInt();
+    }
+
+    private static String text(OptionalInt number) {
+        return number.isPresent() ? Integer.toString(number.getAsInt()) : "(not known)";
+    }
+
+    /** Sets the values one by one; the others stay unknown. Not thread-safe. */
     public static final class Builder {
         private @Nullable String runId;
         private OptionalInt rank = OptionalInt.empty();
@@ -221,7 +302,7 @@ public record RunIdentity(
         private Builder() {}
 
         /**
-         * Names the run.
+         * Sets the id of the run.
          *
          * @param id the same for all ranks of it
          * @return this
@@ -232,7 +313,7 @@ public record RunIdentity(
         }
 
         /**
-         * Says which process of the run it is.
+         * Sets the number of the process in the run.
          *
          * @param number 0 or more
          * @return this
@@ -243,7 +324,7 @@ public record RunIdentity(
         }
 
         /**
-         * Says how many processes the run has.
+         * Sets the number of processes of the run.
          *
          * @param processes more than any rank
          * @return this
@@ -254,7 +335,7 @@ public record RunIdentity(
         }
 
         /**
-         * Says which process of the run on its host it is.
+         * Sets the number of the process among those of the run on its host.
          *
          * @param number 0 or more
          * @return this
@@ -265,7 +346,7 @@ public record RunIdentity(
         }
 
         /**
-         * Names the host.
+         * Sets the name of the host.
          *
          * @param name of the host
          * @return this
@@ -276,7 +357,7 @@ public record RunIdentity(
         }
 
         /**
-         * Names what computes.
+         * Sets the name of the device.
          *
          * @param name of the device
          * @return this
@@ -287,7 +368,7 @@ public record RunIdentity(
         }
 
         /**
-         * Names the model.
+         * Sets the name of the model.
          *
          * @param name of the model
          * @return this
@@ -298,7 +379,7 @@ public record RunIdentity(
         }
 
         /**
-         * Names the precision.
+         * Sets the precision.
          *
          * @param name such as {@code bf16}
          * @return this
@@ -309,7 +390,7 @@ public record RunIdentity(
         }
 
         /**
-         * Names the code that runs.
+         * Sets the commit of the code.
          *
          * @param id of the commit
          * @return this
@@ -320,7 +401,7 @@ public record RunIdentity(
         }
 
         /**
-         * Says what the run does.
+         * Sets the phase of the run.
          *
          * @param name such as {@code decode}
          * @return this
@@ -331,7 +412,7 @@ public record RunIdentity(
         }
 
         /**
-         * Says which steps the profile is of.
+         * Sets the range of steps of the profile.
          *
          * @param first the first one's {@link Step#index}
          * @param last the last one's
@@ -351,7 +432,7 @@ public record RunIdentity(
         }
 
         /**
-         * Numbers the window.
+         * Sets the number of the window.
          *
          * @param number 0 or more
          * @return this
@@ -364,7 +445,7 @@ public record RunIdentity(
         /**
          * Makes the identity.
          *
-         * @return the values that were named
+         * @return the identity
          * @throws IllegalArgumentException when a text is empty, a number negative, the rank not below the world size,
          *     or the last step before the first
          */

@@ -1,9 +1,9 @@
 package org.brickprofiler;
 
 /**
- * Which steps of a run are measured. After {@code skipFirst} steps comes a cycle, {@code repeat} times:
- * {@code waitSteps} steps without recording, {@code warmup} steps that are recorded and forgotten, {@code active} steps
- * that count. A step is what the application says it is, usually a forward pass. Immutable.
+ * Selects the steps of a run that count. After {@code skipFirst} steps a cycle follows {@code repeat} times:
+ * {@code waitSteps} steps without recording, {@code warmup} steps that are recorded and forgotten, and {@code active}
+ * steps that count. The application defines a step, usually as a forward pass. Immutable.
  *
  * @param skipFirst steps before the first cycle, 0 or more
  * @param waitSteps steps of a cycle without recording, 0 or more
@@ -13,9 +13,9 @@ package org.brickprofiler;
  */
 public record Schedule(int skipFirst, int waitSteps, int warmup, int active, int repeat) {
 
-    /** What happens to a step. */
+    /** The phases of a schedule. */
     public enum Phase {
-        /** It lies before the first cycle; not recorded. */
+        /** Before the first cycle; not recorded. */
         SKIP_FIRST,
         /** Not recorded. */
         WAIT,
@@ -23,10 +23,10 @@ public record Schedule(int skipFirst, int waitSteps, int warmup, int active, int
         WARMUP,
         /** Recorded; it counts. */
         ACTIVE,
-        /** It lies after the last cycle; not recorded. */
+        /** After the last cycle; not recorded. */
         DONE;
 
-        /** The number under which a timeline keeps it. */
+        /** Returns the number of the phase in a timeline. */
         @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
         int index() {
             return ordinal();
@@ -53,7 +53,7 @@ public record Schedule(int skipFirst, int waitSteps, int warmup, int active, int
     }
 
     /**
-     * One cycle that leaves the first steps out.
+     * Returns a schedule of one cycle that leaves out the first steps.
      *
      * @param warmup steps that are kept out of the results, 0 or more
      * @param active steps that count, 1 or more
@@ -64,7 +64,7 @@ public record Schedule(int skipFirst, int waitSteps, int warmup, int active, int
     }
 
     /**
-     * What happens to a step.
+     * Returns the phase of a step.
      *
      * @param step the step, counted from 0
      * @return its phase
@@ -88,7 +88,7 @@ public record Schedule(int skipFirst, int waitSteps, int warmup, int active, int
     }
 
     /**
-     * Which cycle a step belongs to.
+     * Returns the cycle of a step.
      *
      * @param step the step, counted from 0
      * @return the cycle, counted from 0; -1 before the first
@@ -97,12 +97,12 @@ public record Schedule(int skipFirst, int waitSteps, int warmup, int active, int
         return step < skipFirst ? -1 : (step - skipFirst) / cycleLength();
     }
 
-    /** Whether a step is the last of its cycle. */
+    /** Tells whether a step is the last of its cycle. */
     boolean endsCycle(long step) {
         return phase(step) == Phase.ACTIVE && (step - skipFirst) % cycleLength() == cycleLength() - 1;
     }
 
-    /** Whether a step lies in a cycle of which an active step has ended. */
+    /** Tells whether a step lies in a cycle of which an active step has ended. */
     boolean hasActiveBefore(long step) {
         return step > 0 && phase(step - 1) == Phase.ACTIVE && cycle(step - 1) == cycle(step);
     }

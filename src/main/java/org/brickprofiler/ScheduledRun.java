@@ -20,15 +20,15 @@ import org.brickprofiler.Schedule.Phase;
  * }
  * }</pre>
  *
- * <p>A timeline keeps what was recorded in the warm-up, and gets a mark where each phase begins, on the line of the
- * thread that drives the passes; who makes a profile of it leaves the warm-up out by these.
+ * <p>A timeline keeps the spans of the warm-up, and gets a mark at the beginning of each phase, on the line of the
+ * thread that drives the passes; a profile of the timeline leaves out the warm-up by these marks.
  *
- * <p>While it runs, the profiler's switch belongs to it: a profiler that was on is not recorded in the steps that do
- * not count. Tiles follow the same steps where they were on at the start. A timer that is stopped in another step than
- * it was started in counts where it is stopped; let other threads finish their bricks before {@link #step}.
+ * <p>While the run lasts, it owns the profiler's switch: even a profiler that was on records nothing in steps that do
+ * not count. Tiles follow the same steps if they were on at the start. A timer counts in the step in which it is
+ * stopped; let other threads finish their bricks before {@link #step}.
  *
- * <p>{@link #step} and {@link #finish} are for one thread at a time, the one that drives the passes; the other methods
- * are for any thread.
+ * <p>Only the thread that drives the passes may call {@link #step} and {@link #finish}; any thread may call the other
+ * methods.
  */
 public final class ScheduledRun {
 
@@ -41,10 +41,11 @@ public final class ScheduledRun {
     private volatile boolean finished;
 
     /**
-     * Begins with step 0: forgets what the profiler has recorded and pending, and switches it on or off for that step.
+     * Begins with step 0: forgets the samples and pending measurements of the profiler, and switches it on or off for
+     * this step.
      *
      * @param profiler the profiler
-     * @param schedule which steps count
+     * @param schedule the steps that count
      * @param onCycle receives the snapshot of each finished cycle, on the thread that calls {@link #step}
      */
     public ScheduledRun(BrickProfiler profiler, Schedule schedule, Consumer<ProfileSnapshot> onCycle) {
@@ -60,8 +61,8 @@ public final class ScheduledRun {
     }
 
     /**
-     * Ends a step and begins the next. Resolves what is pending, as {@link BrickProfiler#endPass} does; at the end of a
-     * cycle hands the snapshot over, and begins the next step even where the receiver throws. Does nothing after
+     * Ends a step and begins the next. Resolves pending measurements, as {@link BrickProfiler#endPass} does. At the end
+     * of a cycle it passes the snapshot on, and begins the next step even if the receiver throws. Does nothing after
      * {@link #finish}.
      */
     public void step() {
@@ -87,11 +88,11 @@ public final class ScheduledRun {
     }
 
     /**
-     * Ends the run, wherever it is: resolves what is pending, as {@link #step} does, and ends the passes of all
-     * threads, also those that an exception broke off. Of a cycle with active steps that is not finished, it hands the
-     * snapshot over, with what was recorded in the step under way; nothing where none has ended and nothing was
-     * recorded. What was recorded in a warm-up is forgotten. The profiler is off from then on, even where the receiver
-     * throws. Does nothing where all cycles are over or it was called before.
+     * Ends the run in any step. Resolves pending measurements, as {@link #step} does, and ends the passes of all
+     * threads, including those that an exception broke off. If a cycle with active steps is not finished, it passes on
+     * a snapshot that includes the step under way, unless no active step has ended and nothing was recorded. Samples of
+     * a warm-up are forgotten. The profiler is off afterwards, even if the receiver throws. Does nothing if all cycles
+     * are over, or if it was called before.
      */
     public void finish() {
         Phase before = phase();
@@ -135,16 +136,16 @@ public final class ScheduledRun {
     }
 
     /**
-     * What happens to the step that is under way.
+     * Returns the phase of the step that is under way.
      *
-     * @return its phase; {@link Phase#DONE} once the run was finished
+     * @return its phase; {@link Phase#DONE} after the end of the run
      */
     public Phase phase() {
         return finished ? Phase.DONE : schedule.phase(step);
     }
 
     /**
-     * The step that is under way.
+     * Returns the number of the step that is under way.
      *
      * @return its number, counted from 0
      */

@@ -7,22 +7,37 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a profiler recorded between two of its snapshots without a reset between them: the inverse of
+ * The samples that a profiler recorded between two of its snapshots without a reset between them: the inverse of
  * {@link ProfileSnapshot#merge}. All sums are exact.
  *
- * <p>Extremes are kept since the reset only. One that moved is the difference's own and exact; so is that of a single
- * sample. Any other is within {@link LatencyDistribution#RELATIVE_ERROR} where percentiles were recorded. Without them
- * the longest is at least what is given, and the shortest at most: the latest sample, or the mean of the others. So the
- * extremes of all differences together are those of the whole. Stateless; any thread.
+ * <p>The profiler keeps extremes since its reset only. An extreme that changed between the snapshots is exact, as is
+ * the extreme of a single sample. With percentiles, any other is exact within
+ * {@link LatencyDistribution#RELATIVE_ERROR}. Without percentiles, the longest duration is at least the given value,
+ * and the shortest at most: the latest sample, or the mean of the others. The extremes of all differences together are
+ * those of the whole. Stateless; any thread.
  */
-final class SnapshotDifference {
+final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapshot> {
 
-    private SnapshotDifference() {}
+    @Override
+    public ProfileSnapshot merge(ProfileSnapshot earlier, ProfileSnapshot later) {
+        return earlier.merge(later);
+    }
+
+    @Override
+    public ProfileSnapshot difference(ProfileSnapshot earlier, ProfileSnapshot later) {
+        return between(earlier, later);
+    }
+
+    @Override
+    public ProfileSnapshot withPendingOf(ProfileSnapshot window, @Nullable ProfileSnapshot other) {
+        return window.withPending(other == null ? 0 : other.pending());
+    }
 
     static ProfileSnapshot between(ProfileSnapshot earlier, ProfileSnapshot later) {
         Map<String, BrickStats> bricks = new HashMap<>();
@@ -85,16 +100,16 @@ final class SnapshotDifference {
         return brick.category().name() + " " + brick.name();
     }
 
-    /** The shortest and the longest of some samples, as far as they are known. */
+    /** The known extremes of some samples. */
     private record Extremes(long min, long max) {
 
         /**
-         * Of the samples between two readings of sums.
+         * Returns the extremes of the samples between two readings of sums.
          *
-         * @param count how many, 1 or more
+         * @param count number of samples, 1 or more
          * @param sum of their durations
          * @param last one of them
-         * @param spread how all of them are spread; empty where that is not known
+         * @param spread the distribution of all of them; empty if it is unknown
          */
         static Extremes of(
                 Extremes earlier, Extremes later, long count, long sum, long last, LatencyDistribution spread) {
@@ -249,7 +264,7 @@ final class SnapshotDifference {
                         later.failure());
     }
 
-    /** Of the steps that are kept, those from one on: so those of all differences together are those of the whole. */
+    /** Returns the kept steps from one step on: the steps of all differences together are those of the whole. */
     private static Steps steps(Steps earlier, Steps later, long firstStep) {
         return new Steps(
                 later.phases().stream()
@@ -299,8 +314,8 @@ final class SnapshotDifference {
                 categoryNs);
     }
 
-    /** Whether anything was recorded. */
-    static boolean isEmpty(ProfileSnapshot window) {
+    @Override
+    public boolean isEmpty(ProfileSnapshot window) {
         return window.bricks().isEmpty()
                 && window.steps().count() == 0
                 && window.tiles().stream().allMatch(tile -> tile.count() == 0);

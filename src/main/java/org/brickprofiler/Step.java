@@ -11,13 +11,13 @@ import java.util.Objects;
  * One step that {@link Steps} keeps. Immutable.
  *
  * @param index its number, from 0, in the order in which the profiler's steps ended
- * @param startedAtUnixNs when it began, ns since 1970
+ * @param startedAtUnixNs its beginning, ns since 1970
  * @param durationNs from its beginning to its end by the host's clock, ns
- * @param info what it worked on
+ * @param info its phase, batch and lengths
  * @param acceptedTokens drafted tokens that were accepted
- * @param categoryNs brick time by category, ns, of all threads; empty where it is not known, because another step was
- *     under way at the same time or bricks were pending. It can exceed the duration: bricks run on several threads, or
- *     inside one another
+ * @param categoryNs brick time by category, of all threads, ns; empty if it is unknown, because another step was under
+ *     way at the same time or bricks were pending. It can exceed the duration, since bricks run on several threads or
+ *     inside each other
  */
 public record Step(
         long index,
@@ -41,7 +41,7 @@ public record Step(
         categoryNs = positive(categoryNs);
     }
 
-    /** A sorted copy that cannot be changed, of the times that are not 0. */
+    /** Returns a sorted copy of the times that are not 0, which cannot be changed. */
     static Map<BrickCategory, Long> positive(Map<BrickCategory, Long> categoryNs) {
         Map<BrickCategory, Long> copy = new EnumMap<>(BrickCategory.class);
         categoryNs.forEach((category, ns) -> {
@@ -54,7 +54,7 @@ public record Step(
     }
 
     /**
-     * Tokens that it gave, accepted drafted ones among them.
+     * Returns the tokens that it generated, including accepted drafted ones.
      *
      * @return 0 or more
      */

@@ -5,7 +5,7 @@ import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 import java.util.Objects;
 
 /**
- * What a step, one forward pass, works on, as the engine knows it when the step begins: see
+ * The phase, batch and lengths of a step, one forward pass, as the engine knows them when the step begins: see
  * {@link BrickProfiler#beginStep}. Immutable.
  *
  * <pre>{@code
@@ -13,29 +13,29 @@ import java.util.Objects;
  * StepInfo.prefill(512).partOfPrompt()             // a part of it that gives no token yet
  * StepInfo.decode(kvLength)                        // one token of one sequence
  * StepInfo.decode(sumOfLengths).withBatch(8)       // one token of each of eight
- * StepInfo.decode(kvLength).withDraftedTokens(4)   // which checks four drafted tokens besides
+ * StepInfo.decode(kvLength).withDraftedTokens(4)   // which also checks four drafted tokens
  * }</pre>
  *
- * @param phase what kind of step it is
- * @param batch sequences that are in it, 1 or more
+ * @param phase the kind of step
+ * @param batch number of sequences in the step, 1 or more
  * @param prefillTokens tokens of prompts that it processes, 0 or more
  * @param kvLength positions that the key-value cache holds when it begins, summed over its sequences, 0 or more
- * @param outputTokens tokens that it gives besides drafted ones that are accepted, 0 or more
+ * @param outputTokens tokens that it generates, without accepted drafted ones, 0 or more
  * @param draftedTokens tokens of speculative decoding that it checks, 0 or more
  */
 public record StepInfo(
         Phase phase, int batch, long prefillTokens, long kvLength, long outputTokens, long draftedTokens) {
 
-    /** The kinds of steps, which are counted apart: what they cost has nothing in common. */
+    /** The kinds of steps. They are counted separately, since their costs are not comparable. */
     public enum Phase {
-        /** Prompts, or parts of them, are processed. */
+        /** The step processes prompts, or parts of them. */
         PREFILL,
-        /** Every sequence goes on by its next tokens. */
+        /** The step generates the next tokens of every sequence. */
         DECODE,
-        /** Some sequences are in their prompt, others go on: continuous batching. */
+        /** The step processes prompts of some sequences and generates tokens of others: continuous batching. */
         MIXED;
 
-        /** The number of this phase; the only reader of the ordinal. */
+        /** Returns the number of this phase; the only reader of the ordinal. */
         @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
         int index() {
             return ordinal();
@@ -59,7 +59,7 @@ public record StepInfo(
     }
 
     /**
-     * The whole prompt of one sequence, which gives the first token.
+     * Returns a step with the whole prompt of one sequence, which gives the first token.
      *
      * @param tokens tokens of the prompt
      * @return the step
@@ -70,7 +70,7 @@ public record StepInfo(
     }
 
     /**
-     * One more token of one sequence.
+     * Returns a step that generates one more token of one sequence.
      *
      * @param kvLength positions that the key-value cache holds when the step begins
      * @return the step
@@ -81,9 +81,9 @@ public record StepInfo(
     }
 
     /**
-     * The same step with several sequences, each of which gives a token if this one's do.
+     * Returns this step with several sequences. Each of them gets a token if those of this step do.
      *
-     * @param sequences sequences that are in it, 1 or more
+     * @param sequences number of sequences, 1 or more
      * @return the step
      * @throws IllegalArgumentException when the number is less than 1
      */
@@ -93,9 +93,9 @@ public record StepInfo(
     }
 
     /**
-     * The same step with something in the key-value cache: what another step or another request has left there.
+     * Returns this step with positions in the key-value cache that another step or another request has filled.
      *
-     * @param positions positions when it begins, summed over its sequences
+     * @param positions positions at the beginning of the step, summed over its sequences
      * @return the step
      * @throws IllegalArgumentException when the number is negative
      */
@@ -104,7 +104,7 @@ public record StepInfo(
     }
 
     /**
-     * The same step as a part of its prompts that gives no token yet: another one will.
+     * Returns this step as a part of its prompts that gives no token yet; a later step will.
      *
      * @return the step
      */
@@ -113,8 +113,8 @@ public record StepInfo(
     }
 
     /**
-     * The same step, which checks drafted tokens too; {@link BrickProfiler#recordAcceptedTokens} says how many of them
-     * were right.
+     * Returns this step with drafted tokens to check; {@link BrickProfiler#recordAcceptedTokens} records how many of
+     * them are accepted.
      *
      * @param tokens drafted tokens
      * @return the step

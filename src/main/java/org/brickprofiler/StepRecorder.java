@@ -11,17 +11,18 @@ import java.util.PriorityQueue;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
+import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows the steps of all threads in fixed memory. Any thread: steps are rare, so that one lock guards everything. A
- * step belongs to the thread that began it, which alone ends it.
+ * Follows the steps of all threads in fixed memory. Any thread: steps are rare, and one lock guards everything. A step
+ * belongs to the thread that began it, which alone ends it.
  *
- * <p>The brick time of a step is what all threads had recorded at its end less what they had at its beginning: so a
- * sample costs nothing more. It is known only where nothing else can be in that difference: no other step was under way
- * meanwhile, and no measurement was pending at either end.
+ * <p>The brick time of a step is the sum that all threads had recorded at its end, less the sum at its beginning: a
+ * sample costs nothing more. The brick time is known only if no other step was under way meanwhile and no measurement
+ * was pending at either end, since the difference would include them.
  */
 final class StepRecorder {
 
@@ -49,11 +50,11 @@ final class StepRecorder {
 
     private final long[] countedToNs = new long[PHASES.length];
 
-    /** Raised where the steps that are under way are to be forgotten. */
+    /** Incremented to forget the steps that are under way. */
     private int epoch;
 
     /**
-     * What the steps since the last reset have come to.
+     * The sums of the steps since the last reset.
      *
      * @param steps sums
      * @param first the number of the first one that ended since
@@ -63,18 +64,19 @@ final class StepRecorder {
         static final Reading NONE = new Reading(Steps.NONE, 0, 0);
     }
 
-    /** Where a thread is. Guarded by the recorder. */
+    /** The state of a thread. Guarded by the recorder. */
     private static final class Place extends PerThread.Owned {
         private int epoch;
 
-        /** The step that is under way; null where none is. */
+        /** The step that is under way; null if there is none. */
         private @Nullable StepInfo info;
 
         private long startNs;
         private long acceptedTokens;
 
         /**
-         * The number of the step where its brick time may be known, 0 otherwise; and the time before it, by category.
+         * The number of the step if its brick time may be known, 0 otherwise; {@code beforeNs} is the time before it,
+         * by category.
          */
         private long alone;
 
@@ -112,7 +114,7 @@ final class StepRecorder {
         }
     }
 
-    /** What steps have come to since the last reset. Guarded by the recorder. */
+    /** The sums of the steps since a reset. Guarded by the recorder. */
     private static final class Sums {
         private final long[] firstToken = new long[LatencyBuckets.COUNT];
         private long firstTokenNs;
@@ -149,7 +151,7 @@ final class StepRecorder {
         }
     }
 
-    /** What the steps of a phase have come to. Guarded by the recorder. */
+    /** The sums of the steps of a phase. Guarded by the recorder. */
     private static final class PhaseSums {
         private final StepInfo.Phase phase;
         private final long[] durations = new long[LatencyBuckets.COUNT];
@@ -277,7 +279,7 @@ final class StepRecorder {
      * @param endNs the clock
      * @param pending whether a measurement is pending
      * @param followed whether somebody wants the step, whatever it is
-     * @return the step; null where none was under way, or nobody wants it
+     * @return the step; null if none was under way, or nobody wants it
      */
     synchronized @Nullable Step end(long endNs, boolean pending, boolean followed) {
         Place mine = places.mineOrNull();
@@ -314,7 +316,7 @@ final class StepRecorder {
         return step;
     }
 
-    /** Whether a step may be one of those that are kept: asked before it is made, since few are. */
+    /** Returns whether a step may be kept: asked before the step is made, since few are kept. */
     private boolean isKept(long index, long durationNs, PhaseSums phase) {
         return sums.sampled.size() < Steps.SAMPLED
                 || phase.slowest.size() < Steps.SLOWEST
@@ -402,17 +404,17 @@ final class StepRecorder {
 
     // ---- readers ----
 
-    /** The steps that have ended since the last reset. */
+    /** Returns the steps that have ended since the last reset. */
     synchronized Reading read() {
         return new Reading(sums.steps(), sums.first, ended);
     }
 
-    /** Whether no step has ended since a reading. */
+    /** Returns whether no step has ended since a reading. */
     synchronized boolean isEnd(Reading reading) {
         return reading.end() == ended;
     }
 
-    /** The same, and begins anew; steps that are under way count once they end. */
+    /** Returns the same, and begins anew; steps that are under way count once they end. */
     synchronized Reading readAndReset() {
         Reading reading = read();
         sums = new Sums(ended);

@@ -15,15 +15,16 @@ import java.util.Objects;
  * @param totalNs sum of the steps' durations, ns; with several at a time, more than {@code wallNs}
  * @param minNs the shortest duration, ns, 0 without steps
  * @param maxNs the longest duration, ns, 0 without steps
- * @param durations how the durations are spread
+ * @param durations the distribution of the durations
  * @param sequences sum of the batch sizes
  * @param prefillTokens tokens of prompts that were processed
- * @param outputTokens tokens that were given, accepted drafted ones among them
+ * @param outputTokens tokens that were generated, including accepted drafted ones
  * @param draftedTokens drafted tokens that were checked
  * @param acceptedTokens drafted tokens that were accepted
  * @param kvLength sum of the steps' {@link StepInfo#kvLength()}
- * @param attributed of how many steps the brick time by category is known, which are those in {@code categoryNs}
- * @param categoryNs brick time by category, ns, of those steps, over all threads
+ * @param attributed the number of steps whose brick time by category is known; {@code categoryNs} has the time of these
+ *     steps
+ * @param categoryNs brick time by category of the attributed steps, over all threads, ns
  */
 public record StepStats(
         StepInfo.Phase phase,
@@ -67,18 +68,18 @@ public record StepStats(
     }
 
     /**
-     * Tokens that were given per second in which a step of the phase was under way.
+     * Returns generated tokens per second in which a step of the phase was under way.
      *
-     * @return tokens/s, 0 where no time was measured
+     * @return tokens/s, 0 if no time was measured
      */
     public double outputTokensPerSecond() {
         return perSecond(outputTokens);
     }
 
     /**
-     * Tokens of prompts per second in which a step of the phase was under way.
+     * Returns tokens of prompts per second in which a step of the phase was under way.
      *
-     * @return tokens/s, 0 where no time was measured
+     * @return tokens/s, 0 if no time was measured
      */
     public double prefillTokensPerSecond() {
         return perSecond(prefillTokens);
@@ -89,7 +90,7 @@ public record StepStats(
     }
 
     /**
-     * The mean duration of a step.
+     * Returns the mean duration of a step.
      *
      * @return ns, 0 without steps
      */
@@ -98,7 +99,7 @@ public record StepStats(
     }
 
     /**
-     * The mean number of sequences in a step.
+     * Returns the mean number of sequences in a step.
      *
      * @return sequences, 0 without steps
      */
@@ -107,7 +108,7 @@ public record StepStats(
     }
 
     /**
-     * The mean of the positions in the key-value cache when a step began.
+     * Returns the mean number of positions in the key-value cache at the beginning of a step.
      *
      * @return positions, summed over the sequences of the step; 0 without steps
      */
@@ -120,7 +121,7 @@ public record StepStats(
     }
 
     /**
-     * A duration that the given share of steps does not exceed, by nearest rank within
+     * Returns a duration that the given share of steps does not exceed, by nearest rank within
      * {@link LatencyDistribution#RELATIVE_ERROR}.
      *
      * @param percent the share, 0 to 100
@@ -133,9 +134,9 @@ public record StepStats(
     }
 
     /**
-     * The share of drafted tokens that were accepted.
+     * Returns the share of drafted tokens that were accepted.
      *
-     * @return 0 to 1; 0 where none were drafted
+     * @return 0 to 1; 0 if no tokens were drafted
      */
     public double acceptanceRate() {
         return draftedTokens == 0 ? 0.0 : (double) acceptedTokens / draftedTokens;

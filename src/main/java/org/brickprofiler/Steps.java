@@ -15,26 +15,26 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * The steps of a run, from {@link BrickProfiler#beginStep} to the end of their pass: sums by phase, the two times that
- * users of a model wait for, and some steps one by one. Immutable, and of the same size however many steps there were.
+ * The steps of a run, from {@link BrickProfiler#beginStep} to the end of their pass: sums by phase, time to first
+ * token, time per output token, and some single steps. Immutable; its size does not depend on the number of steps.
  *
  * <p><b>Time to first token:</b> from the beginning of the first step of a prompt to the end of the step that gives its
- * first token, on the thread that drives both; one value for each such step of phase PREFILL. What a request waited for
- * before its first step is not in it.
+ * first token, on the thread that drives both; one value for each such step of phase PREFILL. The time that a request
+ * waits before its first step is not included.
  *
  * <p><b>Time per output token:</b> from the end of the step before that gave tokens, on the same thread, to the end of
- * this one, by the tokens that each of its sequences got on average; one value for each step of phase DECODE. So what
- * the engine does between passes, such as sampling, is in it. Where there was no such step, it is the time from the
- * step's beginning.
+ * this one, divided by the mean number of tokens that each of its sequences got; one value for each step of phase
+ * DECODE. It includes the work of the engine between passes, such as sampling. If no step before gave tokens, it counts
+ * from the beginning of the step.
  *
- * <p><b>The steps that are kept</b> are a sample that is uniform over the run, of {@value #SAMPLED} steps (all of them
- * where there were fewer), and the {@value #SLOWEST} slowest of each phase. The sample is of the steps with the
- * smallest hashes of their number, a bottom-<i>k</i> sample (Cohen and Kaplan, "Summarizing data using bottom-k
- * sketches", PODC 2007), so that it is the same whichever way profiles are merged.
+ * <p><b>The kept steps</b> are a uniform sample of {@value #SAMPLED} steps of the run, or all steps if there are fewer,
+ * and the {@value #SLOWEST} slowest steps of each phase. The sample has the steps with the smallest hashes of their
+ * number, a bottom-<i>k</i> sample (Cohen and Kaplan, "Summarizing data using bottom-k sketches", PODC 2007); it does
+ * not depend on the order in which profiles are merged.
  *
  * @param phases the sums of each phase that had a step, in the order of the phases
  * @param timeToFirstToken times to first token
- * @param timeToFirstTokenNs their sum, ns; 0 where it is not known, as of a file of an older version
+ * @param timeToFirstTokenNs their sum, ns; 0 if it is unknown, as in a file of an older version
  * @param timePerOutputToken times per output token
  * @param abandoned steps that began and did not end: their thread began another one, or the profiler was switched off
  * @param kept some steps, by their beginning
@@ -47,10 +47,10 @@ public record Steps(
         long abandoned,
         List<Step> kept) {
 
-    /** Of how many steps the uniform sample is. */
+    /** The number of steps in the uniform sample. */
     public static final int SAMPLED = 256;
 
-    /** How many of the slowest steps of each phase are kept besides. */
+    /** The number of slowest steps of each phase that are kept in addition. */
     public static final int SLOWEST = 8;
 
     private static final Comparator<Step> BY_BEGINNING = Comparator.comparingLong(Step::startedAtUnixNs)
@@ -58,7 +58,7 @@ public record Steps(
             .thenComparingLong(Step::durationNs)
             .thenComparing(Step::toString);
 
-    /** The order of the sample, which has nothing to do with when a step was or how long it took. */
+    /** The order of the sample, which does not depend on the time or the duration of a step. */
     static final Comparator<Step> BY_CHANCE =
             Comparator.<Step>comparingLong(step -> hash(step.index())).thenComparing(BY_BEGINNING);
 
@@ -66,12 +66,12 @@ public record Steps(
     static final Comparator<Step> BY_SLOWNESS =
             Comparator.comparingLong(Step::durationNs).reversed().thenComparing(BY_BEGINNING);
 
-    /** No steps: none were announced. */
+    /** No steps. */
     public static final Steps NONE =
             new Steps(List.of(), LatencyDistribution.EMPTY, 0, LatencyDistribution.EMPTY, 0, List.of());
 
     /**
-     * Sorts, adds up what belongs together, and keeps no more steps than it should.
+     * Sorts the lists, adds up the sums of the same phase, and limits the kept steps.
      *
      * @throws IllegalArgumentException when a number is negative
      */
@@ -120,10 +120,10 @@ public record Steps(
     }
 
     /**
-     * The sums of a phase.
+     * Returns the sums of a phase.
      *
      * @param phase the phase
-     * @return its sums, or empty where it had no step
+     * @return its sums, or empty if it had no step
      */
     public Optional<StepStats> phase(StepInfo.Phase phase) {
         Objects.requireNonNull(phase, "phase");
@@ -131,7 +131,7 @@ public record Steps(
     }
 
     /**
-     * Number of steps.
+     * Returns the number of steps.
      *
      * @return steps of all phases
      */
@@ -144,20 +144,20 @@ public record Steps(
     }
 
     /**
-     * The slowest step of a phase.
+     * Returns the slowest step of a phase.
      *
      * @param phase the phase
-     * @return the step, or empty where the phase had none
+     * @return the step, or empty if the phase had none
      */
     public Optional<Step> slowest(StepInfo.Phase phase) {
         return kept(phase).min(BY_SLOWNESS);
     }
 
     /**
-     * The kept step of a phase whose duration is closest to the phase's median.
+     * Returns the kept step of a phase whose duration is closest to the phase's median.
      *
      * @param phase the phase
-     * @return the step, or empty where the phase had none
+     * @return the step, or empty if the phase had none
      */
     public Optional<Step> median(StepInfo.Phase phase) {
         long medianNs = phase(phase).map(stats -> stats.percentileNs(50)).orElse(0L);
@@ -172,7 +172,7 @@ public record Steps(
     }
 
     /**
-     * Both together, as if one profiler had recorded them. Commutative and associative.
+     * Returns the steps of both, as if one profiler had recorded them. Commutative and associative.
      *
      * @param other the other steps
      * @return the steps of both

@@ -6,13 +6,12 @@ import org.brickprofiler.internal.record.TimerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timers of a {@link BrickProfiler} for the loop of one thread: the same calls, but the thread's table is
- * remembered here and not looked up at each call. Timers are those of the profiler, so that either may stop what the
- * other started.
+ * The timers of a {@link BrickProfiler} for the loop of one thread. The calls are the same, but this object keeps the
+ * thread's table, which the profiler looks up in each call. Either of the two may stop a timer that the other started.
  *
- * <p>Only the thread that got it by {@link BrickProfiler#forThisThread} may use it. Where assertions are enabled,
- * another thread is refused with an {@link AssertionError}; where they are not, its samples spoil those of the owner.
- * On a virtual thread it works, and saves nothing. Allocates nothing.
+ * <p>Only the thread that called {@link BrickProfiler#forThisThread} may use it. If assertions are enabled, calls by
+ * another thread throw an {@link AssertionError}; otherwise they corrupt the samples of the owner. On a virtual thread
+ * it works, but saves nothing. Allocates nothing.
  */
 public final class ThreadProfiler {
 
@@ -23,7 +22,7 @@ public final class ThreadProfiler {
 
     private PerThread.Slots<StatTable, ?> seen;
 
-    /** The owner's table in those slots; null where it has none. */
+    /** The owner's table in those slots; null if it has none. */
     private @Nullable StatTable own;
 
     ThreadProfiler(BrickProfiler profiler, Thread owner) {
@@ -49,7 +48,7 @@ public final class ThreadProfiler {
      * Starts timing a brick by its key.
      *
      * @param key what {@link BrickProfiler#brickKey(String)} returned
-     * @return the timer; void where no brick has that key
+     * @return the timer; void if no brick has that key
      */
     public long startBrick(int key) {
         assert isOwner() : misuse();
@@ -98,7 +97,7 @@ public final class ThreadProfiler {
      * @param timer what starting it returned; a void one only starts the next
      * @param elements elements the brick processed
      * @param nextKey the key of the brick that begins
-     * @return the timer of the next brick; void where no brick has that key
+     * @return the timer of the next brick; void if no brick has that key
      * @throws IllegalArgumentException when the elements are negative
      */
     public long lap(long timer, long elements, int nextKey) {

@@ -4,12 +4,12 @@ import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 import static org.brickprofiler.internal.io.Sums.limited;
 
 /**
- * What a brick had to do, however long that took: its operations, and the bytes that it has to move at least.
- * Immutable.
+ * The work of a brick, independent of its time: its operations, and the fewest bytes that it can move. Immutable.
  *
- * <p>A byte that a sample uses several times counts once. How fast it can come depends on where it is, and so on how
- * much else was used since it was used last: its working set. The weights of a model that decodes have the whole model
- * as their working set, however small the matrix; the output of one brick that is the next one's input has only itself.
+ * <p>A byte that a sample uses several times counts once. The speed of its access depends on its place in the memory
+ * hierarchy, and so on the working set: the bytes that were used since it was used last. While a model decodes, the
+ * working set of each weight is the whole model, however small the matrix; the working set of an output that the next
+ * brick reads is the output alone.
  *
  * @param flops floating-point operations; a multiplication with an addition counts as two
  * @param bytes bytes read and written
@@ -17,7 +17,7 @@ import static org.brickprofiler.internal.io.Sums.limited;
  */
 public record Work(long flops, long bytes, long workingSetBytes) {
 
-    /** Nothing to do, or nothing known. */
+    /** No work, or unknown work. */
     public static final Work NONE = new Work(0, 0, 0);
 
     /**
@@ -32,7 +32,7 @@ public record Work(long flops, long bytes, long workingSetBytes) {
     }
 
     /**
-     * Work of which the working set is not known: it counts as the bytes themselves.
+     * Returns work with an unknown working set, which counts as the bytes themselves.
      *
      * @param flops floating-point operations
      * @param bytes bytes read and written
@@ -44,7 +44,7 @@ public record Work(long flops, long bytes, long workingSetBytes) {
     }
 
     /**
-     * The arithmetic intensity.
+     * Returns the arithmetic intensity.
      *
      * @return FLOP/byte; infinite for operations without bytes, 0 without operations
      */
@@ -53,16 +53,16 @@ public record Work(long flops, long bytes, long workingSetBytes) {
     }
 
     /**
-     * Whether a sum no longer fits: sums stay at 2<sup>63</sup> - 1, and nothing follows from them then.
+     * Tells whether a sum has reached its limit of 2<sup>63</sup> - 1: then nothing can be derived from it.
      *
-     * @return true where a component has that value
+     * @return true if a component has that value
      */
     public boolean isBeyondCount() {
         return flops == Long.MAX_VALUE || bytes == Long.MAX_VALUE;
     }
 
     /**
-     * Both together: sums, and the larger working set. Commutative and associative.
+     * Returns the sums of both, with the larger working set. Commutative and associative.
      *
      * @param other the other work
      * @return the work of both

@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.stream.Stream;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.NameTable;
+import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -167,7 +168,7 @@ final class BrickIdTest {
     void whatEnginesWriteIsKnown(BrickId id, List<String> names) {
         assertThat(names).allSatisfy(name -> {
             assertThat(BrickId.parse(name)).contains(id);
-            assertThat(BrickNames.newTable().find(name)).isEqualTo(id.index());
+            assertThat(BrickId.newNameTable().find(name)).isEqualTo(id.index());
         });
     }
 
@@ -208,7 +209,7 @@ final class BrickIdTest {
             })
     void whatIsAmbiguousIsNoKnownBrick(String name) {
         assertThat(BrickId.parse(name)).isEmpty();
-        assertThat(BrickNames.newTable().find(name)).isEqualTo(NameTable.NONE);
+        assertThat(BrickId.newNameTable().find(name)).isEqualTo(NameTable.NONE);
     }
 
     @Spec("1.2")
@@ -222,8 +223,8 @@ final class BrickIdTest {
 
     @Test
     void everyTableHasOneRowForEachBrick() {
-        NameTable names = BrickNames.newTable();
-        assertThat(names.size()).isEqualTo(COUNT + 1).isEqualTo(BrickNames.FIXED);
+        NameTable names = BrickId.newNameTable();
+        assertThat(names.size()).isEqualTo(COUNT + 1).isEqualTo(BrickId.FIXED_KEYS);
         for (BrickId id : BrickId.values()) {
             assertThat(names.name(id.index())).isEqualTo(id.displayName());
             assertThat(names.find(id.displayName())).isEqualTo(id.index());
@@ -240,6 +241,38 @@ final class BrickIdTest {
             assertThat(profiler.brickStats(id).category()).isSameAs(id.category());
             assertThat(profiler.brickStats(id).count()).isEqualTo(1);
             assertThat(profiler.brickStats(id).totalNs()).isEqualTo(10 + id.index());
+        }
+    }
+
+    @Test
+    void everyDisplayNameAndAliasHasTheKeyOfItsBrick() {
+        NameTable names = BrickId.newNameTable();
+        for (BrickId id : BrickId.values()) {
+            assertThat(names.find(id.displayName())).isEqualTo(id.index());
+            assertThat(id.aliases())
+                    .allSatisfy(alias -> assertThat(names.find(alias)).isEqualTo(id.index()));
+            assertThat(BrickCategory.of(names.tag(id.index()))).isSameAs(id.category());
+        }
+    }
+
+    @Test
+    void theKeyAfterThemIsForNamesPastTheBound() {
+        NameTable names = BrickId.newNameTable();
+
+        assertThat(names.find("(other names)")).isEqualTo(BrickId.FIXED_KEYS - 1);
+        assertThat(BrickCategory.of(names.tag(BrickId.FIXED_KEYS - 1))).isSameAs(BrickCategory.OTHER);
+    }
+
+    @Spec("1.5")
+    @Test
+    void thereIsRoomForFourThousandDynamicBricks() {
+        assertThat(TimerToken.MAX_KEY + 1 - BrickId.FIXED_KEYS).isGreaterThanOrEqualTo(4_000);
+    }
+
+    @Test
+    void everyCategoryHasATagOfItsOwn() {
+        for (BrickCategory category : BrickCategory.values()) {
+            assertThat(BrickCategory.of(category.index())).isSameAs(category);
         }
     }
 }

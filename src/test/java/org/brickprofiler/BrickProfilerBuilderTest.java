@@ -105,6 +105,6 @@ final class BrickProfilerBuilderTest {
 
         assertThat(two.isEnabled()).isFalse();
         assertThat(two.allBrickStats()).isEmpty();
-        assertThat(two.brickKey("other")).isEqualTo(BrickNames.FIXED);
+        assertThat(two.brickKey("other")).isEqualTo(BrickId.FIXED_KEYS);
     }
 }

@@ -192,7 +192,7 @@ final class BrickRecorderTest {
         refuses(() -> profiler.record("mine", -7, 1), "-7");
         refuses(() -> profiler.recordDeferred("mine", 1, -7), "-7");
 
-        assertThat(profiler.brickKey("first")).isEqualTo(BrickNames.FIXED);
+        assertThat(profiler.brickKey("first")).isEqualTo(BrickId.FIXED_KEYS);
     }
 
     @Spec("2.7")

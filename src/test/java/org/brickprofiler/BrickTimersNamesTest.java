@@ -64,7 +64,7 @@ final class BrickTimersNamesTest {
         assertThat(profiler.brickNames()).containsExactly("RmsNorm");
         assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isEqualTo(4L * names.length);
         assertThat(profiler.stats("rms_norm")).contains(profiler.brickStats(BrickId.RMS_NORM));
-        assertThat(profiler.brickKey("mine")).as("no key was given away").isEqualTo(BrickNames.FIXED);
+        assertThat(profiler.brickKey("mine")).as("no key was given away").isEqualTo(BrickId.FIXED_KEYS);
     }
 
     @Spec("1.4")

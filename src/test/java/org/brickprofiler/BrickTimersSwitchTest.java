@@ -86,7 +86,7 @@ final class BrickTimersSwitchTest {
             assertThat(profiler.startBrick("n" + i)).isEqualTo(TimerToken.VOID);
         }
 
-        assertThat(profiler.brickKey("first")).isEqualTo(BrickNames.FIXED);
+        assertThat(profiler.brickKey("first")).isEqualTo(BrickId.FIXED_KEYS);
     }
 
     @Spec("1.4")

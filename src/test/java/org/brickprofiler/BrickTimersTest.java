@@ -179,7 +179,7 @@ final class BrickTimersTest {
     @Test
     void timersOfKeysThatNoBrickHasRecordNothing() {
         profiler.stopBrick(TimerToken.pack(TimerToken.MAX_KEY, clock.now()), 1);
-        profiler.stopBrick(TimerToken.pack(BrickNames.FIXED, clock.now()), 1);
+        profiler.stopBrick(TimerToken.pack(BrickId.FIXED_KEYS, clock.now()), 1);
         profiler.stopBrick(-1L, 1);
         profiler.stopBrick(1L << 63, 1);
 

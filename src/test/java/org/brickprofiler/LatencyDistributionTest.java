@@ -207,4 +207,34 @@ final class LatencyDistributionTest {
                 .ofMinSize(1)
                 .ofMaxSize(40);
     }
+
+    @Test
+    void countsOfNeighbouringBucketsAreThoseOfAllBuckets() {
+        LatencyDistribution some = LatencyDistribution.ofCounts(7, new long[] {0, 2, 0, 5, 0});
+
+        assertThat(some).isEqualTo(LatencyDistribution.ofCounts(new long[] {0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 5}));
+        assertThat(some.counts()).containsExactly(0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 5);
+        assertThat(some.firstBucket()).isEqualTo(8);
+        assertThat(some.usedCounts()).containsExactly(2, 0, 5);
+        assertThat(some).isNotEqualTo(LatencyDistribution.ofCounts(8, new long[] {0, 2, 0, 5}));
+        LatencyDistribution before = LatencyDistribution.ofCounts(2, new long[] {1});
+        assertThat(some.plus(before))
+                .isEqualTo(before.plus(some))
+                .isEqualTo(LatencyDistribution.ofCounts(new long[] {0, 0, 1, 0, 0, 0, 0, 0, 2, 0, 5}));
+        assertThat(some.plus(LatencyDistribution.EMPTY)).isEqualTo(some);
+        assertThat(LatencyDistribution.ofCounts(9, new long[3])).isEqualTo(LatencyDistribution.EMPTY);
+    }
+
+    @Test
+    void refusesBucketsThatDoNotExistAndTooManySamples() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LatencyDistribution.ofCounts(-1, new long[1]))
+                .withMessageContaining("bucket -1");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LatencyDistribution.ofCounts(LatencyBuckets.COUNT, new long[1]))
+                .withMessageContaining("bucket " + LatencyBuckets.COUNT);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LatencyDistribution.ofCounts(3, new long[] {Long.MAX_VALUE, 0, 1}))
+                .withMessageContaining("bucket 5 add up to more than 2^63 - 1");
+    }
 }

@@ -64,6 +64,8 @@ import org.brickprofiler.device.cuda.CudaStream;
 import org.brickprofiler.device.cuda.SimulatedCuda;
 import org.brickprofiler.device.metal.MetalStream;
 import org.brickprofiler.device.metal.SimulatedMetal;
+import org.brickprofiler.device.opencl.OpenClStream;
+import org.brickprofiler.device.opencl.RealOpenCl;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
@@ -105,7 +107,7 @@ final class NullArgumentsTest {
 
     /** Packages that only the library itself calls, and the programs. */
     private static final Pattern INTERNAL = Pattern.compile(
-            "org\\.brickprofiler\\.(internal|report\\.(internal|setting)|trace\\.setting|metrics\\.[A-Z]\\w+|agent|cli|demo|gpucheck)\\b.*");
+            "org\\.brickprofiler\\.(internal|report\\.internal|(export|trace)\\.setting|metrics\\.[A-Z]\\w+|agent|cli|fleet|demo|gpucheck)\\b.*");
 
     @TempDir
     private Path folder;
@@ -115,8 +117,6 @@ final class NullArgumentsTest {
 
     NullArgumentsTest() {
         instances.put(BrickProfiler.class, BrickProfiler::enabled);
-        instances.put(BrickResults.class, BrickProfiler::enabled);
-        instances.put(BrickSamples.class, BrickProfiler::enabled);
         instances.put(ThreadProfiler.class, () -> BrickProfiler.enabled().forThisThread());
         instances.put(BrickProfilerBuilder.class, BrickProfiler::builder);
         instances.put(LatencyDistribution.class, () -> LatencyDistribution.EMPTY);
@@ -154,9 +154,9 @@ final class NullArgumentsTest {
         instances.put(TraceRecorder.Builder.class, TraceRecorder::builder);
         instances.put(DeviceTrack.class, () -> new TraceRecorder()
                 .stream(new DeviceInfo(0, "gpu", Backend.CUDA, OptionalLong.empty()), "s", 1));
-        instances.put(TimelineSpanProcessor.class, () -> new TimelineSpanProcessor(new TraceRecorder()));
-        instances.put(BrickMetrics.class, () -> new BrickMetrics(BrickProfiler.enabled()));
-        instances.put(BrickMetricProducer.class, () -> new BrickMetricProducer(BrickProfiler.enabled()));
+        instances.put(TimelineSpanProcessor.class, () -> TimelineSpanProcessor.Factory.create(new TraceRecorder()));
+        instances.put(BrickMetrics.class, () -> BrickMetrics.Factory.create(BrickProfiler.enabled()));
+        instances.put(BrickMetricProducer.class, () -> BrickMetricProducer.Factory.create(BrickProfiler.enabled()));
         instances.put(Attributes.class, () -> Attributes.builder()
                 .put("gen_ai.operation.name", "chat")
                 .put("gen_ai.provider.name", "test")
@@ -171,6 +171,8 @@ final class NullArgumentsTest {
         instances.put(CUstream.class, CUstream::new);
         instances.put(MetalStream.Builder.class, NullArgumentsTest::metalStream);
         instances.put(MetalStream.class, () -> closing(metalStream().open()));
+        instances.put(OpenClStream.Builder.class, this::openClStream);
+        instances.put(OpenClStream.class, () -> closing(openClStream().open()));
     }
 
     private static MachineRoof machineRoof() {
@@ -191,6 +193,11 @@ final class NullArgumentsTest {
     private static MetalStream.Builder metalStream() {
         SimulatedMetal.start();
         return MetalStream.onDevice();
+    }
+
+    private OpenClStream.Builder openClStream() {
+        RealOpenCl opencl = new RealOpenCl();
+        return OpenClStream.on(closing(opencl).queue(RealOpenCl.IN_ORDER));
     }
 
     private static GraphRecorder graph() {

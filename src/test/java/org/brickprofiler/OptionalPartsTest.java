@@ -6,14 +6,19 @@ import java.io.File;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.brickprofiler.compare.Comparison;
 import org.brickprofiler.compare.Run;
+import org.brickprofiler.compare.RunComparison;
+import org.brickprofiler.metrics.micrometer.BrickMetrics;
+import org.brickprofiler.metrics.otel.BrickMetricProducer;
 import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.otel.TimelineSpanProcessor;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -45,14 +50,23 @@ final class OptionalPartsTest {
                 case "csv" -> worksIf(CsvReport.toCsv(snapshot).contains("LmHead"));
                 case "compare" -> {
                     List<Run> runs = List.of(Run.of("a", snapshot), Run.of("b", snapshot));
-                    yield worksIf(!Comparison.of(runs, runs, Comparison.Options.defaults())
+                    yield worksIf(!RunComparison.of(runs, runs, RunComparison.Options.defaults())
                             .lines()
                             .isEmpty());
                 }
                 case "change" ->
-                    worksIf(Comparison.Change.between(new double[] {1, 2}, new double[] {1, 2})
+                    worksIf(RunComparison.Change.between(new double[] {1, 2}, new double[] {1, 2})
                                     .percent()
                             == 0);
+                case "micrometer" ->
+                    worksIf(BrickMetrics.Factory.create(BrickProfiler.enabled()).hashCode() != 0);
+                case "metrics" ->
+                    worksIf(BrickMetricProducer.Factory.create(BrickProfiler.enabled())
+                                    .hashCode()
+                            != 0);
+                case "spans" ->
+                    worksIf(TimelineSpanProcessor.Factory.create(new TraceRecorder())
+                            .isStartRequired());
                 default -> throw new IllegalArgumentException(part);
             };
         }
@@ -87,6 +101,27 @@ final class OptionalPartsTest {
     void theReportsNeedNothingMore(String part) throws Exception {
         assertThat(printed(ChildProcess.java(User.class, classPath(REGULAR)), part))
                 .isEqualTo("works");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "micrometer, BrickMetrics, io.micrometer:micrometer-core",
+        "metrics, BrickMetricProducer, io.opentelemetry:opentelemetry-sdk-metrics",
+        "spans, TimelineSpanProcessor, io.opentelemetry:opentelemetry-sdk-trace"
+    })
+    void theFactoryOfABridgeNamesItsArtifact(String part, String bridge, String artifact) throws Exception {
+        assertThat(printed(ChildProcess.java(User.class, classPath(REGULAR)), part))
+                .isEqualTo("refused: " + bridge + " needs " + artifact
+                        + ", which is neither on the class path nor on the module path: add it");
+        assertThat(printed(ChildProcess.java(User.class, System.getProperty("java.class.path")), part))
+                .isEqualTo("works");
+    }
+
+    /** Without the library a constructor could not even be resolved: nothing would name the artifact. */
+    @Test
+    void aBridgeHasNoOtherWayThanItsFactory() {
+        assertThat(List.of(BrickMetrics.class, BrickMetricProducer.class, TimelineSpanProcessor.class))
+                .allSatisfy(bridge -> assertThat(bridge.getConstructors()).isEmpty());
     }
 
     @ParameterizedTest

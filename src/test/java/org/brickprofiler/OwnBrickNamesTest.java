@@ -66,7 +66,7 @@ final class OwnBrickNamesTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> profiler.ownBrickKey(BrickProfiler.OTHER_NAMES, BrickCategory.OTHER));
         assertThatIllegalArgumentException().isThrownBy(() -> profiler.ownBrickKey("", BrickCategory.OTHER));
-        assertThat(profiler.ownBrickKey("aRMS_NORM", BrickCategory.NORM)).isGreaterThanOrEqualTo(BrickNames.FIXED);
+        assertThat(profiler.ownBrickKey("aRMS_NORM", BrickCategory.NORM)).isGreaterThanOrEqualTo(BrickId.FIXED_KEYS);
     }
 
     @Test
@@ -108,7 +108,7 @@ final class OwnBrickNamesTest {
                 });
             }
             crew.join();
-            assertThat(keys.stream().distinct()).hasSize(4).allMatch(key -> key >= BrickNames.FIXED);
+            assertThat(keys.stream().distinct()).hasSize(4).allMatch(key -> key >= BrickId.FIXED_KEYS);
         }
     }
 }

@@ -90,7 +90,7 @@ final class ProfilerListenerTest {
         profiler.beginStep(StepInfo.prefill(7));
         profiler.endPass();
         assertThat(heard).hasSize(3);
-        assertThat(profiler.isFollowed()).isFalse();
+        assertThat(profiler.followed).isFalse();
     }
 
     @Spec("21.1")

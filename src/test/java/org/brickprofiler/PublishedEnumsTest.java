@@ -17,7 +17,7 @@ final class PublishedEnumsTest {
 
     @Test
     void backends() {
-        assertThat(Backend.values()).containsExactly(Backend.CPU, Backend.CUDA, Backend.METAL);
+        assertThat(Backend.values()).containsExactly(Backend.CPU, Backend.CUDA, Backend.METAL, Backend.OPENCL);
     }
 
     /** Merging keeps the greater one, so the order has a meaning. */

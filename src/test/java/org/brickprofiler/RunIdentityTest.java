@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.brickprofiler.device.HostStream;
+import org.brickprofiler.internal.io.LaunchSettings;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.testing.Spec;
@@ -23,7 +24,7 @@ final class RunIdentityTest {
     }
 
     private RunIdentity launched(Map<String, String> properties, Map<String, String> variables) {
-        return new LaunchSettings(properties::get, variables::get, faults::add).identity();
+        return RunIdentity.of(new LaunchSettings(properties::get, variables::get, faults::add).read());
     }
 
     private static void assertRank(RunIdentity identity, int rank, int worldSize, int localRank) {
@@ -129,12 +130,11 @@ final class RunIdentityTest {
         RunIdentity found = launched(Map.of("RANK", "6", "WORLD_SIZE", "8", "SLURM_JOB_ID", "77"));
         RunIdentity given = RunIdentity.builder().runId("mine").rank(1).build();
 
-        assertThat(LaunchSettings.complete(given, found, faults::add).describe())
-                .startsWith("run mine, rank 1 of 8, on ");
+        assertThat(RunIdentity.complete(given, found, faults::add).describe()).startsWith("run mine, rank 1 of 8, on ");
         assertThat(faults).isEmpty();
 
         RunIdentity beyond = RunIdentity.builder().rank(12).build();
-        RunIdentity completed = LaunchSettings.complete(beyond, found, faults::add);
+        RunIdentity completed = RunIdentity.complete(beyond, found, faults::add);
         assertThat(completed.rank()).hasValue(12);
         assertThat(completed.worldSize()).isEmpty();
         assertThat(faults).singleElement().asString().contains("rank 12", "world size 8");

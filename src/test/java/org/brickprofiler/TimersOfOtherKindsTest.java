@@ -39,7 +39,7 @@ final class TimersOfOtherKindsTest {
         for (BrickProfiler profiler : new BrickProfiler[] {host, device}) {
             profiler.enable();
             profiler.tiles().enable();
-            for (int i = 0; i <= TimerToken.MAX_KEY - BrickNames.FIXED; i++) {
+            for (int i = 0; i <= TimerToken.MAX_KEY - BrickId.FIXED_KEYS; i++) {
                 profiler.brickKey("dynamic " + i);
             }
         }

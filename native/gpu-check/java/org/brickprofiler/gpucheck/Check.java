@@ -7,12 +7,12 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.demo.DeviceFailure;
 import org.brickprofiler.demo.DevicePass.Work;
 import org.brickprofiler.demo.Gpu;
-import org.brickprofiler.demo.Kernels;
+import org.brickprofiler.demo.SpinKernels;
 
 /** One of the checks that are made on a machine with a GPU. One thread. */
 abstract class Check {
 
-    /** What it is called: a word. */
+    /** The name of the check, one word. */
     final String name;
 
     Check(String name) {
@@ -50,7 +50,7 @@ abstract class Check {
 
         /** A kernel that lasts a time by the device's clock. */
         final Work spin(long ns) {
-            return new Kernels(gpu).spin(ns, gpu.allocate(Kernels.STAMP_FLOATS));
+            return new SpinKernels(gpu).spin(ns, gpu.allocate(SpinKernels.STAMP_FLOATS));
         }
 
         /** Enqueues work as a brick of one element. */

@@ -11,7 +11,7 @@ import org.brickprofiler.gpucheck.Outcome.Status;
 import org.brickprofiler.internal.io.AtomicFile;
 
 /**
- * What came out of all checks, for a person and for a file. Immutable.
+ * The results of all checks, for people and for a file. Immutable.
  *
  * @param device the name of the device
  * @param simulated whether the driver only pretends that there is one
@@ -58,7 +58,7 @@ record CheckReport(String device, boolean simulated, String driver, List<Outcome
     }
 
     /**
-     * What the checks run on, to be printed before they are made.
+     * Returns a description of the device, to be printed before the checks.
      *
      * @param device the device's name
      * @param simulated whether it is a simulated one, so that nothing is a measurement

@@ -15,7 +15,7 @@ import org.brickprofiler.trace.TimelineVisitor;
 import org.brickprofiler.trace.TraceRecorder;
 
 /**
- * Where a device's brick lies in the host's time, and how far that may be off: a brick on an idle device cannot have
+ * Checks the position of a device's brick in the host's time, and its error: a brick on an idle device cannot have
  * begun before the host launched it, nor ended after the host had waited for it.
  */
 final class ClockCheck extends Check.OnDevice {

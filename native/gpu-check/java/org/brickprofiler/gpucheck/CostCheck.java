@@ -14,8 +14,9 @@ import org.brickprofiler.demo.Watching;
 import org.brickprofiler.spi.NanoClock;
 
 /**
- * What each way of watching adds to the wall time of a pass of short kernels. The bounds are for kernels of 10 us; the
- * shorter ones, which the host can hardly launch as fast as they end, and the longer ones are shown beside them.
+ * Measures the wall time that each way of profiling adds to a pass of short kernels. The bounds are for kernels of 10
+ * us; the shorter ones, which the host can hardly launch as fast as they end, and the longer ones are shown beside
+ * them.
  *
  * <p>The ways take turns, and each round compares them with the pass that nobody watched in the same round. A verdict
  * needs more than a median: what the spread does not allow to say is unclear. And it needs a measurement that can be
@@ -70,7 +71,7 @@ final class CostCheck extends Check.OnDevice {
     }
 
     /**
-     * What the passes took.
+     * The times of the passes.
      *
      * @param doubt why that cannot be right; empty where it can
      */

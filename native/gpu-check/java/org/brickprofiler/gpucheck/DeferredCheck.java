@@ -29,7 +29,7 @@ final class DeferredCheck extends Check.OnDevice {
         this.clock = clock;
     }
 
-    /** What became of the passes with kernels of one length. */
+    /** The results of the passes with kernels of one length. */
     private record Row(long kernelNs, long samples, long unresolved, int pending, long minNs, double averageNs) {
 
         boolean isRight() {

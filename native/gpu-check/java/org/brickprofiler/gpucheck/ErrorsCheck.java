@@ -12,27 +12,28 @@ import jcuda.driver.CUresult;
 import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.demo.Floats;
 import org.brickprofiler.demo.Gpu;
-import org.brickprofiler.demo.Kernels;
+import org.brickprofiler.demo.SpinKernels;
 
 /**
- * Calls that a driver refuses: with which code, and whether marking goes on as it should. What costs the device itself
- * is {@link LossCheck}'s.
+ * Calls that a driver refuses: with which code, and whether marking goes on as it should. {@link LossCheck} covers
+ * faults that cost the device itself.
  */
 final class ErrorsCheck extends Check.OnDevice {
 
     private static final int TOO_MANY_THREADS = 4_096;
 
     private final BrickProfiler profiler;
-    private final Kernels kernels;
-    private final Gpu.Floats stamps;
+    private final SpinKernels kernels;
+    private final Floats stamps;
     private final Samples samples;
 
     ErrorsCheck(Gpu gpu) {
         super("errors", gpu);
         profiler = profiler();
-        kernels = new Kernels(gpu);
-        stamps = gpu.allocate(Kernels.STAMP_FLOATS);
+        kernels = new SpinKernels(gpu);
+        stamps = gpu.allocate(SpinKernels.STAMP_FLOATS);
         samples = new Samples(profiler, "after a refusal");
     }
 

@@ -8,7 +8,7 @@ import jcuda.driver.JCudaDriver;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.demo.DevicePass.Work;
 import org.brickprofiler.demo.Gpu;
-import org.brickprofiler.demo.Kernels;
+import org.brickprofiler.demo.SpinKernels;
 import org.brickprofiler.device.DeviceStream;
 
 /**
@@ -26,8 +26,8 @@ final class LossCheck extends Check.OnDevice {
     @Override
     List<Outcome> run() {
         BrickProfiler profiler = profiler();
-        Kernels kernels = new Kernels(gpu);
-        Work spin = kernels.spin(1_000, gpu.allocate(Kernels.STAMP_FLOATS));
+        SpinKernels kernels = new SpinKernels(gpu);
+        Work spin = kernels.spin(1_000, gpu.allocate(SpinKernels.STAMP_FLOATS));
         Work trap = kernels.trap();
         brick(profiler, "before", spin);
         profiler.endPass();

@@ -16,7 +16,9 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.demo.Gpu;
 
-/** Very many marks: does anything grow with them? What is there after a tenth of them is compared with the end. */
+/**
+ * Very many marks: does anything grow with them? The holdings after a tenth of them are compared with those at the end.
+ */
 final class MarksCheck extends Check.OnDevice {
 
     private static final int BRICKS_PER_PASS = 500;
@@ -91,7 +93,8 @@ final class MarksCheck extends Check.OnDevice {
     }
 
     /**
-     * What the process holds. Each is empty where it is not known: the process's own figures come from Linux.
+     * The resources that the process holds. Each is empty where it is not known: the process's own figures come from
+     * Linux.
      *
      * @param heapBytes live objects of Java, after a collection
      * @param residentBytes the memory of the process that is in the machine's

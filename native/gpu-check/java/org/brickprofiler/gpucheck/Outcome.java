@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What came out of a check. Immutable.
+ * The result of a check. Immutable.
  *
  * @param check the name of the check
  * @param status how it ended
@@ -17,7 +17,7 @@ record Outcome(String check, Status status, String claim, String found, Map<Stri
 
     /** How a check ended. */
     enum Status {
-        /** What is claimed is so. */
+        /** The claim holds. */
         HELD,
         /** The measurements spread too far to say whether a bound is kept. */
         UNCLEAR,

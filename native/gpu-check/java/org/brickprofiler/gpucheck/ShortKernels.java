@@ -7,7 +7,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.demo.DevicePass;
 import org.brickprofiler.demo.DevicePass.Work;
 import org.brickprofiler.demo.Gpu;
-import org.brickprofiler.demo.Kernels;
+import org.brickprofiler.demo.SpinKernels;
 
 /** A pass of many kernels that last equally long: 32 layers of 12, as in a model of a few billion weights. */
 final class ShortKernels {
@@ -45,7 +45,7 @@ final class ShortKernels {
      * @param last likewise of the last
      */
     static DevicePass pass(Gpu gpu, long kernelNs, UnaryOperator<Work> first, UnaryOperator<Work> last) {
-        Work spin = new Kernels(gpu).spin(kernelNs, gpu.allocate(Kernels.STAMP_FLOATS));
+        Work spin = new SpinKernels(gpu).spin(kernelNs, gpu.allocate(SpinKernels.STAMP_FLOATS));
         List<List<DevicePass.Step>> layers = new ArrayList<>();
         for (int layer = 0; layer < LAYERS; layer++) {
             List<DevicePass.Step> steps = new ArrayList<>();

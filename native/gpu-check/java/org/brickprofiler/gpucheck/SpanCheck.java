@@ -22,7 +22,7 @@ final class SpanCheck extends Check.OnDevice {
     private static final int PASSES = 20;
     private static final double BOUND = 0.01;
 
-    /** What is off by more is no inexact sum but a wrong one. */
+    /** A larger deviation is no inexact sum but a wrong one. */
     private static final double WRONG = 0.1;
 
     SpanCheck(Gpu gpu) {

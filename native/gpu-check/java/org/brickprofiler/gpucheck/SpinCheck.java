@@ -1,5 +1,6 @@
 package org.brickprofiler.gpucheck;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -8,8 +9,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.demo.DevicePass.Work;
+import org.brickprofiler.demo.Floats;
 import org.brickprofiler.demo.Gpu;
-import org.brickprofiler.demo.Kernels;
+import org.brickprofiler.demo.SpinKernels;
 
 /**
  * Kernels that know how long they last, by the device's clock: do their bricks say the same?
@@ -28,7 +30,7 @@ final class SpinCheck extends Check.OnDevice {
     private static final double SMALLEST_BOUND_NS = 1_000;
     private static final double BOUND = 0.02;
 
-    /** What is off by so much, or so many times a bound, is no inexact time but a wrong one. */
+    /** A deviation of this size, or of this multiple of a bound, is no inexact time but a wrong one. */
     private static final double WRONG_NS = 50_000;
 
     private static final double WRONG_BOUNDS = 10;
@@ -37,18 +39,18 @@ final class SpinCheck extends Check.OnDevice {
     private static final long HEAD_START_NS = 500_000;
 
     private final BrickProfiler profiler;
-    private final Gpu.Floats stamps;
-    private final Gpu.HostMemory read;
-    private final Kernels kernels;
+    private final Floats stamps;
+    private final ByteBuffer read;
+    private final SpinKernels kernels;
     private final Work headStart;
 
     SpinCheck(Gpu gpu) {
         super("spin", gpu);
         profiler = profiler();
-        int floats = Kernels.STAMP_FLOATS;
+        int floats = SpinKernels.STAMP_FLOATS;
         stamps = gpu.allocate(floats);
         read = gpu.allocateHost(stamps.bytes());
-        kernels = new Kernels(gpu);
+        kernels = new SpinKernels(gpu);
         headStart = kernels.spin(HEAD_START_NS, gpu.allocate(floats));
     }
 
@@ -77,7 +79,7 @@ final class SpinCheck extends Check.OnDevice {
             profiler.endPass();
             gpu.copyToHost(stamps, read);
             gpu.synchronize();
-            insideNs[round] = read.bytes().getLong(Long.BYTES) - read.bytes().getLong(0);
+            insideNs[round] = read.getLong(Long.BYTES) - read.getLong(0);
             measuredNs[round] = samples.nextNs();
         }
 

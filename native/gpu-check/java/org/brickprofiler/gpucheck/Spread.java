@@ -5,9 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What repetitions of one measurement say about its median: the median itself, and an interval that holds the true one
- * in 95 of 100 cases, whatever the distribution. With fewer than six values it is all of them, which says less.
- * Immutable.
+ * The median of repeated measurements: the median itself, and an interval that holds the true one in 95 of 100 cases,
+ * whatever the distribution. With fewer than six values it is all of them, which says less. Immutable.
  *
  * @param count how many values there are
  * @param low the lower end of the interval

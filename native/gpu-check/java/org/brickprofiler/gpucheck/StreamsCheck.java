@@ -17,7 +17,7 @@ import org.brickprofiler.BrickStream;
 import org.brickprofiler.demo.DeviceFailure;
 import org.brickprofiler.demo.DevicePass.Work;
 import org.brickprofiler.demo.Gpu;
-import org.brickprofiler.demo.Kernels;
+import org.brickprofiler.demo.SpinKernels;
 import org.brickprofiler.device.cuda.CudaStream;
 
 /** Several threads, each with a stream of its own in one context: is every brick timed, and on its own stream? */
@@ -77,7 +77,7 @@ final class StreamsCheck extends Check.OnDevice {
     private Worker worker(int number) {
         CudaStream stream = gpu.openStream("worker " + number);
         long spinNs = SHORTEST_NS * (number + 1);
-        Work spin = new Kernels(gpu, stream.stream()).spin(spinNs, gpu.allocate(Kernels.STAMP_FLOATS));
+        Work spin = new SpinKernels(gpu, stream.stream()).spin(spinNs, gpu.allocate(SpinKernels.STAMP_FLOATS));
         return new Worker(stream, spinNs, spin);
     }
 

@@ -13,8 +13,9 @@ import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What another profiler costs, to compare with: PyTorch's, as {@code native/gpu-check/torch_cost.py} measured it on the
- * same device. Its file has a line {@code key=value} for each figure, or one with the {@code reason} why there is none.
+ * Measures the cost of another profiler for comparison: PyTorch's, as {@code native/gpu-check/torch_cost.py} measured
+ * it on the same device. Its file has a line {@code key=value} for each figure, or one with the {@code reason} why
+ * there is none.
  */
 final class TorchCost extends Check {
 

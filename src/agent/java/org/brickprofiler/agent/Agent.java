@@ -10,6 +10,7 @@ import java.lang.instrument.UnmodifiableClassException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.security.ProtectionDomain;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -19,8 +20,8 @@ import org.brickprofiler.BrickProfilerBuilder;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.agent.bridge.Bridge;
 import org.brickprofiler.agent.bridge.JdkBridge;
-import org.brickprofiler.internal.io.FileFormat;
 import org.brickprofiler.internal.io.HeapReserve;
+import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.internal.io.OutputOwner;
 import org.brickprofiler.internal.io.OwnedFile;
 import org.brickprofiler.report.HtmlReport;
@@ -31,9 +32,9 @@ import org.brickprofiler.trace.write.TraceFiles;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The agent in its own loader: reads the rules, checks them against the classes that are there, weaves those that are
- * loaded, and writes its reports when the virtual machine ends. What it says goes to the standard error, each line
- * after {@code brick agent:}. Any thread.
+ * The agent, which a separate class loader loads. It reads the rules, checks them against the class path, weaves
+ * classes as they are loaded, and writes its reports when the JVM exits. It prints messages to standard error, with the
+ * prefix {@code brick agent:}. Any thread.
  */
 public final class Agent {
 
@@ -41,11 +42,8 @@ public final class Agent {
 
     private static final @Nullable ClassLoader OWN_LOADER = Agent.class.getClassLoader();
 
-    private static final int ATTEMPTS = 5;
-    private static final long RETRY_MS = 200;
-
-    /** Prepared, since a full heap has no room for a message. */
-    private static final byte[] LOST = "brick agent: the reports are lost: the heap is full\n".getBytes(US_ASCII);
+    /** Prepared messages: a full heap has no room for a new one. */
+    private static final byte[] LOST = "brick agent: a report is lost: the heap is full\n".getBytes(US_ASCII);
 
     private static final byte[] FULL_HEAP =
             "brick agent: the heap is full; if it still is at the end, the reports may be lost\n".getBytes(US_ASCII);
@@ -62,12 +60,12 @@ public final class Agent {
     private final Weaver weaver;
     private final PrintStream err = System.err;
 
-    /** What has been said, to say it once. */
+    /** The messages that have been printed; each is printed only once. */
     private final Set<String> said = ConcurrentHashMap.newKeySet();
 
-    private final Set<Rule> applied = ConcurrentHashMap.newKeySet();
+    private final Set<WeaveRule> applied = ConcurrentHashMap.newKeySet();
 
-    /** How many rules applied when that was said last; -1 before. Guarded by this. */
+    /** The number of rules that applied at the last message about it; -1 before. Guarded by this. */
     private int saidApplied = -1;
 
     /** The file in which {@code brick run} expects the profile; null without it. */
@@ -93,28 +91,29 @@ public final class Agent {
         alternation = options.ab().isPresent()
                 ? new Alternation(profiler, options.ab().getAsLong())
                 : null;
-        if (alternation != null && rules.rules().stream().noneMatch(rule -> rule.kind() == Rule.Kind.STEP)) {
+        if (alternation != null && rules.rules().stream().noneMatch(rule -> rule.kind() == WeaveRule.Kind.STEP)) {
             throw new IllegalArgumentException("ab= compares steps, and there is no step: in " + file);
         }
         runFile = beginRunFile();
         steps = new Recorder.Steps(rules.warmupSteps(), this::forgetWarmup, alternation);
-        weaver = new Weaver(rules, rule -> rule.kind() == Rule.Kind.BRICK ? keyOf(rule) : 0);
+        weaver = new Weaver(rules, rule -> rule.kind() == WeaveRule.Kind.BRICK ? keyOf(rule) : 0);
     }
 
     /** A rule for a known brick has no category. */
-    private int keyOf(Rule rule) {
+    private int keyOf(WeaveRule rule) {
         return rule.category()
                 .map(category -> profiler.brickKey(rule.brick(), category))
                 .orElseGet(() -> profiler.brickKey(rule.brick()));
     }
 
     /**
-     * Starts the agent, or has the one that runs write what it has.
+     * Starts the agent, or makes the running agent write a snapshot.
      *
      * @param text the options, as of {@link AgentOptions}
      * @param instrumentation the virtual machine's
-     * @throws IOException when the rules cannot be read, or the snapshot not be written
-     * @throws IllegalArgumentException when options or rules are malformed, or do not fit what runs
+     * @throws IOException when the rules cannot be read, or the snapshot cannot be written
+     * @throws IllegalArgumentException when options or rules are malformed; when a snapshot is requested and no agent
+     *     is running, or an agent is running and no snapshot is requested
      */
     public static synchronized void start(String text, Instrumentation instrumentation) throws IOException {
         JdkBridge.enter();
@@ -131,14 +130,14 @@ public final class Agent {
         Path snapshot = options.snapshot();
         if (snapshot != null) {
             if (there == null) {
-                throw new IllegalArgumentException("no agent runs here that could write " + snapshot);
+                throw new IllegalArgumentException("no agent is running in this JVM to write " + snapshot);
             }
             JsonReport.write(there.snapshot(), snapshot);
             there.say("the profile up to now is in " + snapshot.toAbsolutePath());
             return;
         }
         if (there != null) {
-            throw new IllegalArgumentException("an agent runs here already");
+            throw new IllegalArgumentException("an agent is already running in this JVM");
         }
         Path file = options.rules();
         if (file == null) {
@@ -149,7 +148,7 @@ public final class Agent {
         agent.begin(instrumentation);
     }
 
-    /** Takes the file of {@code brick run} over from the library, whose profilers need not write it then. */
+    /** Takes over the file of {@code brick run} from the library, so that no profiler of the application writes it. */
     private @Nullable OwnedFile<ProfileSnapshot> beginRunFile() {
         Path file = runPath;
         if (file == null) {
@@ -161,7 +160,8 @@ public final class Agent {
             return null;
         }
         try {
-            return OwnedFile.begin(file, FileFormat.of(ProfileSnapshot.class));
+            OptionalPart.JACKSON_CORE.require("the profile");
+            return OwnedFile.begin(file, JsonReport::write, JsonReport::read);
         } catch (IOException | IllegalStateException unable) {
             say("the profile will be lost: " + unable.getMessage());
             return null;
@@ -175,7 +175,7 @@ public final class Agent {
         sayMissingFolder("timeline", options.trace());
         weaver.classes().forEach(this::check);
         Bridge.install(new Recorder(profiler, steps, losses, this::say));
-        // Links the bridge to its sink now, and not within a method that the application calls.
+        // Link the bridge to its sink now, rather than inside a method of the application.
         Bridge.endStep(0);
         profiler.enable();
         instrumentation.addTransformer(new Transformer(), true);
@@ -200,7 +200,7 @@ public final class Agent {
         }
     }
 
-    /** Says how many rules apply, at the start, and later when that has changed. */
+    /** Prints the number of rules that apply, at the start and whenever it has changed. */
     private synchronized void sayApplied(boolean atStart) {
         int all = rules.count();
         int now = applied.size();
@@ -210,7 +210,7 @@ public final class Agent {
         }
     }
 
-    /** Needs no memory. */
+    /** Prints the warning of a full heap without allocating. */
     private static void noteFullHeap() {
         System.err.write(FULL_HEAP, 0, FULL_HEAP.length);
         System.err.flush();
@@ -224,7 +224,7 @@ public final class Agent {
         }
     }
 
-    /** Tries the rules of a class on its file, so that what is wrong with them is known before it is loaded. */
+    /** Applies the rules of a class to its class file, so that errors are reported before the class is loaded. */
     private void check(String className) {
         byte[] file = ClassFiles.find(ClassLoader.getSystemClassLoader(), className);
         if (file == null) {
@@ -255,7 +255,7 @@ public final class Agent {
         }
     }
 
-    private void say(Rule rule, String message) {
+    private void say(WeaveRule rule, String message) {
         say(options.rules() + ":" + rule.line() + ": " + message);
     }
 
@@ -265,7 +265,7 @@ public final class Agent {
         }
     }
 
-    /** Weaves what is loaded. Whatever fails leaves the class as it is. */
+    /** Weaves classes as they are loaded. If weaving fails, the class stays unchanged. */
     private final class Transformer implements ClassFileTransformer {
         @Override
         public byte @Nullable [] transform(
@@ -274,8 +274,7 @@ public final class Agent {
                 @Nullable Class<?> redefined,
                 @Nullable ProtectionDomain domain,
                 byte[] file) {
-            // Of a class that the agent has a copy of, as of a library, the copy is left alone: it is no part of the
-            // application.
+            // The agent's own copies of library classes are not woven: they are not part of the application.
             if (className == null || !weaver.concerns(className) || loader == OWN_LOADER) {
                 return null;
             }
@@ -300,7 +299,7 @@ public final class Agent {
         }
     }
 
-    /** Whether woven code in a loader finds the bridge, and no copy of it to which no sink was given. */
+    /** Returns whether woven code in a loader finds the bridge itself, and not a copy of it without a sink. */
     private static boolean seesBridge(ClassLoader loader) {
         try {
             return Class.forName(Bridge.class.getName(), false, loader) == Bridge.class;
@@ -323,45 +322,48 @@ public final class Agent {
         Optional<Alternation.Result> compared = compared();
         if (compared.isPresent()) {
             profiler.setTokensPerSec(compared.get().tokensPerSecOn());
-            ProfileSnapshot snapshot = profiler.snapshot();
+            ProfileSnapshot snapshot = withRemarks(profiler.snapshot());
             return snapshot.withFacts(
                     snapshot.facts().withUnprofiledTokensPerSec(compared.get().tokensPerSecOff()));
         }
         steps.tokensPerSec().ifPresent(profiler::setTokensPerSec);
-        ProfileSnapshot snapshot = profiler.snapshot();
-        return steps.isWarmingUp()
-                ? snapshot.withFacts(snapshot.facts()
-                        .withMachine(snapshot.facts().machine(), List.of("only " + steps.warmupText() + " had ended")))
-                : snapshot;
+        return withRemarks(profiler.snapshot());
+    }
+
+    private ProfileSnapshot withRemarks(ProfileSnapshot snapshot) {
+        List<String> remarks = new ArrayList<>();
+        if (steps.isWarmingUp()) {
+            remarks.add("only " + steps.warmupText() + " had ended");
+        }
+        steps.doubtText().ifPresent(remarks::add);
+        return remarks.isEmpty()
+                ? snapshot
+                : snapshot.withFacts(
+                        snapshot.facts().withMachine(snapshot.facts().machine(), remarks));
     }
 
     private Optional<Alternation.Result> compared() {
         return alternation == null ? Optional.empty() : alternation.result();
     }
 
-    /** Writes the reports, also when the heap is full: other threads may leave memory when they end. */
     private void reportAtEnd() {
-        reserve.release();
-        for (int attempt = 1; ; attempt++) {
-            try {
-                report();
-                return;
-            } catch (OutOfMemoryError full) {
-                if (attempt == ATTEMPTS) {
-                    System.err.write(LOST, 0, LOST.length);
-                    System.err.flush();
-                    return;
-                }
-                pause();
-            }
-        }
+        tryToWrite("report", this::report);
     }
 
-    private static void pause() {
+    /**
+     * Writes a report, and tries again if the heap is full. Prints a failure instead of throwing it, so that the other
+     * reports are written.
+     */
+    private void tryToWrite(String what, HeapReserve.Task report) {
         try {
-            Thread.sleep(RETRY_MS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            if (!reserve.run(report)) {
+                System.err.write(LOST, 0, LOST.length);
+                System.err.flush();
+            }
+        } catch (IOException lost) {
+            say("the " + what + " is lost: " + lost.getMessage());
+        } catch (RuntimeException | LinkageError lost) {
+            say("the " + what + " is lost: " + lost);
         }
     }
 
@@ -369,7 +371,7 @@ public final class Agent {
         sayApplied(false);
         forgetUnfinishedWarmup();
         ProfileSnapshot snapshot = snapshot();
-        List<Rule> unused =
+        List<WeaveRule> unused =
                 rules.rules().stream().filter(rule -> !applied.contains(rule)).toList();
         if (!unused.isEmpty()) {
             say(unused.size() + " rules were not applied: those of the lines "
@@ -380,6 +382,7 @@ public final class Agent {
                                     .toList()));
         }
         losses.summary().forEach(this::say);
+        steps.doubtText().ifPresent(this::say);
         if (alternation != null) {
             say(compared()
                     .map(Alternation.Result::toString)
@@ -397,7 +400,7 @@ public final class Agent {
         }
     }
 
-    /** A run that ends in its warm-up has no profile. */
+    /** Discards the samples of a run that ended during its warm-up. */
     private void forgetUnfinishedWarmup() {
         if (steps.isWarmingUp()) {
             profiler.disable();
@@ -411,7 +414,7 @@ public final class Agent {
         void write(Path file) throws IOException;
     }
 
-    /** The file of the option {@code out}; null if only the variable names one. */
+    /** Returns the file of the option {@code out}; null if only the variable names one. */
     private @Nullable Path ownOut() {
         Path out = options.out();
         return out == null || out.equals(runPath) ? null : out;
@@ -422,29 +425,25 @@ public final class Agent {
         if (file == null) {
             return;
         }
-        try {
-            say(
-                    switch (file.write(snapshot, written -> written.facts().isOfThisProcess())) {
-                        case THIS -> "the profile is in " + runPath;
-                        case APPLICATION ->
-                            "the application has written " + runPath + " itself; the agent's profile needs out=FILE";
-                        case OTHER_PROCESS ->
-                            "another process has written " + runPath + "; this profile is in " + file.besidePath();
-                    });
-        } catch (IOException | RuntimeException lost) {
-            say("the profile is lost: " + lost.getMessage());
-        }
+        tryToWrite(
+                "profile",
+                () -> say(
+                        switch (file.write(snapshot, written -> written.facts().isOfThisProcess())) {
+                            case THIS -> "the profile is in " + runPath;
+                            case APPLICATION ->
+                                "the application has written " + runPath
+                                        + " itself; the agent's profile needs out=FILE";
+                            case OTHER_PROCESS ->
+                                "another process has written " + runPath + "; this profile is in " + file.besidePath();
+                        }));
     }
 
     private void write(String what, @Nullable Path file, Report report) {
-        if (file == null) {
-            return;
-        }
-        try {
-            report.write(file);
-            say("the " + what + " is in " + file.toAbsolutePath());
-        } catch (IOException | RuntimeException lost) {
-            say("the " + what + " is lost: " + lost.getMessage());
+        if (file != null) {
+            tryToWrite(what, () -> {
+                report.write(file);
+                say("the " + what + " is in " + file.toAbsolutePath());
+            });
         }
     }
 }

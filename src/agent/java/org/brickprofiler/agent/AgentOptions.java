@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The text after the agent's jar: {@code rules=bricks.yaml,out=run.json}. Immutable.
  *
- * @param rules the file of rules
- * @param out where the profile goes as JSON; null for nowhere
- * @param html where the page goes; null for nowhere
- * @param trace where the timeline goes; null for nowhere
- * @param snapshot where an agent that runs already shall write what it has as JSON; null for nowhere
- * @param port the port of this machine on which the live report is read, 0 for any that is free; empty for none
- * @param ab from what the order is drawn in which recording is on and off; empty where it is always on
+ * @param rules the rule file
+ * @param out the file for the profile, as JSON; null for none
+ * @param html the file for the HTML report; null for none
+ * @param trace the file for the trace; null for none
+ * @param snapshot the file to which an agent that is already running writes a snapshot, as JSON; null for none
+ * @param port the local port of the live report, 0 for any free one; empty for no live report
+ * @param ab the seed of the random order in which recording is switched on and off; empty to keep it on
  */
 record AgentOptions(
         @Nullable Path rules,
@@ -32,7 +32,7 @@ record AgentOptions(
         OptionalInt port,
         OptionalLong ab) {
 
-    /** What {@code brick run} names the file by to which each of its runs writes its profile. */
+    /** The variable by which {@code brick run} names the file to which a run writes its profile. */
     static final String OUT_VARIABLE = "BRICK_PROFILER_OUT";
 
     private static final String PORT = "port";
@@ -45,7 +45,7 @@ record AgentOptions(
      *
      * @param text keys and values, separated by commas
      * @param environment the variables of the environment
-     * @throws IllegalArgumentException when a key is unknown or twice there, or has no value or a wrong one
+     * @throws IllegalArgumentException when a key is unknown or given twice, or its value is missing or invalid
      */
     static AgentOptions parse(String text, Map<String, String> environment) {
         Map<String, String> values = new LinkedHashMap<>();
@@ -61,7 +61,7 @@ record AgentOptions(
                         + (key.equals(PORT) || key.equals(AB) ? "=1" : "=FILE"));
             }
             if (values.put(key, option.substring(equals + 1)) != null) {
-                throw new IllegalArgumentException("the option '" + key + "' is there twice");
+                throw new IllegalArgumentException("the option '" + key + "' is given twice");
             }
         }
         Path runFile = runFile(environment);
@@ -87,7 +87,7 @@ record AgentOptions(
         return variable == null ? null : Path.of(variable);
     }
 
-    /** Two reports in one file would leave the one that is written last, and a report in the file of rules neither. */
+    /** Refuses two options with the same file: the report written last would overwrite the other one, or the rules. */
     private static void refuseSameFile(Map<String, String> values, @Nullable Path runFile) {
         Map<Path, String> names = new HashMap<>();
         if (runFile != null && !values.containsKey("out")) {
@@ -104,7 +104,7 @@ record AgentOptions(
         }
     }
 
-    /** The file itself, so that two ways to it are the same. */
+    /** Returns the real path of a file, so that two paths to the same file are equal. */
     private static Path real(Path file) {
         Path path = file.toAbsolutePath().normalize();
         Path folder = path.getParent();
@@ -128,6 +128,6 @@ record AgentOptions(
             return Long.parseLong(value);
         }
         throw new IllegalArgumentException(
-                key + "=" + value + " is no whole number" + (largest == LAST_PORT ? " from 0 to " + largest : ""));
+                key + "=" + value + " is not a whole number" + (largest == LAST_PORT ? " from 0 to " + largest : ""));
     }
 }

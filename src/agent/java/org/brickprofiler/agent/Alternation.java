@@ -5,25 +5,26 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.compare.Comparison;
-import org.brickprofiler.compare.Comparison.Change;
+import org.brickprofiler.compare.RunComparison;
+import org.brickprofiler.compare.RunComparison.Change;
 
 /**
- * Switches recording on and off, and compares how fast tokens follow each other. It goes by blocks of decoded tokens,
- * two and two, one of them with recording on; which of the two is the first is drawn for each pair. A token takes from
- * the beginning of its step to the beginning of the next step of the same thread, and the median of a block stands for
- * it, so that prompts, pauses between requests and single stalls count on neither side. What weaving itself changes is
- * on both sides. Any thread; allocates for a thread's first step, and some bytes for each block.
+ * Measures the cost of recording by switching it on and off. Decoded tokens are grouped into pairs of blocks; recording
+ * is on in one block of each pair, and a random draw decides whether in the first or the second. The time of a token is
+ * the time from the beginning of its step to the beginning of the same thread's next step. The median of a block
+ * represents it, so that prompts, pauses between requests and single stalls do not affect the result. Both kinds of
+ * blocks include the cost of weaving itself. Any thread; allocates for a thread's first step, and some bytes for each
+ * block.
  */
 final class Alternation {
 
-    /** As many tokens make a block: short, so that little else changes within a pair. */
+    /** The number of tokens in a block; small, so that the machine changes little within a pair. */
     static final int BLOCK = 8;
 
-    /** After so many pairs no more are added. */
+    /** The number of pairs after which no more are added. */
     private static final int MOST_PAIRS = 1 << 16;
 
-    private static final int FEWEST_PAIRS = Comparison.FEWEST_FOR_INTERVAL;
+    private static final int FEWEST_PAIRS = RunComparison.FEWEST_FOR_INTERVAL;
     private static final double NS_PER_S = 1e9;
 
     private final BrickProfiler profiler;
@@ -36,13 +37,13 @@ final class Alternation {
     private final long[] blockNs = new long[BLOCK];
     private int tokens;
 
-    /** From 1; 0 before the first step. */
+    /** The number of the current block, from 1; 0 before the first step. */
     private long block;
 
     /** Whether recording is on in this block. */
     private boolean on;
 
-    /** Whether it has always been what this asked for; BRICK_PROFILER may keep it off. */
+    /** Whether the profiler has always followed the switch; the setting BRICK_PROFILER may keep it off. */
     private boolean isObeyed = true;
 
     /** The medians of the pairs that are complete, ns a token. */
@@ -51,10 +52,10 @@ final class Alternation {
     private double[] offNs = new double[BLOCK];
     private int pairs;
 
-    /** Of the block that began the pair. */
+    /** The median of the first block of the current pair, ns per token. */
     private double firstNs;
 
-    /** The step that a thread began last. That thread alone. */
+    /** A thread's latest step. Used by this thread only. */
     private static final class LastStep {
         private long startNs;
         private long block;
@@ -62,13 +63,13 @@ final class Alternation {
     }
 
     /**
-     * What came of it.
+     * The result of an alternation.
      *
      * @param tokensPerSecOn decoded tokens per second of a thread with recording on, the geometric mean of the blocks
      * @param tokensPerSecOff the same with recording off
-     * @param cost what recording adds to the time of a token
+     * @param cost the change of the time per token due to recording
      * @param pairs how many pairs of blocks were compared
-     * @param seed what the order was drawn from
+     * @param seed the seed of the random order
      */
     record Result(double tokensPerSecOn, double tokensPerSecOff, Change cost, int pairs, long seed) {
         @Override
@@ -91,8 +92,8 @@ final class Alternation {
     /**
      * An alternation that begins with the first step.
      *
-     * @param profiler what is switched
-     * @param seed from what the order is drawn
+     * @param profiler the profiler that is switched on and off
+     * @param seed the seed of the random order
      */
     Alternation(BrickProfiler profiler, long seed) {
         this.profiler = profiler;
@@ -100,7 +101,7 @@ final class Alternation {
         order = new SplittableRandom(seed);
     }
 
-    /** A step of the calling thread begins, and may begin a block. */
+    /** Records that a step of the calling thread begins; the step may begin a new block. */
     void stepBegins(boolean decodes, long nowNs) {
         LastStep last = lastSteps.get();
         synchronized (this) {
@@ -148,7 +149,10 @@ final class Alternation {
         }
     }
 
-    /** Returns the result up to now; empty before three pairs of blocks, and if nothing is ever recorded. */
+    /**
+     * Returns the result up to now; empty before three pairs of blocks are complete, and if the profiler did not follow
+     * the switch.
+     */
     synchronized Optional<Result> result() {
         if (pairs < FEWEST_PAIRS || !isObeyed) {
             return Optional.empty();

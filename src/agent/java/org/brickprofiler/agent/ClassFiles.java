@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.tree.ClassNode;
 
-/** Finds class files without loading a class, and what ASM does not read out of them. Stateless; any thread. */
+/**
+ * Finds class files without loading classes, and reads the code sizes that ASM does not offer. Stateless; any thread.
+ */
 final class ClassFiles {
 
     private static final String SUFFIX = ".class";
@@ -27,7 +29,7 @@ final class ClassFiles {
     private ClassFiles() {}
 
     /**
-     * A class file.
+     * Returns a class file.
      *
      * @param loader the loader that would load the class; null for that of the JDK
      * @param name the internal name, with slashes
@@ -44,7 +46,7 @@ final class ClassFiles {
     }
 
     /**
-     * What a class consists of, without its code.
+     * Returns the structure of a class, without its code.
      *
      * @param loader the loader that would load the class; null for that of the JDK
      * @param name the internal name, with slashes
@@ -61,7 +63,8 @@ final class ClassFiles {
     }
 
     /**
-     * The binary names of all classes of the application, on its class path and in its modules; those that can be read.
+     * Returns the binary names of the application's classes on the class path and in its modules, without entries that
+     * cannot be read.
      */
     static Stream<String> names() {
         List<String> names = new ArrayList<>();
@@ -70,7 +73,7 @@ final class ClassFiles {
             try {
                 addNames(path, names);
             } catch (IOException | UncheckedIOException unreadable) {
-                // The virtual machine passes over it, too.
+                // The JVM ignores an unreadable entry of the class path, too.
             }
         }
         for (ResolvedModule module : ModuleLayer.boot().configuration().modules()) {
@@ -81,7 +84,7 @@ final class ClassFiles {
                 try (ModuleReader reader = module.reference().open()) {
                     reader.list().forEach(entry -> add(entry, names));
                 } catch (IOException unreadable) {
-                    // As above.
+                    // The JVM ignores this one, too.
                 }
             }
         }
@@ -107,10 +110,10 @@ final class ClassFiles {
     }
 
     /**
-     * The class files of a class path.
+     * Returns the class files of a class path.
      *
-     * @param classPath jars and folders, separated as the machine's Java has it; {@code FOLDER/*} are all jars of a
-     *     folder
+     * @param classPath jars and folders, separated by {@link java.io.File#pathSeparator}; {@code FOLDER/*} stands for
+     *     all jars in a folder
      * @throws IOException when one of them cannot be read, or has no classes
      */
     static List<byte[]> of(String classPath) throws IOException {
@@ -154,8 +157,8 @@ final class ClassFiles {
     }
 
     /**
-     * How many bytes of bytecode each method has, by name and descriptor; what HotSpot's limits are about. As JVMS
-     * 4.7.3 lays out a method's code.
+     * Returns the bytes of bytecode of each method, by name and descriptor; HotSpot's limits refer to them. The layout
+     * of the Code attribute is that of JVMS 4.7.3.
      */
     static Map<String, Integer> codeSizes(ClassReader file) {
         Map<String, Integer> sizes = new HashMap<>();

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** Which names that exist somebody may have meant. Stateless; any thread. */
+/** Finds the existing names that are closest to an unknown name. Stateless; any thread. */
 final class ClosestNames {
 
     private static final int MOST = 3;
@@ -13,11 +13,11 @@ final class ClosestNames {
     private ClosestNames() {}
 
     /**
-     * A part of a message.
+     * Returns the part of a message that suggests names.
      *
      * @param name what was written
      * @param existing what exists
-     * @return the closest of them, after a semicolon; empty where nothing exists
+     * @return the closest existing names, after a semicolon; empty if there are no names at all
      */
     static String hint(String name, Stream<String> existing) {
         List<String> closest = existing.distinct()
@@ -28,7 +28,7 @@ final class ClosestNames {
         return closest.isEmpty() ? "" : "; the closest that exist: " + String.join(", ", closest);
     }
 
-    /** Levenshtein's distance, without regard to upper and lower case. */
+    /** Returns the Levenshtein distance, ignoring case. */
     private static int distance(String one, String other) {
         String a = one.toLowerCase(Locale.ROOT);
         String b = other.toLowerCase(Locale.ROOT);

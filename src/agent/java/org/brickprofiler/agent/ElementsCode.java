@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
-import org.brickprofiler.agent.Rule.Anchor;
-import org.brickprofiler.agent.Rule.Call;
-import org.brickprofiler.agent.Rule.Elements;
+import org.brickprofiler.agent.WeaveRule.Anchor;
+import org.brickprofiler.agent.WeaveRule.Call;
+import org.brickprofiler.agent.WeaveRule.Elements;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Handle;
 import org.objectweb.asm.Opcodes;
@@ -26,9 +26,9 @@ import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.VarInsnNode;
 
 /**
- * The code that puts the numbers of a rule, as elements or a layer's number, onto the stack, each as a long. A path of
- * fields and calls is read by an {@code invokedynamic} that the bridge links, since reading it inline could throw in
- * the middle of the application's code. For one rule and one method of one class; one thread.
+ * Generates the code that pushes the numbers of a rule, such as its elements or a layer's number, each as a long. An
+ * {@code invokedynamic} that the bridge links reads a path of fields and calls: inline code could throw in the middle
+ * of the application's method. One instance serves one rule in one method; not thread-safe.
  */
 final class ElementsCode {
 
@@ -49,16 +49,14 @@ final class ElementsCode {
     private final ClassNode owner;
     private final MethodNode method;
     private final @Nullable ClassLoader loader;
-    private final Rule rule;
+    private final WeaveRule rule;
 
-    /**
-     * The arguments of the call before which the span begins, and their first local variables; once they are asked for.
-     */
+    /** The argument types of the call before which the span begins; null until a rule reads one of them. */
     private Type @Nullable [] arguments;
 
     private int[] argumentSlots = {};
 
-    ElementsCode(ClassNode owner, MethodNode method, @Nullable ClassLoader loader, Rule rule) {
+    ElementsCode(ClassNode owner, MethodNode method, @Nullable ClassLoader loader, WeaveRule rule) {
         this.owner = owner;
         this.method = method;
         this.loader = loader;
@@ -66,17 +64,19 @@ final class ElementsCode {
     }
 
     /**
-     * Returns the code for the numbers of the rule, in the order in which the bridge takes them.
+     * Returns the code that pushes the rule's numbers, in the order of the bridge's parameters.
      *
-     * @throws IllegalArgumentException when the method, or the class of something on the way, has no such thing
+     * @throws IllegalArgumentException when a parameter, field or method that the rule names does not exist
      */
     InsnList code() {
         InsnList code = new InsnList();
         add(rule.elements(), false, code);
-        if (rule.kind() == Rule.Kind.STEP) {
+        if (rule.kind() == WeaveRule.Kind.STEP) {
             add(rule.kvLength(), false, code);
             add(rule.output(), true, code);
             code.add(new InsnNode(rule.isPrompt() ? Opcodes.ICONST_1 : Opcodes.ICONST_0));
+        } else if (rule.kind() == WeaveRule.Kind.PROMPT) {
+            add(rule.output(), true, code);
         }
         if (arguments != null) {
             code.insert(spill(arguments));
@@ -88,7 +88,7 @@ final class ElementsCode {
      * Adds the code for one number.
      *
      * @param elements the number
-     * @param orBoolean whether a boolean will do, which counts as 0 or 1
+     * @param orBoolean whether a boolean is accepted too, as 0 or 1
      */
     private void add(Elements elements, boolean orBoolean, InsnList code) {
         if (elements.isConstant()) {
@@ -107,7 +107,7 @@ final class ElementsCode {
         boolean isWhole = type.getSort() >= (orBoolean ? Type.BOOLEAN : Type.CHAR) && type.getSort() <= Type.INT;
         if (!isWhole && type.getSort() != Type.LONG) {
             throw new IllegalArgumentException(
-                    "'" + elements + "' is no whole number, but of the type " + type.getClassName());
+                    "'" + elements + "' is not a whole number but has the type " + type.getClassName());
         }
         if (!steps.isEmpty()) {
             List<Object> constants = new ArrayList<>(List.of("line " + rule.line() + ", '" + elements + "'"));
@@ -151,7 +151,7 @@ final class ElementsCode {
         return arguments[number];
     }
 
-    /** Copies the arguments that lie on the stack into their local variables. */
+    /** Moves the call's arguments from the stack into new local variables. */
     private InsnList spill(Type[] types) {
         InsnList code = new InsnList();
         for (int i = 0; i < types.length; i++) {
@@ -163,7 +163,7 @@ final class ElementsCode {
         return code;
     }
 
-    /** Pushes a constant in as few bytes as there are. */
+    /** Returns the shortest instruction that pushes a constant. */
     static AbstractInsnNode constant(long value) {
         return value == 0 || value == 1
                 ? new InsnNode(value == 0 ? Opcodes.LCONST_0 : Opcodes.LCONST_1)
@@ -199,8 +199,8 @@ final class ElementsCode {
     /**
      * Returns the name of a parameter; null if the class file has none.
      *
-     * @param index its place among the parameters, from 0
-     * @param slot its local variable
+     * @param index the index of the parameter, from 0
+     * @param slot the index of its local variable
      */
     static @Nullable String parameterName(MethodNode method, int index, int slot) {
         if (method.parameters != null && index < method.parameters.size()) {
@@ -216,7 +216,7 @@ final class ElementsCode {
         return null;
     }
 
-    /** Where a parameter of a reference type gets another value, that may be of another type. */
+    /** Refuses a parameter of a reference type that the method assigns to: the new value may have another type. */
     private void requireUnchanged(String name, int slot, Type type) {
         if (rule.from().equals(Anchor.ENTRY)) {
             return;

@@ -5,8 +5,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * Makes the code that reads a number from an object by a path of fields, calls and array lengths. A null on the way, or
- * whatever a call throws, never reaches the application: it is counted, and the number is 0. Stateless; any thread.
+ * Makes the code that reads a number from an object by a path of fields, calls and array lengths. A null in the path,
+ * or an exception that a call throws, is counted and gives 0; it never reaches the application. Stateless; any thread.
  */
 final class ElementsReader {
 
@@ -20,7 +20,7 @@ final class ElementsReader {
      * @param place the rule, for messages
      * @param path the steps, as the bridge takes them
      * @param losses counts failures
-     * @throws ReflectiveOperationException when the class of something on the way has no such thing
+     * @throws ReflectiveOperationException when a field or method of the path does not exist
      */
     static MethodHandle of(MethodHandles.Lookup caller, MethodType type, String place, String[] path, Losses losses)
             throws ReflectiveOperationException {

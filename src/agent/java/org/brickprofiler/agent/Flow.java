@@ -14,12 +14,12 @@ import org.objectweb.asm.tree.LabelNode;
 import org.objectweb.asm.tree.LookupSwitchInsnNode;
 import org.objectweb.asm.tree.TableSwitchInsnNode;
 
-/** What a data-flow analysis asks of instructions. Stateless. */
+/** Properties of instructions for a data-flow analysis. Stateless. */
 final class Flow {
 
     private Flow() {}
 
-    /** Which instructions may come next where nothing is thrown. */
+    /** Returns the instructions that may come next if nothing is thrown. */
     static int[] successors(AbstractInsnNode node, int i, Map<AbstractInsnNode, Integer> index) {
         List<LabelNode> labels = new ArrayList<>();
         boolean goesOn = true;
@@ -56,9 +56,9 @@ final class Flow {
     }
 
     /**
-     * Lets what is so on one way to an instruction meet what is so on the others.
+     * Merges the facts of one path to an instruction with those of the other paths.
      *
-     * @param any whether it counts what is so on one way; otherwise what is so on all of them
+     * @param any true for the union of the facts, false for their intersection
      * @return whether that changed anything
      */
     static boolean meet(@Nullable BitSet[] states, int at, BitSet further, boolean any) {
@@ -76,7 +76,7 @@ final class Flow {
         return !state.equals(old);
     }
 
-    /** The same instructions once more; none of them may jump. */
+    /** Returns the same instructions once more; none of them may jump. */
     static InsnList copy(InsnList code) {
         InsnList copy = new InsnList();
         for (AbstractInsnNode node : code) {

@@ -1,23 +1,29 @@
 package org.brickprofiler.agent;
 
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.tree.AnnotationNode;
 import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.MethodNode;
 
 /**
- * Tells which rules cannot hold for classes of the JDK, and why. The classes on which the virtual machine, the bridge's
- * guard and the weaving itself run are left alone: a brick in one of them would time the profiler, without end. All
- * other ones call {@link org.brickprofiler.agent.bridge.JdkBridge}. Stateless; any thread.
+ * Refuses rules that cannot be applied to classes of the JDK. Classes that the JVM, the bridge's guard or the weaver
+ * use are never woven: a brick in one of them would time the profiler itself, in an endless recursion. Woven code in
+ * other classes of the JDK calls {@link org.brickprofiler.agent.bridge.JdkBridge}. Stateless; any thread.
  */
 final class JdkClasses {
+
+    /** The kinds of rules that name a method of the engine. */
+    private static final Set<WeaveRule.Kind> ENGINES =
+            EnumSet.of(WeaveRule.Kind.PROMPT, WeaveRule.Kind.STEP, WeaveRule.Kind.LAYER);
 
     private static final String BRIDGE = MethodWeaver.BRIDGE.substring(0, 1 + MethodWeaver.BRIDGE.lastIndexOf('/'));
 
     private static final String CONCURRENT = "java/util/concurrent/";
 
-    /** Packages with all that are below them. */
+    /** Packages that are never woven, including their subpackages. */
     private static final List<String> USED = List.of(
             "java/lang/",
             CONCURRENT,
@@ -27,14 +33,14 @@ final class JdkClasses {
             "sun/invoke/",
             "sun/misc/");
 
-    /** A package without those below it. */
+    /** A package that is never woven; its subpackages may be. */
     private static final String UTIL = "java/util/";
 
     private static final String INTRINSIC = "Ljdk/internal/vm/annotation/IntrinsicCandidate;";
 
     private JdkClasses() {}
 
-    /** Returns whether a loader is one of the JDK's own, whose classes the profiler sees, too. */
+    /** Returns whether a loader is one of the JDK's own; the profiler uses the same classes as the application then. */
     static boolean isLoader(@Nullable ClassLoader loader) {
         return loader == null || loader == ClassLoader.getPlatformClassLoader();
     }
@@ -43,21 +49,22 @@ final class JdkClasses {
      * Checks whether a rule may name a class.
      *
      * @param loader the loader of the class
-     * @throws IllegalArgumentException when it may not
+     * @throws IllegalArgumentException when the class must not be woven by this rule
      */
-    static void requireWeavable(ClassNode type, @Nullable ClassLoader loader, Rule rule) {
+    static void requireWeavable(ClassNode type, @Nullable ClassLoader loader, WeaveRule rule) {
         String name = type.name;
         if (name.startsWith(BRIDGE)) {
             throw new IllegalArgumentException(
                     name.replace('/', '.') + " is a class of the agent, which woven code calls");
         }
-        if (isLoader(loader) && (rule.kind() == Rule.Kind.STEP || rule.kind() == Rule.Kind.LAYER)) {
-            throw new IllegalArgumentException(name.replace('/', '.')
-                    + " is a class of the JDK: steps and layers are of the engine, name one of its methods");
+        if (isLoader(loader) && ENGINES.contains(rule.kind())) {
+            throw new IllegalArgumentException(
+                    name.replace('/', '.')
+                            + " is a class of the JDK: prompts, steps and layers belong to the engine, name one of its methods");
         }
         boolean isUsed = USED.stream().anyMatch(name::startsWith)
                 || (name.startsWith(UTIL) && name.indexOf('/', UTIL.length()) < 0);
-        if (isUsed && !(rule.kind() == Rule.Kind.TASK && name.startsWith(CONCURRENT))) {
+        if (isUsed && !(rule.kind() == WeaveRule.Kind.TASK && name.startsWith(CONCURRENT))) {
             throw new IllegalArgumentException(name.replace('/', '.')
                     + " is a class of the JDK on which the profiler itself runs: name a method of the "
                     + "engine that calls it, with call: " + rule.target().method());
@@ -65,9 +72,10 @@ final class JdkClasses {
     }
 
     /**
-     * Checks whether a method runs when it is called.
+     * Checks that calls of a method execute its bytecode.
      *
-     * @throws IllegalArgumentException when compilers put code of their own in the place of its calls
+     * @throws IllegalArgumentException when the method is an intrinsic, whose calls JIT compilers replace by their own
+     *     code
      */
     static void requireCalled(MethodNode method) {
         List<AnnotationNode> annotations = method.visibleAnnotations;

@@ -22,12 +22,12 @@ import org.brickprofiler.report.JsonReport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The report up to now, for a browser on this machine: {@code /} is the page, {@code /profile.json} the profile. It is
- * made when it is asked for, on a daemon thread, one at a time. Other machines are not heard, and neither are pages of
- * other sites, which know no name of this machine.
+ * Serves the current report to browsers on this machine: {@code /} is the page, {@code /profile.json} the profile. Each
+ * report is rendered on request by a daemon thread, one at a time. The server listens on the loopback address only, and
+ * refuses requests whose Host header does not name this machine.
  *
- * <p>A request that does not end, and a client that does not read its answer, are cut off after a time limit: each
- * holds one of {@value #THREADS} threads until then, and the others answer meanwhile.
+ * <p>A connection is closed after a timeout if the client does not complete its request or does not read the response.
+ * Until then it occupies one of {@value #THREADS} threads; the others keep serving.
  */
 final class LiveReport {
 
@@ -41,11 +41,11 @@ final class LiveReport {
 
     static final int THREADS = 8;
 
-    /** For sending a request, and for reading an answer. */
+    /** The timeout for receiving a request, and for sending a response. */
     private static final Duration USUAL_LIMIT = Duration.ofSeconds(10);
 
     /**
-     * What lies at a path.
+     * A page that is served at a path.
      *
      * @param type its media type
      * @param text the text of a snapshot
@@ -65,8 +65,8 @@ final class LiveReport {
     }
 
     /**
-     * Interrupts threads that read or write for too long; that closes their connection, which is an interruptible
-     * channel. Any thread; a thread has at most one limit under way.
+     * Interrupts threads that read or write for too long. The interrupt closes the connection, which is an
+     * interruptible channel. Any thread; a thread has at most one running timeout.
      */
     private static final class TimeLimit {
 
@@ -108,14 +108,14 @@ final class LiveReport {
             }
         }
 
-        /** From now on the calling thread is interrupted after the limit. */
+        /** Starts the timeout: the calling thread is interrupted when it expires. */
         void begin() {
             Alarm alarm = new Alarm(Thread.currentThread());
             CURRENT.set(alarm);
             alarm.ringIn(limitMs, clock);
         }
 
-        /** From now on the calling thread is not interrupted; an interruption that has come is forgotten. */
+        /** Stops the timeout and clears an interrupt that it may have caused. */
         void end() {
             Alarm alarm = CURRENT.get();
             if (alarm != null) {
@@ -125,7 +125,7 @@ final class LiveReport {
             Thread.interrupted();
         }
 
-        /** Runs a task of the server, which begins with reading a request. */
+        /** Runs a task of the server under the timeout; the task begins by reading a request. */
         void run(Runnable task) {
             begin();
             try {
@@ -140,8 +140,8 @@ final class LiveReport {
      * Opens it.
      *
      * @param port the port, 0 for any that is free
-     * @param snapshots what is shown
-     * @return its address
+     * @param snapshots supplies the snapshot to show
+     * @return the address of the server
      * @throws IOException when the port is taken
      */
     static String open(int port, Supplier<ProfileSnapshot> snapshots) throws IOException {
@@ -167,16 +167,16 @@ final class LiveReport {
     }
 
     private void answer(HttpExchange exchange) throws IOException {
-        // The request is read; making a large page may take longer than the limit.
+        // The request has been read; rendering a large page may take longer than the timeout.
         limit.end();
         try (exchange) {
             Page page = PAGES.get(exchange.getRequestURI().getPath());
             if (!isNameOfThisMachine(exchange.getRequestHeaders().getFirst("Host"))) {
-                send(exchange, FORBIDDEN, TEXT, "this is for 127.0.0.1 and localhost\n");
+                send(exchange, FORBIDDEN, TEXT, "the Host header must be 127.0.0.1 or localhost\n");
             } else if (!exchange.getRequestMethod().equals("GET")) {
-                send(exchange, WRONG_METHOD, TEXT, "there is nothing but GET\n");
+                send(exchange, WRONG_METHOD, TEXT, "only GET is supported\n");
             } else if (page == null) {
-                send(exchange, NOT_FOUND, TEXT, "there are / and /profile.json\n");
+                send(exchange, NOT_FOUND, TEXT, "not found; the paths are / and /profile.json\n");
             } else {
                 send(exchange, page);
             }
@@ -198,7 +198,10 @@ final class LiveReport {
         return page.text().apply(snapshots.get());
     }
 
-    /** A page of another site that has its own name lead here would read the report otherwise. */
+    /**
+     * Returns whether a Host header names this machine. The check prevents DNS rebinding, by which a page of another
+     * site could read the report.
+     */
     private static boolean isNameOfThisMachine(@Nullable String host) {
         return host != null && host.matches("(127\\.0\\.0\\.1|localhost|\\[::1])(:\\d+)?");
     }

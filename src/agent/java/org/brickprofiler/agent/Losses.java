@@ -11,9 +11,9 @@ import org.brickprofiler.agent.bridge.Bridge;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts what the profile lacks because something failed in woven code, where nothing may be thrown: calls that
- * recorded nothing, numbers that could not be read, classes that had to be left alone. Any thread; allocates for the
- * first failure of a kind.
+ * Counts the losses of a profile due to failures in woven code, which must not throw: calls that recorded nothing,
+ * numbers that could not be read, and classes that could not be woven. Any thread; allocates for the first failure of a
+ * kind.
  */
 final class Losses {
 
@@ -25,7 +25,7 @@ final class Losses {
     private volatile @Nullable Throwable firstFailure;
 
     /**
-     * A counter of nothing yet.
+     * Creates the counters, all at 0.
      *
      * @param say takes messages
      */

@@ -8,9 +8,9 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.brickprofiler.agent.Rule.Anchor;
-import org.brickprofiler.agent.Rule.Call;
-import org.brickprofiler.agent.Rule.Kind;
+import org.brickprofiler.agent.WeaveRule.Anchor;
+import org.brickprofiler.agent.WeaveRule.Call;
+import org.brickprofiler.agent.WeaveRule.Kind;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.tree.AbstractInsnNode;
@@ -28,14 +28,14 @@ import org.objectweb.asm.tree.VarInsnNode;
 /**
  * Weaves the spans of one method. One use; one thread.
  *
- * <p>A span is open from a place where it begins to one where it ends. Where it is open is found by a data-flow
- * analysis over the method's instructions, ways of exceptions included, and so is where it can still come to its end.
- * What leaves a span by another way, a jump, a return, a handler of the application, closes it as it leaves; a handler
- * of our own closes it where an exception leaves the method.
+ * <p>A span is open from its begin to its end. A data-flow analysis over the method's instructions, including
+ * exceptional paths, finds the instructions at which a span is open and those from which it can still reach its end. A
+ * span is closed when control leaves it by a jump, a return or the application's exception handler. If an exception
+ * leaves the method, a generated handler closes the span.
  *
- * <p>Timers are kept in new local variables behind the method's own, which keep their numbers; spans of one kind that
- * are never open together share theirs. A variable that may hold nothing, since some ways come to a place with the span
- * open and others without, is 0 then, for which stopping does nothing. Where all ways agree, none of that is needed.
+ * <p>Timers are kept in new local variables after the method's own; spans of one kind that are never open together
+ * share a variable. If some paths reach an instruction with the span open and others do not, the variable is 0 on the
+ * latter, and stopping timer 0 does nothing. If all paths agree, the variable needs no initial value.
  */
 final class MethodWeaver {
 
@@ -43,10 +43,10 @@ final class MethodWeaver {
 
     private static final String JDK_BRIDGE = "org/brickprofiler/agent/bridge/JdkBridge";
 
-    /** The slots that woven code adds to the stack: three numbers of two slots each, and one of one. */
+    /** The stack slots that woven code needs at most: three longs and an int. */
     private static final int STACK = 7;
 
-    /** What lies there in a handler: the exception. */
+    /** The stack depth in a handler: the exception. */
     private static final int HANDLER_STACK = 1;
 
     private final MethodNode method;
@@ -62,21 +62,21 @@ final class MethodWeaver {
     private AbstractInsnNode[] nodes = {};
     private int[][] successors = {};
 
-    /** For each instruction, those that handle an exception of it. */
+    /** The exception handlers of each instruction, as indices. */
     private int[][] handlers = {};
 
     private BitSet[] mayBeOpen = {};
     private BitSet[] mustBeOpen = {};
     private BitSet[] canEnd = {};
 
-    /** What one rule makes of this method. */
+    /** The span of one rule in this method. */
     private static final class Span {
         final int index;
-        final Rule rule;
+        final WeaveRule rule;
         final int key;
         final InsnList elements;
 
-        /** Its two ends, each with whether the end is before the instruction. */
+        /** The instructions at which the span begins, each with whether it begins before the instruction. */
         final Map<AbstractInsnNode, Boolean> begins;
 
         final Map<AbstractInsnNode, Boolean> ends;
@@ -85,7 +85,7 @@ final class MethodWeaver {
 
         Span(
                 int index,
-                Rule rule,
+                WeaveRule rule,
                 int key,
                 InsnList elements,
                 Map<AbstractInsnNode, Boolean> begins,
@@ -99,8 +99,8 @@ final class MethodWeaver {
         }
 
         /**
-         * Whether both rules would count one execution: the spans are the same, or of the same brick and the same at
-         * some of their places.
+         * Returns whether both rules would count the same execution: the spans are equal, or they are of the same brick
+         * and share a begin and an end.
          */
         boolean isCountedBy(Span other) {
             if (rule.kind() != other.rule.kind()) {
@@ -114,7 +114,7 @@ final class MethodWeaver {
         }
     }
 
-    /** Where a span begins or ends. A label, which is nothing in the class file. */
+    /** The place at which a span begins or ends. A label, so that it adds nothing to the class file. */
     private static final class Marker extends LabelNode {
         final Span span;
         final boolean begins;
@@ -125,17 +125,17 @@ final class MethodWeaver {
         }
     }
 
-    /** The local variables of spans that share them. */
+    /** The local variables that one or more spans use. */
     private static final class Track {
         final Kind kind;
         final List<Span> spans = new ArrayList<>();
 
-        /** Whether all ways agree everywhere whether it is open. */
+        /** Whether at every instruction all paths agree on whether the span is open. */
         boolean exact = true;
 
         int timer;
 
-        /** -1 where all spans have the same constant. */
+        /** The local variable of the elements; -1 if all spans have the same constant. */
         int elements = -1;
 
         Track(Kind kind) {
@@ -165,14 +165,15 @@ final class MethodWeaver {
     }
 
     /**
-     * Adds what a rule says of this method.
+     * Adds a rule's spans in this method.
      *
      * @param rule a rule of any kind but a task
-     * @param key the brick's key; of no meaning for the other kinds
+     * @param key the brick's key; ignored for the other kinds
      * @param elements the code for the rule's numbers, of {@link ElementsCode}
-     * @throws IllegalArgumentException when the method has no such place, or another rule has the same span
+     * @throws IllegalArgumentException when the method lacks the place that the rule names, or another rule has the
+     *     same span
      */
-    void add(Rule rule, int key, InsnList elements) {
+    void add(WeaveRule rule, int key, InsnList elements) {
         Span span = new Span(spans.size(), rule, key, elements, places(rule.from()), places(rule.to()));
         for (Span other : spans) {
             if (span.isCountedBy(other)) {
@@ -192,7 +193,7 @@ final class MethodWeaver {
                 .add(marker);
     }
 
-    /** The instructions of a place, each with whether the place is before it. */
+    /** Returns the instructions that an anchor names, each with whether the place is before the instruction. */
     private Map<AbstractInsnNode, Boolean> places(Anchor anchor) {
         Map<AbstractInsnNode, Boolean> places = new LinkedHashMap<>();
         Call call = anchor.call();
@@ -222,7 +223,9 @@ final class MethodWeaver {
         return places;
     }
 
-    /** Where a constructor calls the one that it stands on: the first call that initialises no object made here. */
+    /**
+     * Returns the call of another constructor in a constructor: the first call that initialises no object made here.
+     */
     private static AbstractInsnNode initialising(MethodNode constructor) {
         int made = 0;
         for (AbstractInsnNode node : constructor.instructions) {
@@ -236,7 +239,7 @@ final class MethodWeaver {
     }
 
     /**
-     * The calls in a method that are meant.
+     * Returns the calls in a method that a rule names.
      *
      * @throws IllegalArgumentException when there is no such call
      */
@@ -268,15 +271,14 @@ final class MethodWeaver {
     /**
      * Weaves.
      *
-     * @return the rules whose spans cannot come to their end from where they begin; where there are any, nothing is
-     *     woven
+     * @return the rules whose spans cannot reach their end from their begin; if there are any, nothing is woven
      */
-    List<Rule> weave() {
+    List<WeaveRule> weave() {
         insertMarkers();
         nodes = method.instructions.toArray();
         connect();
         findWhatCanEnd();
-        List<Rule> endless = endless();
+        List<WeaveRule> endless = endless();
         if (!endless.isEmpty()) {
             return endless;
         }
@@ -341,7 +343,7 @@ final class MethodWeaver {
         }
     }
 
-    /** From which instructions the end of each span can be reached without beginning it again. */
+    /** Finds the instructions from which the end of each span can be reached without passing its begin again. */
     private void findWhatCanEnd() {
         canEnd = Flow.empty(nodes.length);
         boolean changed = true;
@@ -366,7 +368,7 @@ final class MethodWeaver {
         }
     }
 
-    /** What leads to nothing but an exception that leaves the method is left to the handler of our own. */
+    /** Keeps a span open on paths that only throw out of the method: the generated handler closes it. */
     private void keepWhatIsThrown() {
         BitSet returns = new BitSet();
         BitSet throwing = new BitSet();
@@ -399,9 +401,9 @@ final class MethodWeaver {
     }
 
     /**
-     * Which spans are open before each instruction.
+     * Computes the spans that are open before each instruction.
      *
-     * @param may on some way there; otherwise on all of them
+     * @param may true for the spans that are open on some path there; false for those that are open on all paths
      */
     private BitSet[] open(boolean may) {
         BitSet[] open = new BitSet[nodes.length];
@@ -436,7 +438,7 @@ final class MethodWeaver {
             open.and(canEnd[i]);
         }
         if (nodes[i] instanceof Marker marker) {
-            // A span that begins is open whatever it was, and canEnd of the place itself does not speak of it.
+            // A span that begins here is open afterwards in any case; canEnd at its begin says nothing about it.
             open = (BitSet) openBefore.clone();
             BitSet kept = (BitSet) canEnd[i].clone();
             kept.set(marker.span.index);
@@ -446,13 +448,13 @@ final class MethodWeaver {
         return open;
     }
 
-    /** What is more than a mark in the class file: before it there may be code of ours. */
+    /** Returns whether a node is an instruction rather than a marker, so that generated code may precede it. */
     private boolean isCode(int i) {
         return nodes[i].getOpcode() >= 0 || nodes[i] instanceof Marker;
     }
 
-    private List<Rule> endless() {
-        List<Rule> rules = new ArrayList<>();
+    private List<WeaveRule> endless() {
+        List<WeaveRule> rules = new ArrayList<>();
         for (int i = 0; i < nodes.length; i++) {
             if (nodes[i] instanceof Marker marker && marker.begins) {
                 BitSet next = new BitSet();
@@ -531,7 +533,7 @@ final class MethodWeaver {
             left.andNot(canEnd[i]);
             Marker marker = nodes[i] instanceof Marker each ? each : null;
             if (marker != null) {
-                // Its own end, or its beginning while it is open.
+                // The span reaches its end, or begins again while it is open.
                 left.set(marker.span.index, mayBeOpen[i].get(marker.span.index));
             }
             for (Track track : innermostFirst()) {
@@ -580,6 +582,10 @@ final class MethodWeaver {
                 code.add(Flow.copy(span.elements));
                 code.add(call("startLayer", "(J)J"));
             }
+            case PROMPT -> {
+                code.add(Flow.copy(span.elements));
+                code.add(call("startPrompt", "(JJ)J"));
+            }
             case STEP, TASK -> {
                 code.add(Flow.copy(span.elements));
                 code.add(call("startStep", "(JJJZ)J"));
@@ -607,6 +613,7 @@ final class MethodWeaver {
         switch (track.kind) {
             case BRICK -> code.add(call("stopBrick", "(JJ)V"));
             case LAYER -> code.add(call("endLayer", "(J)V"));
+            case PROMPT -> code.add(call("endPrompt", "(J)V"));
             case STEP, TASK -> code.add(call("endStep", "(J)V"));
         }
     }
@@ -637,7 +644,7 @@ final class MethodWeaver {
         }
     }
 
-    /** Adds the types of our variables behind so many of the method's own. */
+    /** Adds the types of the generated variables after the method's own. */
     private void addTracks(List<Object> locals, int size, BitSet open) {
         int at = size;
         for (Track track : tracks) {
@@ -655,7 +662,10 @@ final class MethodWeaver {
         }
     }
 
-    /** Instructions with the same spans open get a handler that closes these and throws on. */
+    /**
+     * Covers each run of instructions that have the same spans open with a handler, which closes the spans and
+     * rethrows.
+     */
     private void coverOpenSpans(Map<AbstractInsnNode, InsnList> code) {
         Map<BitSet, LabelNode> handlerOf = new LinkedHashMap<>();
         BitSet covered = new BitSet();
@@ -680,7 +690,7 @@ final class MethodWeaver {
         handlerOf.forEach(this::addHandler);
     }
 
-    /** The tracks that are open at an instruction, after what our code does before it. */
+    /** Returns the tracks that are open at an instruction, after the generated code that precedes it. */
     private BitSet openTracks(int i) {
         BitSet open = openAfter(i, mayBeOpen[i]);
         BitSet result = new BitSet();

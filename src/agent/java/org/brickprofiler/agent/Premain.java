@@ -14,13 +14,13 @@ import java.util.jar.JarFile;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a virtual machine starts of the agent's jar. It puts the bridge, which is all of the jar that lies open, on the
- * bootstrap path, and the rest, which lies in a folder of the jar, into a loader that no application sees and that sees
- * no application. Whatever goes wrong is said on the standard error, and the application goes on.
+ * The entry point of the agent's jar. It appends the jar to the bootstrap class path, where only the bridge is visible.
+ * All other classes lie in a folder of the jar; a separate loader loads them, so that agent and application do not see
+ * each other's classes. Any failure is printed on the standard error, and the application continues.
  */
 public final class Premain {
 
-    /** Where the jar has what is loaded apart. */
+    /** The folder of the jar with the classes that are loaded separately. */
     private static final String FOLDER = "profiler/";
 
     private static final String AGENT = "org/brickprofiler/agent/Agent.class";
@@ -40,7 +40,7 @@ public final class Premain {
     }
 
     /**
-     * Starts the agent in an application that runs, or asks the one that is there for a snapshot.
+     * Attaches the agent to a running application; if the agent is already running there, requests a snapshot.
      *
      * @param options the text after the jar, or null
      * @param instrumentation the virtual machine's
@@ -65,7 +65,10 @@ public final class Premain {
         }
     }
 
-    /** An entry of the folder, which no other jar has; a class path may have this class from elsewhere. */
+    /**
+     * Returns the URL of an entry that only the agent's jar contains; the class path may hold another copy of this
+     * class.
+     */
     private static URL entry() {
         URL entry = ClassLoader.getSystemResource(FOLDER + AGENT);
         if (entry == null) {

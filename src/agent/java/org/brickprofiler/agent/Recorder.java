@@ -3,6 +3,7 @@ package org.brickprofiler.agent;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -12,12 +13,12 @@ import org.brickprofiler.agent.bridge.Bridge;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records what woven code reports. A record, whose fields compilers take for constants. Any thread; allocates nothing
- * but a few bytes for each step.
+ * Records the calls of woven code. It is a record because JIT compilers treat the fields of records as constants. Any
+ * thread; allocates only a few bytes per step.
  *
- * @param profiler what it is recorded with
+ * @param profiler the profiler that records the calls
  * @param steps counts the steps
- * @param losses counts what is not recorded
+ * @param losses counts calls that could not be recorded
  * @param say takes messages
  */
 record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<String> say) implements Bridge.Sink {
@@ -25,8 +26,8 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
     private static final long OPEN = 1;
 
     /**
-     * How many steps with an output token have ended, what happens when those of the warm-up have, and how fast the
-     * others follow. Any thread.
+     * Counts the steps that output a token, calls an action at the end of the warm-up, and measures the rate of the
+     * steps after it. Any thread.
      */
     static final class Steps {
         private final AtomicLong ended = new AtomicLong();
@@ -38,23 +39,34 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
         private final Runnable afterWarmup;
         private final @Nullable Alternation alternation;
 
-        /** When the first step after the warm-up began; 0 for not yet. */
+        /** The time at which the first step after the warm-up began; 0 before that. */
         private final AtomicLong firstNs = new AtomicLong();
 
         private volatile long lastNs;
 
         /**
-         * Whether the thread's latest step was a part of a prompt that output nothing, so that the next one belongs to
-         * it.
+         * Whether the thread's latest step processed a part of a prompt and output nothing, so that the next step
+         * continues the same prompt.
          */
         private final ThreadLocal<Boolean> inPrompt = ThreadLocal.withInitial(() -> false);
 
         /**
+         * The number of the thread's next steps that process a prompt and output nothing, by a rule of the kind prompt.
+         */
+        private final ThreadLocal<long[]> promptSteps = ThreadLocal.withInitial(() -> new long[1]);
+
+        /** Whether the thread's latest step decoded at position 0. */
+        private final ThreadLocal<Boolean> decodedFirst = ThreadLocal.withInitial(() -> false);
+
+        /** Sequences whose first two positions were decoded, so that no step was their prompt. */
+        private final AtomicLong withoutPrompt = new AtomicLong();
+
+        /**
          * A counter.
          *
-         * @param warmup how many steps with an output token count for nothing
-         * @param afterWarmup what to do after these
-         * @param alternation what switches recording on and off after these; null for nothing
+         * @param warmup the number of steps with an output token that are discarded
+         * @param afterWarmup the action that runs after the warm-up
+         * @param alternation switches recording on and off after the warm-up; null to keep it on
          */
         Steps(long warmup, Runnable afterWarmup, @Nullable Alternation alternation) {
             this.warmup = warmup;
@@ -74,17 +86,39 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
             }
         }
 
-        /** Whether a step of the calling thread goes on with a prompt; the step outputs so many tokens itself. */
+        /** Returns whether a step of the calling thread, which outputs the given tokens, continues a prompt. */
         private boolean continuesPrompt(long outputTokens) {
             boolean continues = inPrompt.get();
             inPrompt.set(outputTokens == 0);
             return continues;
         }
 
+        /** Sets the number of the thread's next steps that output nothing, and returns the number before. */
+        private long setPromptSteps(long number) {
+            long[] mine = promptSteps.get();
+            long before = mine[0];
+            mine[0] = number;
+            return before;
+        }
+
+        /** Returns whether the calling thread's step that begins is one of those that output nothing. */
+        private boolean takesPromptStep() {
+            long[] mine = promptSteps.get();
+            return mine[0] > 0 && mine[0]-- > 0;
+        }
+
+        /** Notes the position of a step of the calling thread. */
+        private void at(long kvLength, boolean decodes) {
+            if (decodes && kvLength == 1 && decodedFirst.get()) {
+                withoutPrompt.incrementAndGet();
+            }
+            decodedFirst.set(decodes && kvLength == 0);
+        }
+
         private void end(long outputTokens) {
             if (outputTokens == 0) {
-                // A part of a prompt. The warm-up ends with a token: ending within a prompt would shorten its time to
-                // the first one.
+                // A part of a prompt. The warm-up ends only at a token: if it ended within a prompt, the time to first
+                // token would be too short.
                 return;
             }
             long number = ended.incrementAndGet();
@@ -96,14 +130,29 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
             }
         }
 
-        /** Whether the warm-up goes on. */
+        /** Returns whether the warm-up has not ended. */
         boolean isWarmingUp() {
             return ended.get() < warmup;
         }
 
-        /** How many steps of the warm-up have ended, in words. */
+        /** Returns the number of ended steps of the warm-up, in words. */
         String warmupText() {
             return Math.min(ended.get(), warmup) + " of the " + warmup + " steps of its warm-up";
+        }
+
+        /**
+         * Returns why the numbers of output tokens may be wrong. An engine that decodes the tokens of a prompt like any
+         * other token shows no prompt, and neither does one that generates from a single token.
+         *
+         * @return a remark in words; empty if each sequence had a prompt, or no rule tells the position of a step
+         */
+        Optional<String> doubtText() {
+            long sequences = withoutPrompt.get();
+            return sequences == 0
+                    ? Optional.empty()
+                    : Optional.of("no step was a prompt in " + sequences + (sequences == 1 ? " sequence" : " sequences")
+                            + ": if the engine decodes the tokens of a prompt one by one, they count as output tokens"
+                            + " and tokens/s is too high; name the method that generates under prompts:");
         }
 
         /** Output tokens per second of wall time, also if the profiler is off; empty if no step has output any. */
@@ -149,9 +198,25 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
     }
 
     @Override
+    public long startPrompt(long number, long outputTokens) {
+        if (number < 0) {
+            losses.negative();
+        }
+        return OPEN + steps.setPromptSteps(Math.max(0, outputTokens > 0 ? number - 1 : number));
+    }
+
+    @Override
+    public void endPrompt(long prompt) {
+        if (prompt != 0) {
+            steps.setPromptSteps(prompt - OPEN);
+        }
+    }
+
+    @Override
     public long startStep(long tokens, long kvLength, long outputTokens, boolean isPrompt) {
-        long output = Math.max(0, outputTokens);
+        long output = steps.takesPromptStep() ? 0 : Math.max(0, outputTokens);
         boolean decodes = !steps.continuesPrompt(output) && !isPrompt && tokens <= 1 && output > 0;
+        steps.at(kvLength, decodes);
         steps.begin(decodes);
         profiler.beginStep(new StepInfo(
                 decodes ? StepInfo.Phase.DECODE : StepInfo.Phase.PREFILL,
@@ -181,7 +246,7 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
         return profiler.workFor(layer);
     }
 
-    /** Where an interface cannot be implemented, its tasks stay what they are. */
+    /** Passes tasks on unchanged if their interface cannot be implemented. */
     @Override
     public MethodHandle carrier(MethodHandles.Lookup caller, Class<?> task) {
         try {
@@ -193,8 +258,8 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
     }
 
     /**
-     * A path that cannot be linked, as where the class at run time is another one than the rule was checked with, gives
-     * 0.
+     * Links a path that cannot be resolved to the constant 0, for instance if another version of a class is loaded than
+     * the rule was checked against.
      */
     @Override
     public MethodHandle elements(MethodHandles.Lookup caller, MethodType type, String place, String... path) {

@@ -1,6 +1,6 @@
 package org.brickprofiler.agent;
 
-import static org.brickprofiler.agent.Rule.NAME;
+import static org.brickprofiler.agent.WeaveRule.NAME;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -19,11 +19,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
-import org.brickprofiler.agent.Rule.Anchor;
-import org.brickprofiler.agent.Rule.Call;
-import org.brickprofiler.agent.Rule.Elements;
-import org.brickprofiler.agent.Rule.Kind;
-import org.brickprofiler.agent.Rule.Target;
+import org.brickprofiler.agent.WeaveRule.Anchor;
+import org.brickprofiler.agent.WeaveRule.Call;
+import org.brickprofiler.agent.WeaveRule.Elements;
+import org.brickprofiler.agent.WeaveRule.Kind;
+import org.brickprofiler.agent.WeaveRule.Target;
 import org.brickprofiler.internal.io.InputFile;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
@@ -40,17 +40,21 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  * Reads a file of rules, in YAML.
  *
  * <pre>{@code
- * step:                                  # a forward pass; a list where there are several ways through one
+ * step:                                  # a forward pass; a list if several methods run one
  *   in: com.example.Llama.forward
  *   tokens: tokens.length                # 1 unless given; more than one are a prompt
  *   kv: position                         # what the key-value cache holds; 0 unless given
- *   warmup: 2                            # so many steps count for nothing
- *   prompt: true                         # each step is a part of a prompt; a step of more than one token is one anyway
- *   output: computeLogits                # tokens that it outputs; 1 unless given, of a prompt: true 0
+ *   warmup: 2                            # discard the first 2 steps
+ *   prompt: true                         # each step prefills; a step of several tokens always does
+ *   output: computeLogits                # tokens that it outputs; default 1, or 0 with prompt: true
+ * prompts:                               # methods whose first steps process a prompt, although each decodes
+ *   - in: com.example.Llama.generate
+ *     steps: prompt.size()               # the number of these steps
+ *     output: 1                          # tokens that the last of them outputs; 0 unless given
  * layer:
  *   in: com.example.Llama.layer          # no anchors: the whole method
  *   number: this.index                   # counted from 0 in each step unless given
- * tasks:                                 # methods that run a task elsewhere: it works for the layer of the caller
+ * tasks:                                 # methods that run a task on another thread, for the layer of the caller
  *   - in: com.example.Parallel.run
  *   - in: com.example.Llama.forward
  *     call: parallelFor 1                # or this call alone, whose last argument is the task
@@ -68,8 +72,8 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  *     category: Attention
  * }</pre>
  *
- * <p>Each problem names file and line, and what exists where a name does not. A malformed rule is left out and the
- * others are read; a file that is no YAML, or without a single rule that can be read, is refused by an
+ * <p>Each problem names the file and the line; for an unknown name it also lists similar names that exist. A malformed
+ * rule is skipped and the others are read. A file that is not YAML, or that has no valid rule, is refused with an
  * {@link IllegalArgumentException}.
  */
 final class RuleFile {
@@ -80,11 +84,11 @@ final class RuleFile {
             Pattern.compile("(?:(?<owner>" + NAME + ")\\.)?(?<name>" + NAME + "|<init>)(?:\\s+(?<number>\\d{1,6}))?");
     private static final Pattern ANCHOR = Pattern.compile("(?<place>before|after)\\s+(?<call>.*)");
 
-    /** A file is written by hand: more than this is another file. */
+    /** The size limit of a rule file. Rules are written by hand, so a larger file is something else. */
     private static final long MOST_BYTES = 10_000_000;
 
     private final String source;
-    private final List<Rule> rules = new ArrayList<>();
+    private final List<WeaveRule> rules = new ArrayList<>();
     private final List<String> problems = new ArrayList<>();
 
     private RuleFile(String source) {
@@ -92,27 +96,27 @@ final class RuleFile {
     }
 
     /**
-     * What a file says.
+     * The content of a rule file.
      *
      * @param rules the rules, in the order of the file
-     * @param warmupSteps how many steps count for nothing
-     * @param annotated the packages whose annotations count, each with its line
-     * @param problems what is wrong with the rules that are left out, a message for each of them
+     * @param warmupSteps the number of warm-up steps, which are discarded
+     * @param annotated the packages in which methods may carry {@code @Brick}, each with its line in the file
+     * @param problems one message for each rule that was skipped
      */
-    record Rules(List<Rule> rules, int warmupSteps, Map<String, Integer> annotated, List<String> problems) {
-        /** How many rules the file has, those that are left out among them. */
+    record Rules(List<WeaveRule> rules, int warmupSteps, Map<String, Integer> annotated, List<String> problems) {
+        /** Returns the number of rules in the file, including malformed ones. */
         int count() {
             return rules.size() + problems.size();
         }
     }
 
     /**
-     * Reads a file in UTF-8, or rules that come with the agent.
+     * Reads a file in UTF-8, or a rule file that is bundled with the agent.
      *
-     * @param file the file; where there is none of that name, or it is a folder, the engine whose rules are meant, as
-     *     in {@code jlama}
+     * @param file the file; if no regular file has this name, the name of an engine with bundled rules, such as
+     *     {@code jlama}
      * @throws IOException when it cannot be read
-     * @throws IllegalArgumentException when it is no YAML, or has no rule that can be read
+     * @throws IllegalArgumentException when it is not YAML, or has no valid rule
      */
     static Rules read(Path file) throws IOException {
         if ((Files.notExists(file) || Files.isDirectory(file))
@@ -125,7 +129,8 @@ final class RuleFile {
         }
         try {
             if (Files.size(file) > MOST_BYTES) {
-                throw new IllegalArgumentException(file + ": " + Files.size(file) + " bytes are no file of rules");
+                throw new IllegalArgumentException(
+                        file + ": " + Files.size(file) + " bytes are too many for a rule file");
             }
             return parse(file.toString(), Files.readString(file));
         } catch (IOException failed) {
@@ -136,8 +141,8 @@ final class RuleFile {
     /**
      * Reads rules.
      *
-     * @param source what messages call them
-     * @throws IllegalArgumentException when they are no YAML, or none of them can be read
+     * @param source the name of the file in messages
+     * @throws IllegalArgumentException when the text is not YAML, or has no valid rule
      */
     static Rules parse(String source, String text) {
         RuleFile file = new RuleFile(source);
@@ -170,6 +175,12 @@ final class RuleFile {
                 warmup.accumulateAndGet(steps, Math::max);
             });
         }
+        for (Node prompt : list(parts.get("prompts"))) {
+            orProblem(() -> add(
+                    prompt,
+                    Kind.PROMPT,
+                    entries(prompt, Set.of("in", "lambda", "call", "from", "to", "steps", "output"))));
+        }
         for (Node layer : oneOrMore(parts.get("layer"))) {
             orProblem(() ->
                     add(layer, Kind.LAYER, entries(layer, Set.of("in", "lambda", "call", "from", "to", "number"))));
@@ -194,7 +205,7 @@ final class RuleFile {
         return new Rules(List.copyOf(rules), warmup.get(), Map.copyOf(annotated), List.copyOf(problems));
     }
 
-    /** Reads something; if that is malformed, it is left out. */
+    /** Reads one rule. A malformed rule is skipped and reported as a problem. */
     private void orProblem(Runnable read) {
         try {
             read.run();
@@ -203,9 +214,9 @@ final class RuleFile {
         }
     }
 
-    /** The parts of the file by their keys; those with an unknown key are left out. */
+    /** Returns the top-level parts of the file by key, without those with an unknown key. */
     private Map<String, Node> parts(Node root) {
-        Set<String> known = Set.of("step", "layer", "tasks", "bricks", "annotated");
+        Set<String> known = Set.of("step", "prompts", "layer", "tasks", "bricks", "annotated");
         Map<String, Node> parts = new LinkedHashMap<>();
         for (NodeTuple part : mapping(root, known)) {
             orProblem(() -> add(part, known, parts));
@@ -223,18 +234,18 @@ final class RuleFile {
     private void add(Node node, Kind kind, Map<String, Node> entries) {
         List<Node> methods = oneOrMore(entries.get("in"));
         if (methods.isEmpty()) {
-            throw error(node, "in: is missing, the class and the method");
+            throw error(node, "in: is missing; write in: package.Class.method");
         }
         methods.forEach(in -> orProblem(() -> rules.add(rule(node, kind, in, entries))));
     }
 
-    private Rule rule(Node node, Kind kind, Node in, Map<String, Node> entries) {
+    private WeaveRule rule(Node node, Kind kind, Node in, Map<String, Node> entries) {
         Anchor from = Anchor.ENTRY;
         Anchor to = Anchor.EXIT;
         Node call = entries.get("call");
         if (call != null) {
             if (entries.containsKey("from") || entries.containsKey("to")) {
-                throw error(call, "call: stands for from: and to:, and cannot stand beside them");
+                throw error(call, "call: replaces from: and to:, so a rule has either call: or from: and to:");
             }
             from = new Anchor(Anchor.Place.BEFORE, call(call));
             to = new Anchor(Anchor.Place.AFTER, call(call));
@@ -244,7 +255,16 @@ final class RuleFile {
         }
         Node lambda = entries.get("lambda");
         Target target = target(in, lambda == null ? null : call(lambda));
-        Node elements = entries.get(kind == Kind.STEP ? "tokens" : kind == Kind.LAYER ? "number" : "elements");
+        Node elements = entries.get(
+                switch (kind) {
+                    case PROMPT -> "steps";
+                    case STEP -> "tokens";
+                    case LAYER -> "number";
+                    case BRICK, TASK -> "elements";
+                });
+        if (kind == Kind.PROMPT && elements == null) {
+            throw error(node, "steps: is missing; write the number of steps that process the prompt");
+        }
         Elements unlessGiven = kind == Kind.LAYER ? Elements.COUNTED : Elements.ONE;
         Node kvLength = entries.get("kv");
         boolean isPrompt = isTrue(entries.get("prompt"));
@@ -253,7 +273,7 @@ final class RuleFile {
             output = elements(entries.get("output"));
         }
         Optional<BrickCategory> category = category(entries.get("category"));
-        return new Rule(
+        return new WeaveRule(
                 line(node),
                 kind,
                 target,
@@ -269,7 +289,7 @@ final class RuleFile {
 
     private String brick(Node rule, @Nullable Node node, Optional<BrickCategory> category) {
         if (node == null) {
-            throw error(rule, "brick: is missing");
+            throw error(rule, "brick: is missing; write the name of the brick");
         }
         String name = text(node);
         Optional<BrickId> known = BrickId.parse(name);
@@ -305,8 +325,8 @@ final class RuleFile {
     }
 
     private Target target(Node node, @Nullable Call lambda) {
-        Matcher matcher =
-                matcher(TARGET, node, "is no method: write package.Class.method or package.Class.method(int, float[])");
+        Matcher matcher = matcher(
+                TARGET, node, "is not a method: write package.Class.method or package.Class.method(int, float[])");
         String types = matcher.group("types");
         return new Target(group(matcher, "owner"), group(matcher, "name"), types == null ? null : types(types), lambda);
     }
@@ -324,7 +344,7 @@ final class RuleFile {
     private Call call(Node node, String text) {
         Matcher matcher = CALL.matcher(text);
         if (!matcher.matches()) {
-            throw error(node, "'" + text + "' is no call: write NAME or NAME N, as in matmul 3");
+            throw error(node, "'" + text + "' is not a call: write NAME or NAME N, as in matmul 3");
         }
         String number = matcher.group("number");
         if (number != null && Integer.parseInt(number) == 0) {
@@ -345,7 +365,9 @@ final class RuleFile {
         Matcher matcher = ANCHOR.matcher(text);
         if (!matcher.matches()) {
             throw error(
-                    node, "'" + text + "' is no such place: write " + unlessGiven + ", before NAME N, or after NAME N");
+                    node,
+                    "'" + text + "' is not a place in a method: write " + unlessGiven
+                            + ", before NAME N, or after NAME N");
         }
         Anchor.Place place = group(matcher, "place").equals("before") ? Anchor.Place.BEFORE : Anchor.Place.AFTER;
         return new Anchor(place, call(node, group(matcher, "call").strip()));
@@ -370,7 +392,7 @@ final class RuleFile {
     private int number(@Nullable Node node) {
         String text = node == null ? "" : text(node);
         if (!text.matches("\\d{1,9}")) {
-            throw error(node, "'" + text + "' is no number of steps");
+            throw error(node, "'" + text + "' is not a number of steps");
         }
         return Integer.parseInt(text);
     }
@@ -398,7 +420,7 @@ final class RuleFile {
 
     private List<NodeTuple> mapping(Node node, Set<String> known) {
         if (!(node instanceof MappingNode mapping)) {
-            throw error(node, "here belong lines of the form key: value, with one of the keys " + sorted(known));
+            throw error(node, "expected lines of the form key: value with one of the keys " + sorted(known));
         }
         return mapping.getValue();
     }
@@ -412,7 +434,7 @@ final class RuleFile {
                             + sorted(known));
         }
         if (entries.putIfAbsent(key, entry.getValueNode()) != null) {
-            throw error(entry.getKeyNode(), "'" + key + ":' is there twice");
+            throw error(entry.getKeyNode(), "'" + key + ":' is given twice");
         }
     }
 
@@ -429,14 +451,14 @@ final class RuleFile {
             return List.of();
         }
         if (!(node instanceof SequenceNode sequence)) {
-            throw error(node, "here belongs a list, each of its rules after a dash");
+            throw error(node, "expected a list, with a dash before each rule");
         }
         return sequence.getValue();
     }
 
     private String text(Node node) {
         if (!(node instanceof ScalarNode scalar)) {
-            throw error(node, "here belongs a single value");
+            throw error(node, "expected a single value");
         }
         return scalar.getValue().strip();
     }

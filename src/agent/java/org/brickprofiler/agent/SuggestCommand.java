@@ -17,20 +17,20 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Proposes rules of the agent for an engine's classes, as a command of {@code brick}. */
+/** The command {@code brick suggest}: proposes rules of the agent for an engine's classes. */
 @Command(
         name = "suggest",
         sortOptions = false,
         usageHelpWidth = 100,
         description =
                 "Reads an engine's classes, runs none of them, and proposes what its bricks may be: rules for the agent, "
-                        + "or settings for the flight recorder of JDK 25. It goes by names: look through them.",
+                        + "or settings for the flight recorder of JDK 25. It matches names only, so review the result.",
         optionListHeading = "%nOptions:%n",
         footerHeading = "%nExamples:%n",
         footer = {
             "  Rules for a start:",
             "    brick suggest engine.jar -o bricks.yaml",
-            "  For where no agent may be attached:",
+            "  If no agent may be attached:",
             "    brick suggest --jfc \"lib/*\" -o engine.jfc",
             "    java -XX:StartFlightRecording:settings=engine.jfc,filename=run.jfr ...",
             "    brick report run.jfr"
@@ -75,7 +75,7 @@ public final class SuggestCommand implements ExtraCommand, Callable<Integer> {
     }
 
     /**
-     * Prints or writes what is proposed.
+     * Prints the proposed rules or settings, or writes them to a file.
      *
      * @return the exit code
      * @throws IOException when something cannot be read or written

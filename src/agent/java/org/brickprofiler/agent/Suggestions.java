@@ -30,34 +30,35 @@ import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 
 /**
- * Proposes rules for classes that it reads and does not load. A method whose name, or whose class's name, is that of a
- * brick is that brick. Where a method calls another one several times, as engines do with their matrix products, each
- * of these calls is a brick, named after the field that is read just before; at least one of them must be named like a
- * known brick. Brief methods are left out: timing them takes longer than they do. A method that is named like a forward
- * pass, and reaches most of the bricks, is the step. A person has to look through all of it. One thread.
+ * Proposes rules for classes by reading their class files, without loading them. A method is proposed as a brick if its
+ * name or its class's name is that of a known brick. If a method calls another one several times, as engines do for
+ * matrix products, each call is proposed as a brick of its own, named after the field that is read just before; at
+ * least one of these names must be that of a known brick. Very short methods are left out, since timing them would take
+ * longer than running them. The step is a method that is named like a forward pass and reaches most of the bricks. A
+ * person must review the result. Not thread-safe.
  */
 final class Suggestions {
 
-    /** As often as this the calls of one method are taken for different bricks. */
+    /** The number of calls of one method from which on each call is taken for a different brick. */
     private static final int SEVERAL = 3;
 
-    /** Shorter methods are taken for accessors. */
+    /** The number of instructions below which a method is taken for an accessor. */
     private static final int SHORTEST = 20;
 
-    /** So many bricks at least make a step of the method that reaches them. */
+    /** The number of bricks that a method must reach to be proposed as the step. */
     private static final int FEWEST_OF_STEP = 2;
 
-    /** Methods that do what their class is named after. */
+    /** Generic method names; the class's name says which brick such a method is. */
     private static final Set<String> DOING = Set.of("forward", "apply", "run", "compute", "execute", "call", "accept");
 
-    /** Names of a forward pass. */
+    /** Method names of a forward pass. */
     private static final Set<String> PASSES =
             Set.of("forward", "forwardPass", "decode", "step", "predict", "infer", "evaluate");
 
-    /** The packages of the JDK, whose methods are parts of a brick and none themselves. */
+    /** The packages of the JDK. Their methods are never bricks, only parts of one. */
     private static final List<String> JDK = List.of("java/", "javax/", "jdk/", "sun/");
 
-    /** Those of them that run what they are given. */
+    /** Packages of the JDK whose methods run lambdas that are passed to them. */
     private static final List<String> RUNNING =
             List.of("java/util/stream/", "java/util/function/", "java/util/concurrent/", "java/lang/Thread");
 
@@ -66,10 +67,10 @@ final class Suggestions {
 
     private final List<Proposal> proposals = new ArrayList<>();
 
-    /** All methods with code or to be linked, in the order of the files. */
+    /** All methods that have code or are native, in the order of the files. */
     private final List<Code> all = new ArrayList<>();
 
-    /** The methods that a call may be of, by name and descriptor. */
+    /** The methods that a call may run, by name and descriptor. */
     private final Map<String, Group> called = new HashMap<>();
 
     private final Set<String> names = new HashSet<>();
@@ -79,20 +80,20 @@ final class Suggestions {
      * A method, or a call in it, that may be a brick.
      *
      * @param of the method
-     * @param call the call that is meant; empty for the whole method
-     * @param brick the brick that the name is of; empty for none
-     * @param name the name of a brick that is none of the known ones
-     * @param timed what the flight recorder can time of it: the method, or the one that is called
+     * @param call the call in that method; empty for the whole method
+     * @param brick the known brick with this name; empty if there is none
+     * @param name the name of the dynamic brick, if no known brick matches
+     * @param timed the method that the flight recorder can time: the method itself, or the called one
      */
     private record Proposal(Code of, String call, Optional<BrickId> brick, String name, String timed) {}
 
-    /** Methods of one name and descriptor, each of which a call of these may run. */
+    /** The methods that share a name and a descriptor; a call with both may run any of them. */
     private static final class Group {
         static final Group EMPTY = new Group();
 
         final List<Code> codes = new ArrayList<>();
 
-        /** How many of them are not known to be brief. */
+        /** The number of methods that are not known to be brief. */
         int notBrief;
     }
 
@@ -102,13 +103,13 @@ final class Suggestions {
         final MethodNode method;
         final int size;
 
-        /** The first two parts of its package, which a project has in common. */
+        /** The first two parts of its package name, which identify the project. */
         final String root;
 
         /** By name and descriptor: the methods that it calls, and the bodies of the lambdas that it makes. */
         final Set<String> calls = new LinkedHashSet<>();
 
-        /** By class, name and descriptor: those that it calls again and again. */
+        /** The methods that it calls in a loop, by class, name and descriptor. */
         final Set<String> repeats = new HashSet<>();
 
         /**
@@ -117,7 +118,7 @@ final class Suggestions {
          */
         boolean isLong;
 
-        /** Whether it runs from its beginning to its end once, and so does all that it calls. */
+        /** Whether it contains no loop, and neither do the methods that it calls. */
         boolean isBrief;
 
         Code(ClassNode type, MethodNode method, int size) {
@@ -131,12 +132,12 @@ final class Suggestions {
             return method.name + method.desc;
         }
 
-        /** Whether it is of the source, and not made by the compiler. */
+        /** Returns whether the method stands in the source, and is not generated by the compiler. */
         boolean isWritten() {
             return (method.access & (Opcodes.ACC_SYNTHETIC | Opcodes.ACC_BRIDGE)) == 0 && !method.name.startsWith("<");
         }
 
-        /** The method as rules name it. */
+        /** Returns the method as rules name it. */
         String in() {
             return type.name.replace('/', '.') + '.' + method.name + parameters(type, method);
         }
@@ -189,7 +190,7 @@ final class Suggestions {
         List<Code> open = new ArrayList<>(all);
         open.removeIf(code -> code.isLong);
         while (open.removeIf(this::isFoundBrief)) {
-            // Once more: methods that call those that were found may be brief, too.
+            // Repeat: callers of the methods just found may be brief, too.
         }
     }
 
@@ -236,7 +237,7 @@ final class Suggestions {
         }
     }
 
-    /** The name and descriptor of the body of the lambda that an instruction makes; null if it makes none. */
+    /** Returns the name and descriptor of the body of the lambda that an instruction makes; null if it makes none. */
     private static @Nullable String body(AbstractInsnNode node) {
         return node instanceof InvokeDynamicInsnNode made
                         && made.bsm.getOwner().equals("java/lang/invoke/LambdaMetafactory")
@@ -265,7 +266,9 @@ final class Suggestions {
         }
     }
 
-    /** Leaves out methods that call another one of the same brick, as an overloaded one does: both would count. */
+    /**
+     * Leaves out methods that delegate to another one of the same brick, as an overload does; both would be counted.
+     */
     private void leaveOutWhatDelegates() {
         for (Proposal proposal : List.copyOf(proposals)) {
             boolean delegates = proposals.stream()
@@ -314,14 +317,14 @@ final class Suggestions {
         return sites.stream().anyMatch(site -> site.brick().isPresent());
     }
 
-    /** Whether the lambda that a call takes calls one of some methods. */
+    /** Returns whether the lambda that a call takes calls one of some methods. */
     private boolean runs(Site site, Set<String> methods) {
         return site.body() != null
                 && group(site.body()).codes.stream()
                         .anyMatch(body -> body.calls.stream().anyMatch(methods::contains));
     }
 
-    /** A name that no other brick has: calls of different methods are different bricks. */
+    /** Returns a name that no other brick has: calls of different methods are different bricks. */
     private String unique(String name) {
         String unique = name;
         for (int i = 2; !names.add(unique); i++) {
@@ -342,7 +345,7 @@ final class Suggestions {
         long most = FEWEST_OF_STEP - 1L;
         Set<Code> reachedByBest = Set.of();
         for (Code code : passes) {
-            // One that another of its name calls again and again is a layer.
+            // A method that another method of the same name calls in a loop is a layer.
             String name = code.type.name + '.' + code.key();
             if (passes.stream()
                     .noneMatch(other -> other.method.name.equals(code.method.name) && other.repeats.contains(name))) {
@@ -350,7 +353,7 @@ final class Suggestions {
                 long bricks = proposals.stream()
                         .filter(each -> reached.contains(each.of()))
                         .count();
-                // Of methods that call each other, the innermost: every way through a pass leads there.
+                // Of methods that call each other take the innermost: every forward pass goes through it.
                 if (bricks > most || (bricks == most && reachedByBest.contains(code))) {
                     most = bricks;
                     step = code;
@@ -360,7 +363,7 @@ final class Suggestions {
         }
     }
 
-    /** The methods of its own project that a method leads to. */
+    /** Returns the methods of its own project that a method leads to. */
     private Set<Code> reached(Code from) {
         Set<Code> reached = new LinkedHashSet<>(List.of(from));
         Deque<Code> open = new ArrayDeque<>(reached);
@@ -403,7 +406,7 @@ final class Suggestions {
         return rule.toString();
     }
 
-    /** Adds a line unless there is one of that key already. */
+    /** Adds a line unless the rule has a line with this key already. */
     private static void add(StringBuilder rule, String key, String value) {
         if (rule.indexOf("\n  " + key + ":") < 0) {
             rule.append("  ").append(key).append(": ").append(value).append('\n');
@@ -416,7 +419,7 @@ final class Suggestions {
         return proposals.isEmpty();
     }
 
-    /** The rules of the agent, in YAML. */
+    /** Returns the rules of the agent, in YAML. */
     String rules() {
         StringBuilder rules = new StringBuilder();
         for (Proposal proposal : proposals) {
@@ -435,9 +438,9 @@ final class Suggestions {
     }
 
     /**
-     * The same as settings of the flight recorder, whose events {@code jdk.MethodTiming} and {@code jdk.MethodTrace},
-     * of JDK 25 and later, take such a filter (JEP 520). They know whole methods only: where calls of one method are
-     * proposed apart, all of them are timed together.
+     * Returns the proposal as settings of the flight recorder: a filter for the events {@code jdk.MethodTiming} and
+     * {@code jdk.MethodTrace} of JDK 25 and later (JEP 520). The filter selects whole methods, so several bricks that
+     * are calls of one method are timed together.
      */
     String settings() {
         String filter = proposals.stream().map(Proposal::timed).distinct().collect(Collectors.joining(";"));
@@ -465,7 +468,7 @@ final class Suggestions {
         return type.name.substring(1 + Math.max(type.name.lastIndexOf('/'), type.name.lastIndexOf('$')));
     }
 
-    /** The types of the parameters, where other methods have the same name. */
+    /** Returns the parameter types if the class has other methods of the same name; otherwise an empty text. */
     private static String parameters(ClassNode type, MethodNode method) {
         long same = type.methods.stream()
                 .filter(each -> each.name.equals(method.name) && (each.access & Opcodes.ACC_BRIDGE) == 0)
@@ -526,7 +529,10 @@ final class Suggestions {
         return () -> read;
     }
 
-    /** Whether a name stands for these calls alone, so that their numbers are those that a rule counts by. */
+    /**
+     * Returns whether all calls with this name in the method are among these calls, so that a rule counts them in the
+     * same way.
+     */
     private static boolean countsAll(MethodNode method, String name, int sites) {
         long all = Stream.of(method.instructions.toArray())
                 .filter(node -> node instanceof MethodInsnNode call && call.name.equals(name))

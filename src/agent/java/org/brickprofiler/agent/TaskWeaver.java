@@ -11,7 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.brickprofiler.agent.Rule.Call;
+import org.brickprofiler.agent.WeaveRule.Call;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.Handle;
@@ -28,10 +28,9 @@ import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.VarInsnNode;
 
 /**
- * Hands the layer of a thread on to the tasks that it gives to others. A task is an object of an interface with one
- * method to implement, of the JDK or the engine's own; in its place goes an object of a class that is made for that
- * interface where the woven code first comes by, which works for the layer of whoever handed it over while it calls the
- * task. Immutable; any thread.
+ * Propagates the submitting thread's layer to tasks that run on other threads. A task is an object of a functional
+ * interface of the JDK or of the engine. Woven code replaces the task by a wrapper, which runs the task on behalf of
+ * the submitter's layer. The wrapper's class is generated when the woven code first runs. Immutable; any thread.
  */
 final class TaskWeaver {
 
@@ -39,7 +38,10 @@ final class TaskWeaver {
             "Runnable, Callable, Consumer, IntConsumer, LongConsumer, or an interface of the "
                     + "engine's own with one method to implement";
 
-    /** Those of the JDK that a method takes as a task, and not for some other end. */
+    /**
+     * The functional interfaces of the JDK that count as tasks; others, such as {@code Comparator}, have other
+     * purposes.
+     */
     private static final Set<String> OF_JDK = Set.of(
             "java/lang/Runnable",
             "java/util/concurrent/Callable",
@@ -64,7 +66,7 @@ final class TaskWeaver {
     /**
      * A weaver.
      *
-     * @param loader the loader of the woven class, to look at others; null for that of the JDK
+     * @param loader the loader of the woven class, used to look up other classes; null for the bootstrap loader
      */
     TaskWeaver(@Nullable ClassLoader loader) {
         this.loader = loader;
@@ -73,10 +75,10 @@ final class TaskWeaver {
     // ---- what is a task ----
 
     /**
-     * Which parameters of a method are tasks.
+     * Returns the parameters of a method that are tasks.
      *
-     * @return their places, from 0
-     * @throws IllegalArgumentException when none is, or more than one may be
+     * @return their indices, from 0
+     * @throws IllegalArgumentException when the method has no such parameter, or several candidates
      */
     List<Integer> parameters(MethodNode method) {
         Type[] types = Type.getArgumentTypes(method.desc);
@@ -92,7 +94,7 @@ final class TaskWeaver {
             }
         }
         if (own.size() > 1) {
-            throw new IllegalArgumentException(method.name + " takes more than one that may be a task, "
+            throw new IllegalArgumentException(method.name + " has several parameters that may be tasks, "
                     + String.join(" and ", own) + ": name a call whose last argument is the task");
         }
         if (tasks.isEmpty()) {
@@ -102,7 +104,7 @@ final class TaskWeaver {
     }
 
     /**
-     * The calls in a method whose last argument is a task.
+     * Returns the calls in a method whose last argument is a task.
      *
      * @throws IllegalArgumentException when there is no such call
      */
@@ -129,7 +131,7 @@ final class TaskWeaver {
     }
 
     /**
-     * Adds the methods of an interface and of those above it, each with whether it is to be implemented.
+     * Adds the methods of an interface and its superinterfaces, each with whether it is abstract.
      *
      * @return whether it is an interface that any class may implement
      */
@@ -149,7 +151,7 @@ final class TaskWeaver {
 
     // ---- weaving ----
 
-    /** Makes a method hand on the layer of its caller with some of its parameters. */
+    /** Wraps the given parameters at the beginning of a method, so that these tasks run for the layer of its caller. */
     static void carry(MethodNode method, List<Integer> parameters) {
         int slot = (method.access & Opcodes.ACC_STATIC) != 0 ? 0 : 1;
         Type[] types = Type.getArgumentTypes(method.desc);
@@ -166,7 +168,7 @@ final class TaskWeaver {
         method.maxStack = Math.max(1, method.maxStack);
     }
 
-    /** Makes a call hand on the layer of its caller with its last argument. */
+    /** Wraps the last argument of a call, so that this task runs for the layer of the calling thread. */
     static void carry(MethodNode method, MethodInsnNode call) {
         method.instructions.insertBefore(call, carry(lastArgument(call)));
     }
@@ -182,7 +184,7 @@ final class TaskWeaver {
      *
      * @param caller the woven class, to whose package and loader the new one belongs
      * @param task the interface
-     * @return what takes a task and returns it, or an object that runs it for the layer of the calling thread
+     * @return a handle from a task to its wrapper, or to the task itself if the calling thread is in no layer
      * @throws ReflectiveOperationException when the class cannot be made
      */
     static MethodHandle carrier(MethodHandles.Lookup caller, Class<?> task) throws ReflectiveOperationException {
@@ -236,7 +238,7 @@ final class TaskWeaver {
         end(code, Opcodes.RETURN);
     }
 
-    /** Where the thread is in no layer, the task itself; for null, null. */
+    /** Returns the task itself if the thread is in no layer, and null for null. */
     private static void addCarry(ClassWriter type, String name, String carried) {
         MethodVisitor code = type.visitMethod(Opcodes.ACC_STATIC, "carry", "(" + carried + ")" + carried, null, null);
         Label itself = new Label();
@@ -261,8 +263,8 @@ final class TaskWeaver {
     }
 
     /**
-     * Calls the task's method while the thread works for the layer. What it returns is carried, too, where it is such a
-     * task, as of {@code andThen}.
+     * Calls the task's method while the thread works for the layer. If the method returns such a task, as
+     * {@code andThen} does, the result is wrapped too.
      */
     private static void addMethod(ClassWriter type, String name, Class<?> task, Method method) {
         String descriptor = Type.getMethodDescriptor(method);

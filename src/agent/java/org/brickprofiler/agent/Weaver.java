@@ -10,11 +10,11 @@ import java.util.Set;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.brickprofiler.agent.Rule.Anchor;
-import org.brickprofiler.agent.Rule.Call;
-import org.brickprofiler.agent.Rule.Elements;
-import org.brickprofiler.agent.Rule.Kind;
-import org.brickprofiler.agent.Rule.Target;
+import org.brickprofiler.agent.WeaveRule.Anchor;
+import org.brickprofiler.agent.WeaveRule.Call;
+import org.brickprofiler.agent.WeaveRule.Elements;
+import org.brickprofiler.agent.WeaveRule.Kind;
+import org.brickprofiler.agent.WeaveRule.Target;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
@@ -32,73 +32,76 @@ import org.objectweb.asm.tree.MethodNode;
 /** Weaves classes by rules. Immutable; any thread. */
 final class Weaver {
 
-    /** HotSpot compiles no method with more bytes of bytecode than this (HugeMethodLimit). */
+    /** The largest method that HotSpot compiles, in bytes of bytecode (HugeMethodLimit). */
     static final int LARGEST_COMPILED = 8_000;
 
-    /** HotSpot's C2 inlines no method with more bytes than this, however hot (FreqInlineSize). */
+    /** The largest hot method that HotSpot's C2 inlines, in bytes of bytecode (FreqInlineSize). */
     static final int LARGEST_INLINED = 325;
 
     private static final String VECTORS = "Ljdk/incubator/vector/";
 
-    /** Class files before this one may have subroutines, and know no call sites that are linked. */
+    /**
+     * The oldest class file version that can be woven. Older ones may contain subroutines and have no
+     * {@code invokedynamic}.
+     */
     private static final int OLDEST = Opcodes.V1_7;
 
     private static final String ANNOTATION = "Lorg/brickprofiler/Brick;";
 
-    private final Map<String, List<Rule>> rules;
+    private final Map<String, List<WeaveRule>> rules;
 
-    /** The lines of the packages with annotations, by their names with slashes. */
+    /** The line of each package with annotations, by its name with slashes. */
     private final Map<String, Integer> annotated;
 
     private final String[] packages;
 
-    private final ToIntFunction<Rule> keys;
+    private final ToIntFunction<WeaveRule> keys;
 
-    /** What became of a class. */
+    /** The result of weaving a class. */
     static final class Result {
 
         private final byte @Nullable [] bytes;
-        private final List<Rule> applied;
+        private final List<WeaveRule> applied;
         private final List<Problem> problems;
 
-        private Result(byte @Nullable [] bytes, List<Rule> applied, List<Problem> problems) {
+        private Result(byte @Nullable [] bytes, List<WeaveRule> applied, List<Problem> problems) {
             this.bytes = bytes;
             this.applied = List.copyOf(applied);
             this.problems = List.copyOf(problems);
         }
 
-        /** The woven class file; null where no rule could be applied. The caller's own. */
+        /** Returns the woven class file, a copy for the caller; null if no rule could be applied. */
         byte @Nullable [] bytes() {
             return bytes;
         }
 
-        /** The rules that were applied. */
-        List<Rule> applied() {
+        /** Returns the rules that were applied. */
+        List<WeaveRule> applied() {
             return applied;
         }
 
-        /** For each other rule why it was not, and warnings. */
+        /** Returns an error for each rule that was not applied, and warnings. */
         List<Problem> problems() {
             return problems;
         }
     }
 
     /**
-     * What is said of a rule.
+     * A problem of a rule.
      *
      * @param rule the rule
-     * @param message what is wrong
-     * @param isError whether it is not applied
+     * @param message the text for the user
+     * @param isError true if the rule was not applied; false for a warning
      */
-    record Problem(Rule rule, String message, boolean isError) {}
+    record Problem(WeaveRule rule, String message, boolean isError) {}
 
     /**
      * A weaver.
      *
      * @param file the rules
-     * @param keys the key of a rule's brick
+     * @param keys returns the key of a rule's brick
      */
-    Weaver(RuleFile.Rules file, ToIntFunction<Rule> keys) {
+    Weaver(RuleFile.Rules file, ToIntFunction<WeaveRule> keys) {
         rules = file.rules().stream()
                 .collect(Collectors.groupingBy(
                         rule -> rule.target().className().replace('.', '/'), LinkedHashMap::new, Collectors.toList()));
@@ -110,8 +113,8 @@ final class Weaver {
     }
 
     /**
-     * Whether a class may have to be woven, by its internal name. Asked for every class that is loaded, those of the
-     * JDK among them: so this must not be the first to need any.
+     * Returns whether a class may have to be woven, by its internal name. It is called for every class that is loaded,
+     * including those of the JDK, so it must not itself load a class.
      */
     boolean concerns(String className) {
         if (rules.containsKey(className)) {
@@ -125,13 +128,13 @@ final class Weaver {
         return false;
     }
 
-    /** The internal names of the classes that rules name. */
+    /** Returns the internal names of the classes that rules name. */
     Set<String> classes() {
         return rules.keySet();
     }
 
-    /** The rules of a class, by its internal name. */
-    List<Rule> rulesOf(String className) {
+    /** Returns the rules of a class, by its internal name. */
+    List<WeaveRule> rulesOf(String className) {
         return rules.getOrDefault(className, List.of());
     }
 
@@ -139,14 +142,14 @@ final class Weaver {
      * Weaves a class.
      *
      * @param file its class file
-     * @param loader its loader, to look at other classes; null for that of the JDK
+     * @param loader its loader, used to look up other classes; null for the bootstrap loader
      */
     Result weave(byte[] file, @Nullable ClassLoader loader) {
         ClassReader reader = new ClassReader(file);
         Map<String, Integer> before = ClassFiles.codeSizes(reader);
         List<Problem> refusals = new ArrayList<>();
-        Set<Rule> refused = new HashSet<>();
-        List<Rule> ofClass = new ArrayList<>(rulesOf(reader.getClassName()));
+        Set<WeaveRule> refused = new HashSet<>();
+        List<WeaveRule> ofClass = new ArrayList<>(rulesOf(reader.getClassName()));
         ofClass.addAll(annotations(reader, refusals));
         while (true) {
             Attempt attempt = new Attempt(reader, loader);
@@ -161,19 +164,19 @@ final class Weaver {
                 List<Problem> problems = new ArrayList<>(refusals);
                 problems.addAll(attempt.problems);
                 problems.addAll(found);
-                List<Rule> applied =
+                List<WeaveRule> applied =
                         attempt.applied.values().stream().flatMap(List::stream).toList();
                 return new Result(applied.isEmpty() ? null : bytes, applied, problems);
             }
-            // Once more without these.
+            // Weave again without the rules that failed.
             refusals.addAll(errors);
             errors.forEach(error -> refused.add(error.rule()));
         }
     }
 
-    /** The rules that the methods of a class carry, and what is wrong with others. */
-    private List<Rule> annotations(ClassReader reader, List<Problem> errors) {
-        List<Rule> found = new ArrayList<>();
+    /** Returns the rules from the annotations of a class's methods; adds an error for each invalid annotation. */
+    private List<WeaveRule> annotations(ClassReader reader, List<Problem> errors) {
+        List<WeaveRule> found = new ArrayList<>();
         annotated.forEach((name, line) -> {
             if (reader.getClassName().startsWith(name)) {
                 ClassNode type = new ClassNode();
@@ -198,7 +201,7 @@ final class Weaver {
     }
 
     private static void add(
-            List<Rule> found, List<Problem> errors, int line, Target target, AnnotationNode annotation) {
+            List<WeaveRule> found, List<Problem> errors, int line, Target target, AnnotationNode annotation) {
         String brick = "";
         String elements = Elements.ONE.toString();
         for (int i = 0; i < annotation.values.size(); i += 2) {
@@ -209,7 +212,7 @@ final class Weaver {
                 elements = value.toString();
             }
         }
-        Rule rule = new Rule(
+        WeaveRule rule = new WeaveRule(
                 line,
                 Kind.BRICK,
                 target,
@@ -228,8 +231,8 @@ final class Weaver {
         }
     }
 
-    /** What is to be said of a method that passes a limit of HotSpot's. */
-    private static List<Problem> growth(String method, int before, int after, List<Rule> rules) {
+    /** Returns the problems of a method that exceeds a limit of HotSpot. */
+    private static List<Problem> growth(String method, int before, int after, List<WeaveRule> rules) {
         String name = method.substring(0, method.indexOf('('));
         String bytes = " from " + before + " to " + after + " bytes of bytecode, past the ";
         if (before <= LARGEST_COMPILED && after > LARGEST_COMPILED) {
@@ -245,11 +248,11 @@ final class Weaver {
                 : List.of(new Problem(rules.get(0), name + " grows" + inlined, false));
     }
 
-    private static List<Problem> refusals(List<Rule> rules, String message) {
+    private static List<Problem> refusals(List<WeaveRule> rules, String message) {
         return rules.stream().map(rule -> new Problem(rule, message, true)).toList();
     }
 
-    /** One turn of weaving a class. */
+    /** One attempt to weave a class; a rule that fails leads to another attempt without it. */
     private final class Attempt {
 
         private final ClassReader reader;
@@ -259,14 +262,14 @@ final class Weaver {
 
         private final TaskWeaver tasks;
 
-        /** The methods that take tasks, each with the places of these. */
+        /** The methods that take tasks, each with the indices of the parameters that are tasks. */
         private final Map<MethodNode, List<Integer>> taking = new LinkedHashMap<>();
 
         /** The calls that take tasks, each with its method. */
         private final Map<MethodInsnNode, MethodNode> handOvers = new LinkedHashMap<>();
 
         /** By name and descriptor of the method. */
-        final Map<String, List<Rule>> applied = new LinkedHashMap<>();
+        final Map<String, List<WeaveRule>> applied = new LinkedHashMap<>();
 
         final List<Problem> problems = new ArrayList<>();
 
@@ -277,7 +280,7 @@ final class Weaver {
             reader.accept(type, ClassReader.EXPAND_FRAMES);
         }
 
-        void apply(Rule rule) {
+        void apply(WeaveRule rule) {
             try {
                 JdkClasses.requireWeavable(type, loader, rule);
                 MethodNode method = method(rule.target());
@@ -301,7 +304,7 @@ final class Weaver {
             }
         }
 
-        /** The class file as it is woven, and errors that show in the weaving only. */
+        /** Returns the woven class file; adds errors that are found only during weaving. */
         byte[] bytes(List<Problem> errors) {
             weavers.forEach((method, weaver) -> weaver.weave()
                     .forEach(endless -> errors.add(new Problem(
@@ -361,7 +364,7 @@ final class Weaver {
             }
         }
 
-        /** The body of the lambda that a call takes: the one that is made last before the call. */
+        /** Returns the body of the lambda that is passed to a call: the last one created before it. */
         private MethodNode lambda(MethodNode method, Call call) {
             List<MethodInsnNode> calls = MethodWeaver.calls(method, call);
             if (calls.size() > 1) {

@@ -1,7 +1,7 @@
 /**
- * The agent: times an engine whose source nobody touches, by rules that say which methods, and which parts of them, are
- * which bricks. {@link org.brickprofiler.agent.Premain} is what a virtual machine starts; all else lies in a loader of
- * its own, with the library and what it needs.
+ * The agent: times an engine without changes to its source. Rules map methods, or parts of methods, to bricks. The JVM
+ * starts {@link org.brickprofiler.agent.Premain}; a separate class loader holds all other classes, with the library and
+ * its dependencies.
  */
 @NullMarked
 package org.brickprofiler.agent;

@@ -32,10 +32,10 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * The command line {@code brick}. Results go to the standard output as UTF-8, and errors to the standard error, each in
- * one line after {@code brick:}. Exit code 0, 1 where nothing was found, two inputs differ, or a device is missing or
- * computes something else, 2 after bad input and where something could not be written, 3 where a comparison finds
- * something slower than is allowed.
+ * The command line {@code brick}. It prints results to standard output as UTF-8, and each error to standard error in
+ * one line with the prefix {@code brick:}. Exit codes: 0 success; 1 nothing was found, two inputs differ, or a device
+ * is missing or computes other values; 2 invalid input, or the output cannot be written; 3 a comparison found a
+ * regression beyond the limit; 4 nothing could be compared.
  */
 @Command(
         name = "brick",
@@ -47,11 +47,11 @@ import picocli.CommandLine.UnmatchedArgumentException;
         commandListHeading = "%nCommands (brick COMMAND --help explains one):%n",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:all went well; two logs agree",
-            "1:nothing was found, two logs differ, or a device computes something else",
-            "2:bad input, or the output could not be written",
-            "3:something is slower than --fail-on-regression allows",
-            "4:--fail-on-regression found no line that could be compared"
+            "0:success; two logs agree",
+            "1:nothing was found, two logs differ, or a device is missing or computes other values",
+            "2:invalid input, or the output cannot be written",
+            "3:a brick is slower than --fail-on-regression allows",
+            "4:--fail-on-regression could compare no line"
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -61,9 +61,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
             "    brick report trace.json.gz --csv > bricks.csv",
             "  Which bricks did the edit make slower?",
             "    brick compare before/ -- after/",
-            "  Which brick is the first to compute something else than it did before?",
+            "  Which is the first brick whose output has changed?",
             "    brick diverge new.jsonl reference.jsonl --tolerance float16",
-            "  See all of it at work on a small model:",
+            "  Try the profiler on a small model:",
             "    brick demo --layers 4 --tokens 200",
             "  Completion of commands and options in this shell (bash or zsh):",
             "    source <(brick generate-completion)"
@@ -95,7 +95,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
     private Brick() {}
 
     /**
-     * Runs a command. Returns where it went well; otherwise ends the virtual machine with the exit code.
+     * Runs a command. Returns if the exit code is 0; otherwise exits the JVM with the code.
      *
      * @param args the command and its options; {@code --help} lists them
      */
@@ -109,7 +109,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         try {
             exitCode = commandLine(args).setOut(out).setErr(err).execute(args);
         } catch (OutOfMemoryError tooSmall) {
-            // Only here, where nothing of the command is left, is there certain to be memory for a message.
+            // The command's objects are unreachable only here, so that there is memory for the message.
             long megabytes = Runtime.getRuntime().maxMemory() >> 20;
             exitCode = report(
                     err,
@@ -126,7 +126,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         }
     }
 
-    /** Warnings of the library are shown, without the words that only a log file needs. */
+    /** Prints only the library's warnings, without the names of thread and logger. */
     private static void quietenLog() {
         setUnlessSet("defaultLogLevel", "warn");
         setUnlessSet("showThreadName", "false");
@@ -154,11 +154,11 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
     }
 
     /**
-     * The command with the subcommand that a command line names, or with all of them where it names none: picocli looks
-     * at each by reflection, which takes longer than most commands do. Nor are there lambdas here, the first of which
-     * takes longer still.
+     * Returns the command with the subcommand that the command line names, or with all subcommands if it names none.
+     * Picocli inspects each subcommand by reflection, which takes longer than most commands run. For the same reason
+     * this method uses no lambda: linking the first one takes longer still.
      *
-     * @param args a command line; it need not make sense
+     * @param args a command line, which may be invalid
      * @return a new one each time; one thread
      */
     static CommandLine commandLine(String... args) {
@@ -185,9 +185,9 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         throw new ParameterException(spec.commandLine(), "no command is given");
     }
 
-    // ---- what went wrong, in one line ----
+    // ---- errors, each in one line ----
 
-    /** Reports that the command line makes no sense. */
+    /** Reports an invalid command line. */
     @Override
     public int handleParseException(ParameterException badInput, String[] args) {
         CommandLine command = badInput.getCommandLine();
@@ -195,7 +195,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         return report(
                 command.getErr(),
                 message + suggestion(badInput) + " (" + command.getCommandSpec().qualifiedName()
-                        + " --help shows what there is)");
+                        + " --help lists commands and options)");
     }
 
     private static String suggestion(ParameterException badInput) {
@@ -213,17 +213,17 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         return report(command.getErr(), expected && failed.getMessage() != null ? failed.getMessage() : fault(failed));
     }
 
-    /** What helps whoever reads of a fault of the program itself. */
+    /** Describes a fault of the program itself for a bug report. */
     private static String fault(Exception failed) {
         StackTraceElement[] trace = failed.getStackTrace();
         return "a fault of this program: " + failed + (trace.length == 0 ? "" : " at " + trace[0]);
     }
 
     /**
-     * Prints a message in one line; names of files may hold control characters.
+     * Prints a message in one line, without the control characters that file names may contain.
      *
-     * @param err where to
-     * @param message what went wrong
+     * @param err the writer for errors
+     * @param message the error
      * @return the exit code
      */
     static int report(PrintWriter err, String message) {
@@ -232,7 +232,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         return TROUBLE;
     }
 
-    // ---- what the commands share ----
+    // ---- shared by the commands ----
 
     /** The option that every command has. */
     static final class HelpOption {
@@ -252,14 +252,15 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         public String[] getVersion() {
             @Nullable String version = Brick.class.getPackage().getImplementationVersion();
             return new String[] {
-                version == null ? "brick, of no known version: it does not run from its jar" : "brick " + version,
+                version == null ? "brick, unknown version (not started from its jar)" : "brick " + version,
                 "Java " + Runtime.version()
             };
         }
     }
 
     /**
-     * Remembers why output was lost, which a print writer hides. After the first failure nothing is tried. One thread.
+     * Keeps the reason of the first write failure, which a {@link PrintWriter} hides. It writes nothing after a
+     * failure. Not thread-safe.
      */
     static final class WatchedOutput extends OutputStream {
 
@@ -271,9 +272,10 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         }
 
         /**
-         * Whether somebody misses some of the output: a reader that went away, as {@code head} does, does not.
+         * Returns the reason why output was lost. A closed pipe does not count: its reader, such as {@code head}, has
+         * stopped on purpose.
          *
-         * @return the reason; empty where nobody does
+         * @return the reason; empty if nothing was lost
          */
         Optional<String> lost() {
             return Optional.ofNullable(failure)

@@ -31,7 +31,7 @@ record CollectedRuns(Path folder, Map<String, String> commands) {
     private static final Pattern RUN_FILE = Pattern.compile("(\\d{3,9})\\.(json|log)");
 
     /**
-     * Looks whether the folder has runs of the same commands.
+     * Checks that the runs in the folder are of the same commands.
      *
      * @throws IOException when the file with its commands cannot be read
      * @throws IllegalArgumentException when there is no such file, or it names other commands; the message names both
@@ -56,9 +56,9 @@ record CollectedRuns(Path folder, Map<String, String> commands) {
     }
 
     /**
-     * Writes which commands the runs are of.
+     * Stores the commands of the runs in the folder.
      *
-     * @throws IOException when that fails
+     * @throws IOException when the file cannot be written
      */
     void noteCommands() throws IOException {
         Properties known = new Properties();
@@ -67,7 +67,7 @@ record CollectedRuns(Path folder, Map<String, String> commands) {
     }
 
     /**
-     * The runs of a side that are there and did not fail.
+     * Returns the successful runs of a side in the folder.
      *
      * @throws IOException when a profile cannot be read
      */
@@ -83,7 +83,7 @@ record CollectedRuns(Path folder, Map<String, String> commands) {
         return found;
     }
 
-    /** The highest number of a run of any side, failed ones included; 0 without one. */
+    /** Returns the highest number of a run of any side, failed ones included; 0 without one. */
     int lastNumber() throws IOException {
         int last = 0;
         try (Stream<Path> sides = Files.list(folder)) {

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.compare.Comparison;
 import org.brickprofiler.compare.Run;
+import org.brickprofiler.compare.RunComparison;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -31,25 +31,25 @@ import picocli.CommandLine.Spec;
         sortSynopsis = false,
         usageHelpWidth = 100,
         customSynopsis = "brick compare [OPTIONS] BEFORE... -- AFTER... [OPTIONS]",
-        description = "Says which bricks changed between two sets of runs, how sure that is, and which change the runs "
-                + "could have shown. Each file is one run of one process; ten or more a side, which took turns, are "
-                + "what brick run makes.",
+        description = "Prints the bricks that changed between two sets of runs, how certain each change is, and the "
+                + "smallest change that the runs could have shown. Each file is one run of one process; brick run "
+                + "collects ten or more runs per side, in alternation.",
         parameterListHeading = "%nRuns:%n",
         optionListHeading = "%nOptions:%n",
         footerHeading = "%nExamples:%n",
         footer = {
-            "  What did the edit change?",
+            "  The effect of an edit:",
             "    brick compare before/ -- after/",
-            "  A comment for a pull request, and a failing build where anything is 5 %% slower:",
+            "  A comment for a pull request, and a failing build if anything is 5 %% slower:",
             "    brick compare before/*.json -- after/*.json --markdown --fail-on-regression 5",
-            "  A page to look at and to send around:",
+            "  A page to read and to share:",
             "    brick compare before/ -- after/ --html comparison.html",
-            "  With a floor that runs of one and the same code ask for:",
+            "  With a floor from runs of the same code:",
             "    brick compare before/ -- after/ --aa same/"
         })
 final class CompareCommand implements Callable<Integer> {
 
-    /** What a run is kept in. */
+    /** The endings of the files of runs. */
     private static final List<String> ENDINGS = List.of(".json", ".json.gz", ".pftrace", ".perfetto-trace", ".sqlite");
 
     private static final String ANY = "*?[{";
@@ -60,9 +60,8 @@ final class CompareCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "BEFORE",
             arity = "1..*",
-            description =
-                    "JSON reports, traces, folders of them, or patterns such as 'before/*.json'. After two dashes, "
-                            + "the same for the other side.")
+            description = "JSON reports, traces, folders of them, or patterns such as 'before/*.json'. After the two "
+                    + "dashes, the same for the other side.")
     private List<String> before;
 
     @Option(names = "--", paramLabel = "AFTER", arity = "1..*", hidden = true)
@@ -72,15 +71,16 @@ final class CompareCommand implements Callable<Integer> {
             names = "--aa",
             paramLabel = "SAME",
             arity = "1..*",
-            description = "Runs of one and the same code, 4 or more: changes that are usual among them count for "
-                    + "nothing, in place of --floor.")
+            description =
+                    "Four or more runs of the same code: changes that are usual among them are ignored, in place of "
+                            + "--floor.")
     private @Nullable List<String> same;
 
     @Mixin
     private ComparisonOptions options;
 
     @Mixin
-    private Input.TraceOptions traceOptions;
+    private TraceOptions traceOptions;
 
     @SuppressWarnings("unused") // picocli reads it
     @Mixin
@@ -96,12 +96,12 @@ final class CompareCommand implements Callable<Integer> {
         Map<ProfileSnapshot, Path> known = new HashMap<>();
         List<Run> first = runs(before, known);
         List<Run> second = runs(others, known);
-        Comparison.Options how = options.toOptions();
+        RunComparison.Options how = options.toOptions();
         if (same != null) {
-            how = how.withFloorPercent(Comparison.noiseFloorPercent(runs(same, new HashMap<>()), how));
+            how = how.withFloorPercent(RunComparison.noiseFloorPercent(runs(same, new HashMap<>()), how));
         }
         return options.print(
-                Comparison.of(MachineWatch.marked(first, second), MachineWatch.marked(second, first), how),
+                RunComparison.of(MachineWatch.marked(first, second), MachineWatch.marked(second, first), how),
                 spec.commandLine());
     }
 
@@ -110,12 +110,11 @@ final class CompareCommand implements Callable<Integer> {
         for (String argument : arguments) {
             for (Path file : files(argument)) {
                 options.requireNoOutput(file);
-                ProfileSnapshot snapshot =
-                        Input.Profile.read(file, traceOptions).snapshot();
+                ProfileSnapshot snapshot = ProfileInput.read(file, traceOptions).snapshot();
                 @Nullable Path twin = known.put(snapshot, file);
                 if (twin != null) {
                     throw new IllegalArgumentException(
-                            file + " holds the same run as " + twin + ": it counts once, or not at all");
+                            file + " contains the same run as " + twin + ": give each run only once");
                 }
                 runs.add(Run.of(file.toString(), snapshot));
             }
@@ -123,7 +122,7 @@ final class CompareCommand implements Callable<Integer> {
         return runs;
     }
 
-    /** The files of an argument, in order of their names. */
+    /** Returns the files of an argument, in order of their names. */
     private static List<Path> files(String argument) throws IOException {
         int pattern = argument.lastIndexOf('/') + 1;
         boolean isPattern = argument.substring(pattern).chars().anyMatch(character -> ANY.indexOf(character) >= 0);

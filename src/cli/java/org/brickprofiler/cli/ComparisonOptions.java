@@ -9,10 +9,10 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.brickprofiler.compare.Comparison;
-import org.brickprofiler.compare.Comparison.Kind;
-import org.brickprofiler.compare.Comparison.Line;
-import org.brickprofiler.compare.Comparison.Verdict;
+import org.brickprofiler.compare.RunComparison;
+import org.brickprofiler.compare.RunComparison.Kind;
+import org.brickprofiler.compare.RunComparison.Line;
+import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.report.ComparisonReport;
@@ -21,37 +21,36 @@ import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Option;
 
-/** How runs are compared, what of it is printed, and when that is a failure. The fields are filled by picocli. */
+/** The options of commands that compare runs: method, output, and condition of failure. Picocli sets the fields. */
 final class ComparisonOptions {
 
-    /** The exit code where something is slower than allowed. */
+    /** The exit code for a regression beyond the limit. */
     static final int REGRESSION = 3;
 
-    /** The exit code where nothing could be compared, so that nobody knows whether anything is slower. */
+    /** The exit code if nothing could be compared, so that regressions are unknown. */
     static final int NO_VERDICT = 4;
 
-    /** A brick with a smaller share of the time is not named for being shown from a large change only. */
+    /** Bricks below this share of the time, %, are not listed when the runs could show only a large change of them. */
     private static final double LEAST_SHARE_PERCENT = 1;
 
-    /** Lines that are named where many cannot be judged. */
+    /** The number of lines that are listed by name if many cannot be compared. */
     private static final int MOST_NAMED = 5;
 
     @ArgGroup
     private @Nullable Form form;
 
-    @Option(names = "--floor", paramLabel = "PERCENT", description = "Changes below that count for nothing (2).")
+    @Option(names = "--floor", paramLabel = "PERCENT", description = "Ignore smaller changes (2).")
     private @Nullable Double floor;
 
     @Option(
             names = "--step",
             paramLabel = "BRICK",
-            description = "The brick whose executions are the steps (of those in all runs, the one with the fewest "
-                    + "samples).")
+            description =
+                    "The brick whose executions are the steps (the brick with the fewest samples among those in all "
+                            + "runs).")
     private @Nullable String step;
 
-    @Option(
-            names = "--across-environments",
-            description = "Compare, although JVM, machine or number of threads differ.")
+    @Option(names = "--across-environments", description = "Compare even if JVM, machine or number of threads differ.")
     private boolean across;
 
     @Option(
@@ -59,19 +58,19 @@ final class ComparisonOptions {
             paramLabel = "NAMES",
             split = ",",
             description =
-                    "Bricks that the change cannot have touched, with commas between them: the others are compared "
-                            + "beside these, and not beside all. For a change that reaches many bricks.")
+                    "Bricks that the change cannot affect, separated by commas: the others are compared relative to "
+                            + "these bricks instead of to all. For a change that affects many bricks.")
     private List<String> baseline = List.of();
 
     @Option(
             names = "--fail-on-regression",
             paramLabel = "PERCENT",
             description =
-                    "Exit code 3, and a list on the standard error, if anything is slower by so much or more; 4 if "
-                            + "nothing could be compared.")
+                    "Exit with code 3, and a list on the standard error, if anything is slower by this much or more; "
+                            + "with 4 if nothing could be compared.")
     private @Nullable Double failOn;
 
-    /** One of these, or text. */
+    /** Output formats that exclude each other; the default is text. */
     private static final class Form {
         @Option(names = "--json", description = "Print the comparison as JSON.")
         private boolean json;
@@ -83,30 +82,32 @@ final class ComparisonOptions {
         @Option(
                 names = "--html",
                 paramLabel = "OUT",
-                description = "Write the comparison as one page that opens in a browser, from the disk and without a "
-                        + "network.")
+                description = "Write the comparison as one page that a browser opens from the disk, without a network.")
         private @Nullable Path html;
     }
 
-    /** A command, in which two dashes stand between the sides: they end no options, and nothing is part of them. */
+    /**
+     * Returns a command line in which {@code --} separates the two sides. It does not end the options as it usually
+     * does.
+     */
     static CommandLine commandLine(Callable<Integer> command) {
         return new CommandLine(command).setEndOfOptionsDelimiter("\0").setPosixClusteredShortOptionsAllowed(false);
     }
 
-    /** The second side, which has to be there. */
+    /** Returns the second side, and refuses a command line without it. */
     static <T> List<T> second(@Nullable List<T> after, String what, CommandLine command) {
         if (after == null) {
             throw new CommandLine.ParameterException(
-                    command, "there is no second side: its " + what + " come after --");
+                    command, "the second side is missing: write its " + what + " after --");
         }
         return after;
     }
 
     /**
-     * Checks what can be checked without runs.
+     * Checks the options before runs are read.
      *
-     * @throws IllegalArgumentException when a number makes no sense, or the page cannot be written; the message names
-     *     it
+     * @throws IllegalArgumentException when a number is invalid, or the page cannot be written; the message names the
+     *     number or the file
      */
     void check() {
         requirePercent("--floor", floor);
@@ -117,7 +118,7 @@ final class ComparisonOptions {
         }
     }
 
-    /** Checks that a run is not what the page would be written over. */
+    /** Checks that the page would not overwrite a run. */
     void requireNoOutput(Path run) throws IOException {
         Path page = page();
         if (page != null) {
@@ -135,33 +136,33 @@ final class ComparisonOptions {
         }
     }
 
-    /** Whether any of them was given. */
+    /** Returns whether any of them was given. */
     boolean isAnySet() {
         return form != null || floor != null || step != null || across || !baseline.isEmpty() || failOn != null;
     }
 
-    /** The floor of the comparison, %. */
+    /** Returns the floor of the comparison, %. */
     double floorPercent() {
         return toOptions().floorPercent();
     }
 
-    /** Whether the floor was given. */
+    /** Returns whether the floor was given. */
     boolean hasFloor() {
         return floor != null;
     }
 
-    /** The options of the comparison. */
-    Comparison.Options toOptions() {
-        Comparison.Options options =
-                Comparison.Options.defaults().withAcrossEnvironments(across).withBaseline(baseline);
+    /** Returns the options of the comparison. */
+    RunComparison.Options toOptions() {
+        RunComparison.Options options =
+                RunComparison.Options.defaults().withAcrossEnvironments(across).withBaseline(baseline);
         if (floor != null) {
             options = options.withFloorPercent(floor);
         }
         return step == null ? options : options.withStepBrick(step);
     }
 
-    /** Prints a comparison, and says what it means for the exit code. */
-    int print(Comparison comparison, CommandLine command) throws IOException {
+    /** Prints a comparison and returns the exit code. */
+    int print(RunComparison comparison, CommandLine command) throws IOException {
         PrintWriter out = command.getOut();
         PrintWriter err = command.getErr();
         Path page = page();
@@ -183,7 +184,7 @@ final class ComparisonOptions {
     }
 
     /** Reports regressions, and each line that may hide one. */
-    private static int failOnRegression(Comparison comparison, double percent, PrintWriter err) {
+    private static int failOnRegression(RunComparison comparison, double percent, PrintWriter err) {
         List<Line> lines = comparison.lines().stream()
                 .filter(line -> line.kind() != Kind.COMMON)
                 .toList();

@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Writes the profile or the timeline that a file holds into a file of another format. */
+/** Converts a profile or a timeline to another file format. */
 @Command(
         name = "convert",
         sortOptions = false,
@@ -64,7 +64,7 @@ final class ConvertCommand implements Callable<Integer> {
     private boolean timeline;
 
     @Mixin
-    private Input.TraceOptions traceOptions;
+    private TraceOptions traceOptions;
 
     @SuppressWarnings("unused") // picocli reads it
     @Mixin
@@ -85,7 +85,7 @@ final class ConvertCommand implements Callable<Integer> {
     }
 
     private int writeProfile(Format format) throws IOException {
-        Input.Profile input = Input.Profile.read(in, traceOptions);
+        ProfileInput input = ProfileInput.read(in, traceOptions);
         if (format == Format.JSON) {
             JsonReport.write(input.snapshot(), out);
         } else if (format == Format.CSV) {
@@ -106,12 +106,12 @@ final class ConvertCommand implements Callable<Integer> {
             TraceFiles.write(read.timeline(), out, read.isOwn() ? TraceFiles.Origin.OWN : TraceFiles.Origin.OTHER);
             String differences = read.differences();
             if (!differences.isEmpty()) {
-                Brick.report(err, out + " is not all that " + in + " is: " + differences);
+                Brick.report(err, out + " lacks parts of " + in + ": " + differences);
             }
             if (read.events() > 0) {
                 return CommandLine.ExitCode.OK;
             }
-            Brick.report(err, in + " holds no event that a timeline could show");
+            Brick.report(err, in + " contains no event for a timeline");
             return CommandLine.ExitCode.SOFTWARE;
         } catch (UncheckedIOException failed) {
             throw failed.getCause();

@@ -3,8 +3,10 @@ package org.brickprofiler.cli;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
 import org.brickprofiler.device.cuda.CudaSupport;
 import org.brickprofiler.device.metal.MetalSupport;
+import org.brickprofiler.device.opencl.OpenClSupport;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -38,15 +40,21 @@ final class DevicesCommand implements Callable<Integer> {
     /**
      * One kind of devices.
      *
-     * @param found what there is, or why there is nothing
-     * @param option what the demonstration calls its devices, without their numbers
+     * @param found the driver and its devices, or the reason why there are none
+     * @param option the value of the demo's option {@code --device}, without the device number
      * @param names the devices
      */
     private record Kind(String found, String option, List<String> names) {
 
         static Kind cuda() {
             CudaSupport support = CudaSupport.probe();
-            return new Kind(support.toString(), "cuda", support.deviceNames());
+            List<String> names = support.deviceNames();
+            return new Kind(
+                    support.toString(),
+                    "cuda",
+                    IntStream.range(0, names.size())
+                            .mapToObj(number -> names.get(number) + ", " + support.identityOf(number))
+                            .toList());
         }
 
         static Kind metal() {
@@ -54,11 +62,22 @@ final class DevicesCommand implements Callable<Integer> {
             return new Kind(
                     support.toString(), "metal", support.deviceName().stream().toList());
         }
+
+        static Kind openCl() {
+            OpenClSupport support = OpenClSupport.probe();
+            List<String> names = support.deviceNames();
+            return new Kind(
+                    support.toString(),
+                    "opencl",
+                    IntStream.range(0, names.size())
+                            .mapToObj(number -> names.get(number) + ", marks: " + support.markOf(number))
+                            .toList());
+        }
     }
 
-    /** All kinds there are: a further one is a line here. */
+    /** Returns all kinds of devices. To add a kind, add a line here. */
     private static List<Kind> kinds() {
-        return List.of(Kind.cuda(), Kind.metal());
+        return List.of(Kind.cuda(), Kind.metal(), Kind.openCl());
     }
 
     @Override

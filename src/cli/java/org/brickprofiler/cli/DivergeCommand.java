@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.brickprofiler.checksum.ChecksumComparison;
 import org.brickprofiler.checksum.ChecksumLog;
-import org.brickprofiler.checksum.Comparison;
 import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.report.DivergenceReport;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
             "    brick diverge new.jsonl reference.jsonl",
             "  Half precision against single precision, by sampled values:",
             "    brick diverge half.jsonl single.jsonl --tolerance float16",
-            "  Bounds of one's own: |new - reference| <= 0.001 + 0.01 * |reference|",
+            "  With custom tolerances: |new - reference| <= 0.001 + 0.01 * |reference|",
             "    brick diverge new.jsonl reference.jsonl --abs 1e-3 --rel 1e-2",
             "  Two logs to try it on:",
             "    brick demo --tokens 5 --checksums a.jsonl",
@@ -48,17 +48,17 @@ final class DivergeCommand implements Callable<Integer> {
     @Parameters(paramLabel = "A", description = "The log to check; - is the standard input.")
     private Path here;
 
-    @Parameters(paramLabel = "B", description = "The reference: the log that is taken to be right.")
+    @Parameters(paramLabel = "B", description = "The reference log, which is taken to be right.")
     private Path reference;
 
     @Option(
             names = "--tolerance",
             paramLabel = "TYPE",
-            description = "How far sampled values may be apart, by the type of number: ${COMPLETION-CANDIDATES}. "
-                    + "Checksums alone are compared for exact, which is the default.")
+            description = "Tolerance for sampled values, by the type of number: ${COMPLETION-CANDIDATES}. The default, "
+                    + "exact, compares checksums only.")
     private @Nullable NumberType type;
 
-    @Option(names = "--abs", paramLabel = "X", description = "The largest difference where 0 is expected (0).")
+    @Option(names = "--abs", paramLabel = "X", description = "The largest difference if the expected value is 0 (0).")
     private @Nullable Double absolute;
 
     @Option(
@@ -87,7 +87,7 @@ final class DivergeCommand implements Callable<Integer> {
             };
         }
 
-        /** As the command line spells it. */
+        /** Returns the name on the command line. */
         @Override
         public String toString() {
             return tolerance().name();
@@ -98,7 +98,7 @@ final class DivergeCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Tolerance tolerance = tolerance();
         ChecksumLog log = Input.checksums(here);
-        Comparison comparison = log.compareWith(Input.checksums(reference), tolerance);
+        ChecksumComparison comparison = log.compareWith(Input.checksums(reference), tolerance);
         PrintWriter out = spec.commandLine().getOut();
         out.print(DivergenceReport.render(comparison));
         out.flush();

@@ -3,20 +3,20 @@ package org.brickprofiler.cli;
 import picocli.CommandLine;
 
 /**
- * A command that another part of the program adds to {@code brick}, which finds it by {@link java.util.ServiceLoader}:
- * the command line itself knows no example.
+ * A command that another module adds to {@code brick}, found by {@link java.util.ServiceLoader}. The demo and the agent
+ * add theirs in this way, so that this package does not depend on them.
  */
 public interface ExtraCommand {
 
     /**
-     * What a person types after {@code brick}.
+     * Returns the word that a user types after {@code brick}.
      *
      * @return one word
      */
     String name();
 
     /**
-     * The command.
+     * Returns the command.
      *
      * @return a new one each time; one thread
      */

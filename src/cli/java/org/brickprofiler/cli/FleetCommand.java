@@ -16,13 +16,13 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 import org.brickprofiler.cli.Terminal.InputBar;
-import org.brickprofiler.cli.fleet.DuckPlugin;
-import org.brickprofiler.cli.fleet.FleetEngine;
-import org.brickprofiler.cli.fleet.FleetPack;
-import org.brickprofiler.cli.fleet.FleetPacker;
-import org.brickprofiler.cli.fleet.PackProblem;
-import org.brickprofiler.cli.fleet.Rows;
-import org.brickprofiler.cli.fleet.RowsText;
+import org.brickprofiler.fleet.DuckPlugin;
+import org.brickprofiler.fleet.FleetEngine;
+import org.brickprofiler.fleet.FleetPack;
+import org.brickprofiler.fleet.FleetPacker;
+import org.brickprofiler.fleet.PackProblem;
+import org.brickprofiler.fleet.Rows;
+import org.brickprofiler.fleet.RowsText;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
@@ -34,7 +34,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Asks questions of the profiles of many ranks and runs. */
+/** Packs and queries the profiles of many ranks and runs. */
 @Command(
         name = "fleet",
         sortOptions = false,
@@ -78,13 +78,13 @@ final class FleetCommand implements Callable<Integer> {
         throw new ParameterException(spec.commandLine(), "no command of fleet is given");
     }
 
-    /** The command; comparing needs two dashes between the packs. */
+    /** Returns the command, whose subcommand {@code compare} takes {@code --} between the packs of the two sides. */
     static CommandLine commandLine() {
         return new CommandLine(new FleetCommand())
                 .addSubcommand(ComparisonOptions.commandLine(new FleetCompareCommand()));
     }
 
-    /** Which pack is asked, and by which engine. The fields are filled by picocli. */
+    /** Options that select the pack and the query engine. Picocli sets the fields. */
     static final class PackOptions {
 
         @Option(
@@ -101,15 +101,20 @@ final class FleetCommand implements Callable<Integer> {
             return how.open(location, err);
         }
 
-        /** The same for queries of others: the engine reads nothing but the pack, or a line names what it may do. */
+        /**
+         * Opens the pack for untrusted queries: the engine can read only the pack. If the engine cannot be confined, a
+         * warning is printed.
+         */
         OpenPack openConfined(PrintWriter err) throws IOException {
             OpenPack open = how.open(location, err);
             try {
                 if (!open.engine().confine()) {
                     Brick.report(
                             err,
-                            how.engine + " is not confined to the pack: a query reads, writes and runs all that this "
-                                    + "process may. Ask no query that you do not trust, or ask duckdb");
+                            how.engine
+                                    + " cannot be confined to the pack: a query can read, write and run "
+                                    + "everything that this "
+                                    + "process can. Run only queries that you trust, or use --engine duckdb");
                 }
                 return open;
             } catch (IOException | RuntimeException | Error failed) {
@@ -120,7 +125,7 @@ final class FleetCommand implements Callable<Integer> {
     }
 
     /**
-     * A pack and the engine that has its tables.
+     * A pack and the engine in which its tables are open.
      *
      * @param pack the pack
      * @param engine the engine, which is closed with it
@@ -133,29 +138,30 @@ final class FleetCommand implements Callable<Integer> {
         }
     }
 
-    /** What asks packs. The fields are filled by picocli. */
+    /** Options that choose the engine for queries. The fields are filled by picocli. */
     static final class EngineOptions {
 
         @Option(
                 names = "--salvage",
-                description = "Where files of the pack are damaged, leave their windows out instead of refusing.")
+                description = "Leave out the windows of damaged files instead of refusing the pack.")
         private boolean salvage;
 
         @Option(
                 names = "--engine",
                 paramLabel = "NAME",
-                description = "What answers: duckdb in this process, or another one that was added (${DEFAULT-VALUE}).")
+                description =
+                        "The query engine: duckdb in this process, or an engine that was added (${DEFAULT-VALUE}).")
         private String engine = FleetEngine.DEFAULT;
 
-        @Option(names = "--master", paramLabel = "URL", description = "Where an engine that is distributed runs.")
+        @Option(names = "--master", paramLabel = "URL", description = "The address of a distributed engine.")
         private @Nullable String master;
 
         /**
-         * Opens a pack, of which all files are checked, as tables of the engine, and reports what is wrong with it.
+         * Checks all files of a pack, opens them as tables of the engine, and reports problems of the pack.
          *
          * @param location the pack
-         * @param err where to report
-         * @return both, to be closed
+         * @param err the writer for problems
+         * @return the pack and its engine, which the caller closes
          * @throws IOException when there is no such pack or engine, or the pack is damaged
          */
         OpenPack open(String location, PrintWriter err) throws IOException {
@@ -198,7 +204,7 @@ final class FleetCommand implements Callable<Integer> {
         private static final String ENDING = ".json";
         private static final String ANY = "*?[{";
 
-        /** Of two workers together; the virtual machine itself takes as much again. */
+        /** The memory of both workers together, bytes. The JVM needs about as much again. */
         private static final long MEMORY_BYTES = 1L << 30;
 
         @Spec
@@ -220,7 +226,7 @@ final class FleetCommand implements Callable<Integer> {
         @Option(
                 names = "--model",
                 paramLabel = "NAME",
-                description = "Take the files of this model, in place of that of most.")
+                description = "Pack the files of this model instead of the most frequent one.")
         private @Nullable String model;
 
         @SuppressWarnings("unused") // picocli reads it
@@ -256,7 +262,7 @@ final class FleetCommand implements Callable<Integer> {
             }
             report(problems, out.toString(), err);
             if (result.windows() == 0) {
-                Brick.report(err, "no window is left; " + out + " is as it was");
+                Brick.report(err, "no valid window was found; " + out + " is unchanged");
                 return CommandLine.ExitCode.SOFTWARE;
             }
             PrintWriter text = spec.commandLine().getOut();
@@ -315,7 +321,7 @@ final class FleetCommand implements Callable<Integer> {
             }
         }
 
-        /** All files below a folder but those of packs. */
+        /** Collects the files below a folder, except those of packs. */
         private static void collect(Path folder, Predicate<Path> wanted, List<Path> found) throws IOException {
             if (!Files.isDirectory(folder)) {
                 return;
@@ -394,7 +400,7 @@ final class FleetCommand implements Callable<Integer> {
         }
     }
 
-    /** Gets what fleets are asked with. */
+    /** Downloads the query engine. */
     @Command(
             name = "plugin",
             sortOptions = false,

@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.brickprofiler.cli.fleet.FleetRuns;
-import org.brickprofiler.compare.Comparison;
 import org.brickprofiler.compare.Run;
+import org.brickprofiler.compare.RunComparison;
+import org.brickprofiler.fleet.FleetRuns;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -55,7 +55,7 @@ final class FleetCompareCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         options.check();
         List<String> others = ComparisonOptions.second(after, "packs", spec.commandLine());
-        return options.print(Comparison.of(runs(before), runs(others), options.toOptions()), spec.commandLine());
+        return options.print(RunComparison.of(runs(before), runs(others), options.toOptions()), spec.commandLine());
     }
 
     private List<Run> runs(List<String> packs) throws IOException {

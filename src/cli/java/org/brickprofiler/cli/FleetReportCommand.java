@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
-import org.brickprofiler.cli.fleet.FleetReport;
+import org.brickprofiler.fleet.FleetReport;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;

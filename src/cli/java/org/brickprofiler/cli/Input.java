@@ -8,46 +8,32 @@ import java.io.Closeable;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.cli.Terminal.InputBar;
 import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.JsonReport;
-import org.brickprofiler.report.TextReport;
-import org.brickprofiler.trace.read.Omission;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceFormatException;
-import org.brickprofiler.trace.read.TraceProfile;
-import org.brickprofiler.trace.read.TraceProfile.Disturbance;
-import org.brickprofiler.trace.read.TraceProfile.Placement;
-import org.brickprofiler.trace.read.TraceProfile.Range;
-import org.brickprofiler.trace.read.TraceProfile.VirtualMachine;
 import org.brickprofiler.trace.read.TraceReader;
-import org.brickprofiler.trace.read.TraceRules;
 import org.brickprofiler.trace.read.TraceTimeline;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
-import picocli.CommandLine.Option;
 
-/** What the commands read: reports of this library, traces, and logs of checksums, distinguished by their content. */
+/**
+ * Opens the input of commands, and recognises reports of this library, traces and logs of checksums by their content.
+ */
 final class Input {
 
     private Input() {}
 
     /**
-     * Checks that there is something to read.
+     * Checks that a path exists and is no folder.
      *
      * @param file the path
      * @return the same path
-     * @throws IOException when there is nothing, or a folder
+     * @throws IOException if the path does not exist or is a folder
      */
     static Path required(Path file) throws IOException {
         if (Files.notExists(file)) {
@@ -64,12 +50,12 @@ final class Input {
     }
 
     /**
-     * Checks that a result can be written after a long run, and not over what it is made from.
+     * Checks before a long run that its result can be written, and does not replace the input.
      *
-     * @param in what is read
-     * @param out where to write; what is neither a file nor a folder is not tried
-     * @throws IOException when there is nothing to read
-     * @throws IllegalArgumentException when it cannot be written; the message says why
+     * @param in the input
+     * @param out the output; a pipe or a terminal is not checked
+     * @throws IOException if the input does not exist
+     * @throws IllegalArgumentException if the output cannot be written; the message says why
      */
     static void requireOutput(Path in, Path out) throws IOException {
         boolean isFile = !in.equals(Opened.STANDARD_INPUT) && Files.isRegularFile(required(in));
@@ -82,12 +68,12 @@ final class Input {
     }
 
     /**
-     * Reads the timeline of a trace, whatever the file is called.
+     * Reads the timeline of a trace.
      *
-     * @param file a file, a pipe, or {@code -}
+     * @param file a file, a pipe, or {@code -} for the standard input
      * @param salvage whether to read a damaged trace up to the damage
-     * @return what it holds, to be closed
-     * @throws IOException when it cannot be read, or is no trace; the message names the file
+     * @return the timeline; the caller closes it
+     * @throws IOException if the file cannot be read, or is no trace; the message names the file
      */
     static TraceTimeline timeline(Path file, boolean salvage) throws IOException {
         try (Opened input = new Opened(file)) {
@@ -105,9 +91,9 @@ final class Input {
     /**
      * Reads a log of checksums.
      *
-     * @param file a file, a pipe, or {@code -}
-     * @return what it holds
-     * @throws IOException when it cannot be read, or is no log; the message names the file
+     * @param file a file, a pipe, or {@code -} for the standard input
+     * @return the log
+     * @throws IOException if the file cannot be read, or is no log; the message names the file
      */
     static ChecksumLog checksums(Path file) throws IOException {
         try (Opened input = new Opened(file)) {
@@ -115,17 +101,17 @@ final class Input {
         }
     }
 
-    /** What is read, once: it may come out of a pipe. One thread. */
-    private static final class Opened implements Closeable {
+    /** The opened input, which is read once because it may be a pipe. One thread. */
+    static final class Opened implements Closeable {
 
-        /** What a person types for the standard input. */
+        /** The argument that stands for the standard input. */
         static final Path STANDARD_INPUT = Path.of("-");
 
-        /** What is looked at to know the kind. */
+        /** The number of bytes that are inspected to recognise the kind. */
         private static final int LOOKAHEAD_BYTES = 1 << 18;
 
         private final Path file;
-        private final String name;
+        final String name;
         private final BufferedInputStream bytes;
 
         Opened(Path file) throws IOException {
@@ -136,7 +122,7 @@ final class Input {
                     new BufferedInputStream(isStandardInput ? System.in : new Unasked(InputFile.open(required(file))));
         }
 
-        /** Does not ask how much there is: where that is a pipe, the answer is a failure. */
+        /** Answers 0 when asked for the available bytes, because asking a pipe fails. */
         private static final class Unasked extends FilterInputStream {
             Unasked(InputStream in) {
                 super(in);
@@ -159,19 +145,19 @@ final class Input {
             return JsonReport.read(bytes, name);
         }
 
-        /** Reads a trace in one way or another. */
+        /** Reads a trace from a stream. */
         interface Reading<T> {
             T read(InputStream trace, String source, ReadOptions options) throws IOException;
         }
 
-        /** The same from a file, which a database has to be. */
+        /** Reads a trace from a file; databases can be read in no other way. */
         interface FileReading<T> {
             T read(Path file, ReadOptions options) throws IOException;
         }
 
         <T> T trace(ReadOptions options, FileReading<T> ofFile, Reading<T> ofStream) throws IOException {
             boolean isFile = Files.isRegularFile(file);
-            // What is no file has no size that is known.
+            // The size of a pipe is unknown.
             try (InputBar bar = InputBar.of(file, isFile ? Files.size(file) : 0)) {
                 ReadOptions watched = options.withProgress(bar);
                 return isFile ? ofFile.read(file, watched) : ofStream.read(bytes, name, watched);
@@ -191,216 +177,22 @@ final class Input {
         }
     }
 
-    /**
-     * A profile that came out of a file.
-     *
-     * @param name what to call it in messages
-     * @param snapshot the profile
-     * @param trace what else is known of it where the file is a trace
-     */
-    record Profile(String name, ProfileSnapshot snapshot, Optional<TraceProfile> trace) {
-
-        /**
-         * Reads a report or a trace, whatever the file is called.
-         *
-         * @param file a file, a pipe, or {@code -}
-         * @param options how to read a trace
-         * @return what it holds
-         * @throws IOException when it cannot be read; the message names the file
-         * @throws IllegalArgumentException when the options make no sense; the message names them
-         */
-        static Profile read(Path file, TraceOptions options) throws IOException {
-            options.check();
-            try (Opened input = new Opened(file)) {
-                return switch (input.kind()) {
-                    case REPORT -> report(input, options);
-                    case CHECKSUMS ->
-                        throw new IOException(
-                                input.name + " is a log of checksums; brick diverge compares two of them");
-                    case TRACE -> trace(input, options.toReadOptions());
-                };
-            }
-        }
-
-        private static Profile report(Opened input, TraceOptions options) throws IOException {
-            if (options.isAnySet()) {
-                throw new IllegalArgumentException(
-                        input.name + " is a report; --rules, --skip-steps, --keep-warmup and --salvage are for traces");
-            }
-            return new Profile(input.name, input.report(), Optional.empty());
-        }
-
-        private static Profile trace(Opened input, ReadOptions options) throws IOException {
-            TraceProfile profile = input.trace(options, TraceReader::profile, TraceReader::profile);
-            return new Profile(input.name, profile.snapshot(), Optional.of(profile));
-        }
-
-        /** The report for people: of a trace, after what was and was not counted. */
-        String text() {
-            String above = trace.map(profile -> profile.summary() + "\n").orElse("");
-            return above + TextReport.render(snapshot);
-        }
-
-        /**
-         * What a report in JSON holds besides the profile: of a trace, how it is known what its products are, in which
-         * ranges they were launched, and what the virtual machine did meanwhile.
-         */
-        Map<String, ?> further() {
-            List<Placement> placements = trace.map(TraceProfile::placements).orElse(List.of());
-            List<Range> ranges = trace.map(TraceProfile::ranges).orElse(List.of());
-            Map<String, Object> further = new LinkedHashMap<>();
-            if (!placements.isEmpty()) {
-                further.put(
-                        "placements", placements.stream().map(Profile::fields).toList());
-            }
-            if (!ranges.isEmpty()) {
-                further.put("ranges", ranges.stream().map(Profile::fields).toList());
-            }
-            trace.map(TraceProfile::virtualMachine)
-                    .filter(machine ->
-                            machine.anchors() > 0 || !machine.disturbances().isEmpty())
-                    .ifPresent(machine -> further.put("virtual_machine", fields(machine)));
-            return further;
-        }
-
-        private static Map<String, ?> fields(VirtualMachine machine) {
-            Map<String, Object> fields = new LinkedHashMap<>();
-            fields.put("clock_anchors", machine.anchors());
-            fields.put("clock_error_ns", machine.clockErrorNs());
-            fields.put(
-                    "disturbances",
-                    machine.disturbances().stream().map(Profile::fields).toList());
-            return fields;
-        }
-
-        private static Map<String, ?> fields(Disturbance disturbance) {
-            Map<String, Object> fields = new LinkedHashMap<>();
-            fields.put("brick", disturbance.brick());
-            fields.put("cause", disturbance.cause().displayName());
-            fields.put("total_ns", disturbance.elapsedNs());
-            fields.put("share", disturbance.share());
-            fields.put("share_of_p99", disturbance.shareOfTail());
-            return fields;
-        }
-
-        private static Map<String, ?> fields(Range range) {
-            Map<String, Object> fields = new LinkedHashMap<>();
-            fields.put("name", range.name());
-            fields.put("count", range.events());
-            fields.put("total_ns", range.elapsedNs());
-            return fields;
-        }
-
-        private static Map<String, ?> fields(Placement placement) {
-            Map<String, Object> fields = new LinkedHashMap<>();
-            fields.put("brick", placement.brick());
-            fields.put("category", placement.category().displayName());
-            fields.put("source", placement.source().name());
-            fields.put("count", placement.events());
-            fields.put("total_ns", placement.elapsedNs());
-            fields.put("agreement", placement.agreement());
-            return fields;
-        }
-
-        /** The exit code; reports where there is damage, and where there is no brick. */
-        int exitCode(PrintWriter err) {
-            trace.stream()
-                    .flatMap(profile -> profile.omissions().stream())
-                    .filter(omission -> omission.reason() == Omission.Reason.DAMAGE)
-                    .forEach(damage -> Brick.report(
-                            err,
-                            name + " is damaged (offset " + damage.firstOffset() + ": " + damage.name()
-                                    + "); this is what stands before it"));
-            if (!snapshot.bricks().isEmpty()) {
-                return CommandLine.ExitCode.OK;
-            }
-            Brick.report(err, name + " holds no brick that was recorded");
-            return CommandLine.ExitCode.SOFTWARE;
-        }
-    }
-
-    /** How a trace is to be read. The fields are filled by picocli. */
-    static final class TraceOptions {
-
-        @Option(
-                names = "--rules",
-                paramLabel = "FILE",
-                description = "Traces: which kernels are which bricks, a rule in each line such as RmsNorm <- "
-                        + "name=/rms_?norm/i; asked before the built-in rules.")
-        private @Nullable Path rules;
-
-        @Option(
-                names = "--skip-steps",
-                paramLabel = "N",
-                description = "Traces: leave out the first N steps (ProfilerStep#) and what is before them.")
-        private int skipSteps;
-
-        @Option(names = "--keep-warmup", description = "Traces: count what is or looks like warm-up, too.")
-        private boolean keepWarmup;
-
-        @Option(names = "--salvage", description = "Traces: of a damaged one, take what stands before the damage.")
-        private boolean salvage;
-
-        /** Whether an option was set that is for profiles only. */
-        boolean isForProfile() {
-            return rules != null || skipSteps != 0 || keepWarmup;
-        }
-
-        /** Whether any option was set. */
-        boolean isAnySet() {
-            return isForProfile() || salvage;
-        }
-
-        /** Whether to read a damaged trace up to the damage. */
-        boolean salvage() {
-            return salvage;
-        }
-
-        /**
-         * Checks what can be checked without a trace.
-         *
-         * @throws IllegalArgumentException when an option makes no sense; the message names it
-         */
-        void check() {
-            if (skipSteps < 0) {
-                throw new IllegalArgumentException("--skip-steps " + skipSteps + " is negative");
-            }
-        }
-
-        /**
-         * The options for the reader. Compiles the built-in rules, which a report needs no time for.
-         *
-         * @throws IOException when the rules cannot be read
-         * @throws IllegalArgumentException when a rule makes no sense; the message names line and column
-         */
-        ReadOptions toReadOptions() throws IOException {
-            TraceRules all = rules == null
-                    ? TraceRules.builtIn()
-                    : TraceRules.load(required(rules)).then(TraceRules.builtIn());
-            return ReadOptions.defaults()
-                    .withRules(all)
-                    .withSkipSteps(skipSteps)
-                    .withKeepWarmup(keepWarmup)
-                    .withSalvage(salvage);
-        }
-    }
-
-    /** What a file holds, by its content. */
-    private enum Kind {
-        /** A report of ours. */
+    /** The kinds of content. */
+    enum Kind {
+        /** A report of this library. */
         REPORT,
         /** A log of checksums. */
         CHECKSUMS,
-        /** Anything else: the reader of traces knows which, or what is wrong with it. */
+        /** Anything else; the reader of traces recognises the format, or reports the fault. */
         TRACE;
 
         private static final JsonFactory FACTORY = new JsonFactory();
 
         /**
-         * Looks at the keys of the outermost object, up to the first one that decides.
+         * Recognises the kind by the keys of the outermost object, up to the first decisive key.
          *
          * @param head the first bytes
-         * @return the kind; also of what is malformed, so that its reader says why
+         * @return the kind; for malformed content, the kind whose reader reports the fault
          */
         static Kind of(byte[] head) {
             Signs signs = new Signs();
@@ -412,7 +204,7 @@ final class Input {
             return signs.kind();
         }
 
-        /** What was seen so far. */
+        /** The keys seen so far. */
         private static final class Signs {
             private boolean version;
             private boolean bricks;
@@ -434,10 +226,10 @@ final class Input {
                             checksums = value == JsonToken.VALUE_STRING
                                     && json.getText().equals("brick-checksums");
                         default -> {
-                            // Says nothing.
+                            // Not decisive.
                         }
                     }
-                    // What decides may be nearly all of the file: it is not passed over.
+                    // The value of a decisive key may be nearly the whole file, so it is not skipped.
                     if (bricks || events || checksums) {
                         return;
                     }
@@ -449,7 +241,7 @@ final class Input {
                 if (checksums) {
                     return CHECKSUMS;
                 }
-                // A report that is cut off before its bricks is a report.
+                // A report that is truncated before its bricks is still a report.
                 return bricks || (version && !events) ? REPORT : TRACE;
             }
         }

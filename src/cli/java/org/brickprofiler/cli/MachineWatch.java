@@ -19,25 +19,25 @@ import org.brickprofiler.compare.Run;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the machine did besides, while a process ran that this one started and waited for. Read from Linux's
- * {@code /proc} (proc(5)) and {@code /sys} (the kernel's documentation of hwmon and of thermal zones); elsewhere
- * nothing is seen. One thread.
+ * Watches the machine for disturbances while this process waits for a child process. It reads Linux's {@code /proc}
+ * (proc(5)) and {@code /sys} (the kernel's documentation of hwmon and of thermal zones); on other systems it detects
+ * nothing. Not thread-safe.
  */
 final class MachineWatch {
 
     /** The folder that has {@code proc} and {@code sys}. */
     static final Path ROOT = Path.of("/");
 
-    /** Of the processors' time: more was taken by other virtual machines than a quiet host takes. */
+    /** The highest steal time of a quiet host, % of the processors' time. */
     private static final double MOST_STEAL_PERCENT = 1;
 
-    /** Of the processors' time: more was used by other processes than a desktop at rest uses. */
+    /** The highest use by other processes on an idle desktop, % of the processors' time. */
     private static final double MOST_OTHERS_PERCENT = 10;
 
-    /** Where processors begin to protect themselves. */
+    /** The temperature at which processors begin to throttle. */
     private static final double HOT_CELSIUS = 95;
 
-    /** A frequency that much lower than the usual one of the runs is another machine. */
+    /** The ratio to the usual frequency of the runs below which a run counts as throttled. */
     private static final double SLOWED = 0.95;
 
     private static final String STEAL_PERCENT = "steal_pct";
@@ -50,10 +50,10 @@ final class MachineWatch {
 
     private static final int STEAL = 7;
 
-    /** So many are read. Further ones, such as limits of memory, may not fit a {@code long}. */
+    /** The number of fields that are read. Later fields, such as memory limits, may not fit a {@code long}. */
     private static final int FIELDS = 14;
 
-    /** Idle time, and time waiting for a disk. */
+    /** The indices of the idle time and of the time waiting for I/O. */
     private static final List<Integer> REST = List.of(3, 4);
 
     private final Path root;
@@ -69,16 +69,16 @@ final class MachineWatch {
     /**
      * Begins to watch.
      *
-     * @param root where {@code proc} and {@code sys} are, {@code /} but for tests
+     * @param root the folder with {@code proc} and {@code sys}: {@code /}, except in tests
      */
     static MachineWatch begin(Path root) {
         return new MachineWatch(root);
     }
 
     /**
-     * Ends watching, once the process was waited for, and adds what was seen to what is known of the run.
+     * Ends watching and adds the disturbances to the facts of the run. Call it after waiting for the process.
      *
-     * @param known of the run
+     * @param known the facts of the run so far
      */
     RunFacts seen(RunFacts known) {
         Map<String, Double> figures = new TreeMap<>(known.machine());
@@ -127,20 +127,22 @@ final class MachineWatch {
                 Math.max(0, 100.0 * others / all));
     }
 
-    /** The processors' ticks: user, nice, system, idle, iowait, irq, softirq, steal; empty where they are not known. */
+    /**
+     * Returns the processors' ticks: user, nice, system, idle, iowait, irq, softirq, steal; empty if they are unknown.
+     */
     private long[] machineTicks() {
         return numbers(firstLine("proc/stat").replaceFirst("^cpu +", ""));
     }
 
-    /** The ticks of this process and of all that it has waited for, which includes what those have waited for. */
+    /** Returns the ticks of this process and of its descendants that have ended and been waited for. */
     private long ownTicks() {
-        // The name of the program, in parentheses, may hold blanks.
+        // The program's name, in parentheses, may contain blanks.
         long[] fields = numbers(firstLine("proc/self/stat").replaceFirst("^.*\\) \\S ", ""));
         // utime, stime, cutime, cstime: fields 14 to 17, of which the first three are cut off.
         return fields.length < 14 ? 0 : fields[10] + fields[11] + fields[12] + fields[13];
     }
 
-    /** The processors' mean frequency now, MHz, where the system reports one. */
+    /** Returns the processors' current mean frequency, MHz; empty if the system reports none. */
     private OptionalDouble megahertz() {
         try {
             return Files.readAllLines(root.resolve("proc/cpuinfo")).stream()
@@ -153,7 +155,7 @@ final class MachineWatch {
         }
     }
 
-    /** The warmest part now, where the system reports temperatures. */
+    /** Returns the current temperature of the hottest sensor, degrees Celsius; empty if the system reports none. */
     private OptionalDouble celsius() {
         return Stream.concat(
                         readings("sys/class/thermal", "thermal_zone*", "temp"),
@@ -191,7 +193,7 @@ final class MachineWatch {
         }
     }
 
-    /** The first of the numbers in a line. */
+    /** Returns the first of the numbers in a line. */
     private static OptionalDouble first(String line) {
         try {
             return line.isBlank()
@@ -215,13 +217,13 @@ final class MachineWatch {
         }
     }
 
-    // ---- what shows only beside other runs ----
+    // ---- disturbances that show only in comparison with other runs ----
 
     /**
-     * The runs of a side, those marked during which the processors were slower than during others.
+     * Returns the runs of a side; runs with a lower processor frequency than the others are marked as disturbed.
      *
      * @param side the runs of a side
-     * @param other those of the other one
+     * @param other the runs of the other side
      */
     static List<Run> marked(List<Run> side, List<Run> other) {
         double usual = Stream.concat(side.stream(), other.stream())

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.brickprofiler.internal.io.AtomicFile;
 
-/** A file that is written after a long run: what makes that impossible is found before it. Stateless; any thread. */
+/** Checks before a long run that its output file can be written. Stateless; any thread. */
 public final class OutputFile {
 
     private OutputFile() {}

@@ -9,11 +9,11 @@ import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.cli.ProgramRunner.Outcome;
-import org.brickprofiler.compare.Comparison;
-import org.brickprofiler.compare.Comparison.Change;
+import org.brickprofiler.compare.RunComparison;
+import org.brickprofiler.compare.RunComparison.Change;
 
 /**
- * What profiling a program costs, by runs of it with the profiler on and off.
+ * The cost of profiling a program, from runs with the profiler on and off.
  *
  * @param on the runs with it, one or more
  * @param off the runs without it, one or more
@@ -22,10 +22,10 @@ record Overhead(List<Outcome> on, List<Outcome> off) {
 
     private static final double NS_PER_S = 1e9;
 
-    /** Compilers that work for longer than this share of a run are named. */
+    /** The share of a run, %, above which the work of JIT compilers is reported. */
     private static final double MUCH_COMPILING_PERCENT = 10;
 
-    /** Lines for a console. */
+    /** Returns the lines for a console. */
     String text() {
         boolean hasRates = Stream.concat(on.stream(), off.stream())
                 .allMatch(outcome -> outcome.snapshot().isPresent()
@@ -49,7 +49,7 @@ record Overhead(List<Outcome> on, List<Outcome> off) {
                 cost.hasInterval()
                         ? String.format(
                                 Locale.ROOT, "(95 %% interval %+.2f to %+.2f)", cost.lowPercent(), cost.highPercent())
-                        : "(fewer than " + Comparison.FEWEST_FOR_INTERVAL + " runs a side have no interval)",
+                        : "(fewer than " + RunComparison.FEWEST_FOR_INTERVAL + " runs a side have no interval)",
                 on.size(),
                 off.size()));
         text.append(side("without", without, hasRates)).append(side("with it", with, hasRates));
@@ -64,7 +64,7 @@ record Overhead(List<Outcome> on, List<Outcome> off) {
                 : String.format(Locale.ROOT, "  %-8s %.3f s, start and end of the process included\n", which, mean);
     }
 
-    /** What the profiler takes its own cost for. */
+    /** Returns the profiler's own estimate of its cost. */
     private Optional<String> ownAccount() {
         List<ProfileSnapshot> profiles = on.stream()
                 .flatMap(outcome -> outcome.snapshot().stream())
@@ -82,7 +82,7 @@ record Overhead(List<Outcome> on, List<Outcome> off) {
                                 .orElseThrow()));
     }
 
-    /** How much of it may be the compilers' work, which ends in longer runs. */
+    /** Returns the part that may be due to the compilers, and vanishes in longer runs. */
     private String compiling() {
         double percent = on.stream()
                 .flatMap(outcome -> outcome.snapshot().stream())

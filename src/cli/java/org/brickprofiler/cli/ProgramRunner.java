@@ -24,40 +24,42 @@ import org.jspecify.annotations.Nullable;
  */
 final class ProgramRunner {
 
-    /** Where a process finds the file that it is to write its profile to. */
+    /** The variable that names the file for the profile of a process. */
     static final String VARIABLE = "BRICK_PROFILER_OUT";
 
-    /** Where it finds that it is to record nothing. */
+    /** The variable that switches recording off. */
     static final String SWITCH = "BRICK_PROFILER";
 
-    /** Where it finds whether to record percentiles. */
+    /** The variable that asks for percentiles. */
     static final String PERCENTILES = "BRICK_PROFILER_PERCENTILES";
 
     private static final double NS_PER_S = 1e9;
 
-    /** How long a process may take, ns; {@link Long#MAX_VALUE} without a limit. */
+    /** The time limit of a process, ns; {@link Long#MAX_VALUE} without a limit. */
     private final long limitNs;
 
     private volatile @Nullable Process running;
 
+    private volatile boolean stopped;
+
     /**
      * A program to run.
      *
-     * @param command what a shell runs
+     * @param command the shell command
      * @param profiled whether its profiler is on
-     * @param compared whether its profiles are compared: then it records percentiles, unless the environment decides
-     *     that
-     * @param files where its profiles and its output go
+     * @param compared whether its profiles are compared; if so, it records percentiles unless the environment says
+     *     otherwise
+     * @param files the folder for its profiles and its output
      */
     record Program(String command, boolean profiled, boolean compared, Path files) {}
 
     /**
-     * What came of one run.
+     * The outcome of one run.
      *
-     * @param failure why it does not count, in a few words; empty where it does
-     * @param file where its profile is; nothing is there where there is none
-     * @param snapshot its profile, with what the machine did meanwhile; empty where it wrote none
-     * @param elapsedNs how long the process took, from its start to its end, ns
+     * @param failure why the run failed, in a few words; empty if it succeeded
+     * @param file the path of its profile; no such file exists if it wrote none
+     * @param snapshot its profile, with the disturbances of the machine; empty if it wrote none
+     * @param elapsedNs the wall time of the process, ns
      * @param log its output
      */
     record Outcome(String failure, Path file, Optional<ProfileSnapshot> snapshot, long elapsedNs, Path log) {
@@ -66,7 +68,7 @@ final class ProgramRunner {
             return !failure.isEmpty();
         }
 
-        /** What disturbed it, where that is known. */
+        /** Returns the known disturbances of the run. */
         List<String> disturbances() {
             return snapshot.map(each -> each.facts().disturbances()).orElse(List.of());
         }
@@ -75,24 +77,24 @@ final class ProgramRunner {
     /**
      * A runner.
      *
-     * @param limitSeconds how long a process may take before it is ended, s; null without a limit
+     * @param limitSeconds the timeout of a process, s; null for none
      */
     ProgramRunner(@Nullable Double limitSeconds) {
         limitNs = limitSeconds == null ? Long.MAX_VALUE : Math.round(limitSeconds * NS_PER_S);
     }
 
     /**
-     * Runs a program and waits for its end, or ends it at the limit.
+     * Runs a program and waits until it ends, or kills it at the timeout.
      *
-     * @param program what to run
-     * @param name of its files
+     * @param program the program
+     * @param name the name of its files
      * @param measuresRoof whether to measure the machine briefly once it has ended, for its profile
      * @throws IOException when it cannot be started, or a file cannot be written
-     * @throws InterruptedException when somebody interrupts the waiting; the program is ended then
+     * @throws InterruptedException when the thread is interrupted while it waits; the program is killed then
      */
     Outcome run(Program program, String name, boolean measuresRoof) throws IOException, InterruptedException {
         Path files = program.files().toAbsolutePath();
-        // Under a name that is no run's, until the process has ended well.
+        // The file gets its final name only after the process has succeeded.
         Path unfinished = files.resolve("." + name + ".json");
         Path file = files.resolve(name + ".json");
         Path log = files.resolve(name + ".log");
@@ -134,7 +136,7 @@ final class ProgramRunner {
         return new Outcome("", file, Optional.of(snapshot), elapsedNs, log);
     }
 
-    /** The profiles of further processes of a run, which the library writes beside the first one. */
+    /** Returns the profiles of further processes of a run, which the library writes beside the first one. */
     private static List<Path> besideFiles(Path files, String name) throws IOException {
         List<Path> found = new ArrayList<>();
         try (DirectoryStream<Path> each = Files.newDirectoryStream(files, "." + name + "-*.json")) {
@@ -143,7 +145,10 @@ final class ProgramRunner {
         return found;
     }
 
-    /** Why a run with profiles of several processes does not count: nobody knows which one is to be compared. */
+    /**
+     * Returns why a run fails if several processes wrote profiles: it is unknown which one to compare. Empty for one
+     * process.
+     */
     private static String severalProcesses(Path files, String name) throws IOException {
         int further = besideFiles(files, name).size();
         return further == 0
@@ -152,7 +157,7 @@ final class ProgramRunner {
                         + ": a run is one process, so unset the variable for the others";
     }
 
-    /** The exit code; empty if the process was ended at the limit. */
+    /** Returns the exit code; empty if the process was ended at the limit. */
     private OptionalInt execute(Program program, Path profile, Path log) throws IOException, InterruptedException {
         boolean isWindows = System.getProperty("os.name", "").startsWith("Windows");
         ProcessBuilder builder = isWindows
@@ -171,16 +176,33 @@ final class ProgramRunner {
         running = process;
         process.getOutputStream().close();
         try {
-            return process.waitFor(limitNs, TimeUnit.NANOSECONDS)
-                    ? OptionalInt.of(process.exitValue())
-                    : OptionalInt.empty();
+            boolean ended = !stopped && process.waitFor(limitNs, TimeUnit.NANOSECONDS);
+            if (stopped) {
+                awaitEndOfVirtualMachine();
+            }
+            return ended ? OptionalInt.of(process.exitValue()) : OptionalInt.empty();
         } finally {
             kill();
             running = null;
         }
     }
 
-    /** Ends the process that runs, and what it has started. Any thread. */
+    /**
+     * Blocks once the JVM is exiting. The shell of a killed program may exit with code 0, but its run must not count,
+     * and no further run may start.
+     */
+    private void awaitEndOfVirtualMachine() throws InterruptedException {
+        kill();
+        Thread.sleep(Long.MAX_VALUE);
+    }
+
+    /** Kills the running process because the JVM exits, and prevents further runs. Any thread. */
+    void stop() {
+        stopped = true;
+        kill();
+    }
+
+    /** Kills the running process and its descendants. Any thread. */
     void kill() {
         Process process = running;
         if (process != null) {

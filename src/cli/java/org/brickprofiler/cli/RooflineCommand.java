@@ -17,27 +17,27 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Measures what this machine can do at most. */
+/** Measures the compute and bandwidth limits of this machine. */
 @Command(
         name = "roofline",
         sortOptions = false,
         usageHelpWidth = 100,
-        description =
-                "Measures what this machine can do at most: how fast working sets of every size are read and gone "
-                        + "over, which shows each cache level and the memory, and the rate of fused multiply-adds; by one thread "
-                        + "and by all. Prints it, and stores it for report. Takes about half a minute and all processors: leave "
-                        + "the machine alone meanwhile. Memory is measured with up to half of the heap; -Xmx makes that larger.",
+        description = "Measures the limits of this machine, for one thread and for all: the bandwidth for working sets "
+                + "of every size, which shows each cache level and the memory, and the rate of fused "
+                + "multiply-adds. Prints them, and stores them for brick report. The measurement takes about half "
+                + "a minute and all processors; run nothing else meanwhile. It tests the memory with up to half of "
+                + "the heap; -Xmx raises this.",
         optionListHeading = "%nOptions:%n",
         footerHeading = "%nExamples:%n",
         footer = {
-            "  How far do the bricks of a run stay below what the machine can do?",
+            "  The distance of each brick of a run to the limits of the machine:",
             "    brick roofline --out roof.json",
             "    brick demo --tokens 200 --json run.json",
             "    brick report run.json --roofline roof.json --threads 2"
         })
 final class RooflineCommand implements Callable<Integer> {
 
-    /** Where a machine is stored unless something else is said. */
+    /** The default file of a measured machine. */
     static final String USUAL_FILE = "brick-roof.json";
 
     private final Path root;
@@ -46,7 +46,7 @@ final class RooflineCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--out", paramLabel = "FILE", description = "Where to store it (${DEFAULT-VALUE}).")
+    @Option(names = "--out", paramLabel = "FILE", description = "The file for the result (${DEFAULT-VALUE}).")
     private Path file = Path.of(USUAL_FILE);
 
     @SuppressWarnings("unused") // picocli reads it
@@ -61,41 +61,43 @@ final class RooflineCommand implements Callable<Integer> {
     /**
      * A command.
      *
-     * @param root where {@code proc} and {@code sys} are
-     * @param probe measures the machine with at most so many bytes
+     * @param root the folder with {@code proc} and {@code sys}
+     * @param probe measures the machine, using at most the given number of bytes
      */
     RooflineCommand(Path root, LongFunction<MachineRoof> probe) {
         this.root = root;
         this.probe = probe;
     }
 
-    /** What sets a profile against a machine, as options of a command that reads a profile. */
+    /** Options of a command that compares a profile with a measured machine. */
     static final class Options {
 
         @Option(
                 names = "--roofline",
                 paramLabel = "ROOF",
-                description = "Show how far the bricks stay below what the machine can do: a file of brick roofline.")
+                description = "Print the distance of the bricks to the limits of the machine; ROOF is a file of brick "
+                        + "roofline.")
         private @Nullable Path machine;
 
         @Option(
                 names = "--threads",
                 paramLabel = "N",
-                description = "With --roofline: threads that work on one brick together (all that the machine has).")
+                description =
+                        "With --roofline: the number of threads that work on one brick together (all of the machine).")
         private @Nullable Integer threads;
 
         /**
-         * Where the bricks of a profile stand.
+         * Returns the bricks of a profile beside their roofs.
          *
-         * @return null where nobody asked
+         * @return null if the option was not given
          * @throws IOException when the machine's file cannot be read
-         * @throws IllegalArgumentException when the options make no sense
+         * @throws IllegalArgumentException when the options are invalid
          */
         @Nullable
         BrickRoofline of(ProfileSnapshot snapshot) throws IOException {
             if (machine == null) {
                 if (threads != null) {
-                    throw new IllegalArgumentException("--threads " + threads + " has a meaning with --roofline only");
+                    throw new IllegalArgumentException("--threads " + threads + " requires --roofline");
                 }
                 return null;
             }

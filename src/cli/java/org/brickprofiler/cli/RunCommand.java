@@ -22,8 +22,8 @@ import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.cli.ProgramRunner.Outcome;
 import org.brickprofiler.cli.ProgramRunner.Program;
-import org.brickprofiler.compare.Comparison;
 import org.brickprofiler.compare.Run;
+import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.report.JsonReport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -35,8 +35,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * Runs two commands in turns, collects the profiles that they write, and compares them; or one, with its profiler and
- * without.
+ * Runs two commands alternately, and collects and compares their profiles; or runs one command with the profiler on and
+ * off.
  */
 @Command(
         name = "run",
@@ -51,23 +51,23 @@ import picocli.CommandLine.Spec;
             "                 [--fail-on-regression=PERCENT]",
             "                 (--overhead=CMD | --before=CMD --after=CMD) [--json | --markdown | --html=OUT]"
         },
-        description = "Runs two commands in turns, in random order, collects the profile that each writes to the file "
-                + "named by the variable BRICK_PROFILER_OUT, and compares them. The variable "
-                + "BRICK_PROFILER_PERCENTILES asks for percentiles, so that a few interrupted samples do not count. Each is run with BRICK_PROFILER=off, "
-                + "too, for the tokens per second that it has without being profiled. What was collected stays in a "
-                + "folder, also after Ctrl-C. An engine needs no code for this: the library writes that file when the "
-                + "process ends.",
+        description = "Runs two commands alternately in random order, collects the profile that each writes to the "
+                + "file named by the variable BRICK_PROFILER_OUT, and compares the profiles. The library writes "
+                + "this file when the process ends, so an engine needs no code for it. The variable "
+                + "BRICK_PROFILER_PERCENTILES requests percentiles, which a few interrupted samples do not change. "
+                + "Each command also runs with BRICK_PROFILER=off, for its tokens per second without profiling. "
+                + "The collected runs stay in a folder, also after Ctrl-C.",
         optionListHeading = "%nOptions:%n",
         footerHeading = "%nExamples:%n",
         footer = {
-            "  What does half the threads cost?",
+            "  The cost of half the threads:",
             "    brick run -n 10 --before \"brick demo --tokens 200\" \\",
             "        --after \"brick demo --tokens 200 --threads 1\" --across-environments",
-            "  Until a change of 3 %% would have been found, in 40 runs a side at most:",
+            "  Until the runs would show a change of 3 %%, with at most 40 runs per side:",
             "    brick run --until 3 --most 40 --before ./old.sh --after ./new.sh",
-            "  Look again at what was collected:",
+            "  Compare the collected runs again:",
             "    brick compare brick-runs/before -- brick-runs/after",
-            "  What does it cost to profile it?",
+            "  The cost of profiling:",
             "    brick run --overhead \"brick demo --tokens 200\""
         })
 final class RunCommand implements Callable<Integer> {
@@ -76,7 +76,7 @@ final class RunCommand implements Callable<Integer> {
     private static final String AFTER = "after";
     private static final List<String> SIDES = List.of(BEFORE, AFTER);
 
-    /** What is added to the name of a side for its runs without the profiler. */
+    /** The suffix of a side's folder for its runs without the profiler. */
     private static final String WITHOUT = "-off";
 
     private static final String PROFILED = "on";
@@ -88,12 +88,12 @@ final class RunCommand implements Callable<Integer> {
             ". The library writes it at the end of a process in which a profiler was switched on "
                     + "(enable) and that was not killed";
 
-    /** Before nothing can be said of so few runs. */
+    /** The fewest runs per side from which {@code --until} can be evaluated. */
     private static final int FEWEST_FOR_UNTIL = 4;
 
     private static final double NS_PER_S = 1e9;
 
-    /** Some 30 years, which fit a {@code long} of nanoseconds. */
+    /** The largest timeout, about 30 years, which fits a {@code long} of nanoseconds. */
     private static final double MOST_SECONDS = 1e9;
 
     @Spec
@@ -102,49 +102,56 @@ final class RunCommand implements Callable<Integer> {
     @ArgGroup(multiplicity = "1")
     private Commands commands = new Commands();
 
-    @Option(names = "-n", paramLabel = "N", description = "Runs a side (${DEFAULT-VALUE}).")
+    @Option(names = "-n", paramLabel = "N", description = "Number of runs per side (${DEFAULT-VALUE}).")
     private int runs = 10;
 
     @Option(
             names = "--warmup",
             paramLabel = "N",
-            description = "Runs a side before those, which do not count (${DEFAULT-VALUE}).")
+            description = "Number of runs per side before the counted ones (${DEFAULT-VALUE}).")
     private int warmup = 1;
 
     @Option(
             names = "--until",
             paramLabel = "PERCENT",
-            description = "Go on until a change of that size of any brick with 1 %% of the time would have been found.")
+            description =
+                    "Continue until the runs would show a change of this size, for each brick with 1 %% of the time "
+                            + "or more.")
     private @Nullable Double until;
 
-    @Option(names = "--most", paramLabel = "N", description = "With --until: most runs a side (${DEFAULT-VALUE}).")
+    @Option(
+            names = "--most",
+            paramLabel = "N",
+            description = "With --until: the largest number of runs per side (${DEFAULT-VALUE}).")
     private int most = 50;
 
     @Option(
             names = "--limit",
             paramLabel = "SECONDS",
-            description = "End a run that takes longer; it counts as failed (no limit).")
+            description = "End a run after this time; the run counts as failed (no limit).")
     private @Nullable Double limitSeconds;
 
     @Option(
             names = "--out",
             paramLabel = "FOLDER",
-            description = "Where profiles and the commands' output go; new or empty without --add (${DEFAULT-VALUE}).")
+            description =
+                    "The folder for profiles and the output of the commands; it must be new or empty without --add "
+                            + "(${DEFAULT-VALUE}).")
     private Path folder = Path.of("brick-runs");
 
     @Option(
             names = "--add",
             description =
-                    "Add runs of the same two commands to those in the folder, and compare all of them; --most counts "
-                            + "both.")
+                    "Add runs of the same two commands to the runs in the folder, and compare all of them; --most "
+                            + "counts all.")
     private boolean adds;
 
     @Option(
             names = "--roofline",
             paramLabel = "ROOF",
             description =
-                    "Where there is this file of brick roofline, measure the machine for a second beside each run, so "
-                            + "that report notices one that has changed (${DEFAULT-VALUE}).")
+                    "If this file of brick roofline exists, measure the machine for a second with each run, so that "
+                            + "brick report detects a change of its speed (${DEFAULT-VALUE}).")
     private Path roof = Path.of(RooflineCommand.USUAL_FILE);
 
     @Mixin
@@ -163,8 +170,8 @@ final class RunCommand implements Callable<Integer> {
                 names = "--overhead",
                 paramLabel = "CMD",
                 description =
-                        "In place of two sides: runs a shell command with its profiler on and off, and prints what "
-                                + "profiling it costs, of its tokens per second where it reports them, else of its wall time.")
+                        "In place of two sides: run one shell command with its profiler on and off, and print the cost "
+                                + "of profiling, in tokens per second if the command reports them, otherwise in wall time.")
         private @Nullable String overhead;
     }
 
@@ -185,19 +192,19 @@ final class RunCommand implements Callable<Integer> {
         private String after = "";
     }
 
-    /** Of {@link #call}. */
+    /** Runs the programs; set by {@link #call}. */
     private ProgramRunner runner = new ProgramRunner(null);
 
-    /** By the name of the folder that its files are in. */
+    /** The programs by the name of their folder. */
     private final Map<String, Program> programs = new LinkedHashMap<>();
 
-    /** Of each program, what counts. */
+    /** The counted runs of each program. */
     private final Map<String, List<Outcome>> collected = new HashMap<>();
 
     /** The number of the last run in the folder before this command; 0 without one. */
     private int lastNumber;
 
-    /** How many runs of the side with fewer of them were in the folder before. */
+    /** The number of earlier runs in the folder, on the side with fewer runs. */
     private int added;
 
     private int counted;
@@ -234,7 +241,7 @@ final class RunCommand implements Callable<Integer> {
             runAll();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted; what was collected is in " + folder, e);
+            throw new IOException("interrupted; the collected runs are in " + folder, e);
         } finally {
             runner.kill();
             Runtime.getRuntime().removeShutdownHook(stopped);
@@ -252,8 +259,7 @@ final class RunCommand implements Callable<Integer> {
         }
         if (isOverhead() && (until != null || adds || options.isAnySet())) {
             throw new IllegalArgumentException(
-                    "--overhead compares nothing: the only options beside it are -n, --warmup "
-                            + "and --out, and --limit");
+                    "--overhead runs one command: it can be combined only with -n, --warmup, --out " + "and --limit");
         }
         if (limitSeconds != null && !(limitSeconds > 0 && limitSeconds <= MOST_SECONDS)) {
             throw new IllegalArgumentException(
@@ -267,12 +273,12 @@ final class RunCommand implements Callable<Integer> {
         } else if (Files.isDirectory(folder)) {
             try (Stream<Path> there = Files.list(folder)) {
                 if (!adds && there.findAny().isPresent()) {
-                    throw new IllegalArgumentException("cannot write to " + folder
-                            + ": it holds something already (--add adds runs of the same commands)");
+                    throw new IllegalArgumentException(
+                            "cannot write to " + folder + ": it is not empty (--add adds runs of the same commands)");
                 }
             }
         } else if (Files.exists(folder)) {
-            throw new IllegalArgumentException("cannot write to " + folder + ": it is no folder");
+            throw new IllegalArgumentException("cannot write to " + folder + ": it is not a folder");
         }
     }
 
@@ -298,7 +304,7 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /** The commands by side, as the folder keeps them. */
+    /** Returns the commands by side, as the folder keeps them. */
     private Map<String, String> commandTexts() {
         Map<String, String> texts = new LinkedHashMap<>();
         programs.forEach((name, program) -> {
@@ -323,7 +329,7 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /** Ends the command if a side cannot have a run that counts, before hundreds of runs show that. */
+    /** Runs the warm-up, and fails early if a command fails in it, rather than after many runs. */
     private void warmUp() throws IOException, InterruptedException {
         Set<String> failing = new TreeSet<>(programs.keySet());
         for (int left = warmup; left > 0; left--) {
@@ -337,7 +343,7 @@ final class RunCommand implements Callable<Integer> {
                 boolean wroteNone = outcome.failure().equals(WROTE_NONE);
                 if (wroteNone || left == 1) {
                     throw new IllegalArgumentException("the command of " + name + " " + outcome.failure()
-                            + " in its warm-up, so no run that counts was begun; its output is in " + outcome.log()
+                            + " in its warm-up, so no counted run was started; its output is in " + outcome.log()
                             + (wroteNone ? NEEDED : ""));
                 }
             }
@@ -412,7 +418,7 @@ final class RunCommand implements Callable<Integer> {
         return outcome;
     }
 
-    /** Ends running programs without their profiler where that shows nothing. */
+    /** Stops the runs without the profiler if they cannot give a rate to compare. */
     private void checkWithout(Optional<ProfileSnapshot> snapshot) {
         String useless = "";
         if (snapshot.isPresent() && !snapshot.get().bricks().isEmpty()) {
@@ -432,7 +438,7 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /** A run of a side, with the tokens per second of the run without its profiler in the same round. */
+    /** Returns a run of a side, with the tokens per second of the run without its profiler in the same round. */
     private static Outcome beside(Outcome outcome, @Nullable Outcome without) throws IOException {
         Optional<Double> rate =
                 without == null ? Optional.empty() : without.snapshot().flatMap(RunCommand::tokensPerSec);
@@ -452,12 +458,12 @@ final class RunCommand implements Callable<Integer> {
 
     /** After Ctrl-C. */
     private void stop() {
-        runner.kill();
+        runner.stop();
         Brick.report(
                 spec.commandLine().getErr(),
                 isOverhead()
-                        ? "stopped; what was collected is in " + folder
-                        : "stopped; this compares what was collected: brick compare " + folder.resolve(BEFORE) + " -- "
+                        ? "stopped; the collected runs are in " + folder
+                        : "stopped; to compare the collected runs: brick compare " + folder.resolve(BEFORE) + " -- "
                                 + folder.resolve(AFTER));
     }
 
@@ -482,7 +488,7 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /** What the virtual machine of a run was busy with beside the program. */
+    /** Returns the times of garbage collection and compilation of a run. */
     private static String machineTimes(Outcome outcome) {
         return outcome.snapshot().stream()
                 .flatMap(snapshot -> snapshot.facts().virtualMachines().stream())
@@ -498,7 +504,7 @@ final class RunCommand implements Callable<Integer> {
                 : String.format(Locale.ROOT, "%d min", TimeUnit.SECONDS.toMinutes(Math.round(seconds)) + 1);
     }
 
-    // ---- what came of them ----
+    // ---- results ----
 
     private int result() throws IOException {
         PrintWriter err = spec.commandLine().getErr();
@@ -520,10 +526,10 @@ final class RunCommand implements Callable<Integer> {
         return options.print(comparison(), spec.commandLine());
     }
 
-    private Comparison comparison() {
+    private RunComparison comparison() {
         List<Run> before = runs(BEFORE);
         List<Run> after = runs(AFTER);
-        return Comparison.of(
+        return RunComparison.of(
                 MachineWatch.marked(before, after), MachineWatch.marked(after, before), options.toOptions());
     }
 

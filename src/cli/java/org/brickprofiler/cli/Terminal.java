@@ -10,15 +10,15 @@ import me.tongfei.progressbar.ProgressBarStyle;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.jspecify.annotations.Nullable;
 
-/** What is known of the other end of the standard output. Stateless; any thread. */
+/** Properties of the terminal at the standard output. Stateless; any thread. */
 public final class Terminal {
 
     private Terminal() {}
 
     /**
-     * Whether a person watches.
+     * Returns whether the process is used interactively.
      *
-     * @return false where input or output is a file or a pipe
+     * @return false if input or output is a file or a pipe
      */
     @SuppressWarnings("SystemConsoleNull") // null before Java 22; from then on isTerminal answers
     public static boolean isInteractive() {
@@ -26,7 +26,10 @@ public final class Terminal {
         return console != null && isTerminal(console);
     }
 
-    /** From Java 22 on there is a console without a terminal, too, and it has a method that says so. */
+    /**
+     * Returns whether a console is a terminal. From Java 22 on a console exists without a terminal, too; its method
+     * {@code isTerminal} tells.
+     */
     private static boolean isTerminal(Console console) {
         try {
             return (boolean) Console.class.getMethod("isTerminal").invoke(console);
@@ -35,10 +38,10 @@ public final class Terminal {
         }
     }
 
-    /** A bar with the remaining time while a long input is read, gone when that is done. One thread. */
+    /** A progress bar with the remaining time while a long input is read; removed at the end. Not thread-safe. */
     static final class InputBar implements ReadOptions.Progress, AutoCloseable {
 
-        /** Less is read before a bar could be. */
+        /** The size from which a bar is shown; smaller files are read before one would appear. */
         static final long LONG_BYTES = 8L << 20;
 
         private static final int COLUMNS = 79;
@@ -52,10 +55,10 @@ public final class Terminal {
         }
 
         /**
-         * A bar on the terminal, if there is one.
+         * Returns a bar on the terminal, if there is one.
          *
          * @param file what is read
-         * @param bytes its size; 0 where that is not known
+         * @param bytes its size; 0 if unknown
          * @return the bar; one that draws nothing where nobody watches or the file is short
          */
         static InputBar of(Path file, long bytes) {
@@ -63,7 +66,7 @@ public final class Terminal {
         }
 
         /**
-         * A bar for a file.
+         * Returns a bar for a file.
          *
          * @param file what is read
          * @param bytes its size
@@ -86,7 +89,7 @@ public final class Terminal {
             return new InputBar(bar, terminal);
         }
 
-        /** Starts no new line in the end: the bar's own is emptied. */
+        /** Clears the bar's line at the end instead of starting a new line. */
         private static final class OneLine extends ConsoleProgressBarConsumer {
             OneLine(PrintStream terminal) {
                 super(terminal, COLUMNS);
@@ -109,7 +112,7 @@ public final class Terminal {
         public void close() {
             if (bar != null) {
                 bar.close();
-                // Not left to the bar, which does not do it where it is closed before its second drawing.
+                // The bar itself does not clear its line if it is closed before its second drawing.
                 terminal.print("\r" + " ".repeat(COLUMNS) + "\r");
                 terminal.flush();
             }

@@ -1,6 +1,6 @@
 /**
- * The command line {@code brick}: {@link org.brickprofiler.cli.Brick} is its main class. It is in the jar with the
- * classifier {@code cli}, with all that it needs, and no part of the library.
+ * The command line {@code brick}: {@link org.brickprofiler.cli.Brick} is its main class. The jar with the classifier
+ * {@code cli} contains it with its dependencies; the library's jar does not.
  */
 @NullMarked
 package org.brickprofiler.cli;

@@ -125,12 +125,12 @@ final class Attention {
             System.arraycopy(qkv, from + length, values[position], 0, length);
         }
 
-        /** The keys of a position, head after head. */
+        /** Returns the keys of a position, head after head. */
         float[] keys(int position) {
             return keys[position];
         }
 
-        /** The values of a position, head after head. */
+        /** Returns the values of a position, head after head. */
         float[] values(int position) {
             return values[position];
         }

@@ -25,29 +25,29 @@ import org.brickprofiler.spi.NanoClock;
  */
 record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit, ProfileSnapshot snapshot) {
 
-    /** How many tokens are kept to be shown. */
+    /** The number of tokens that are kept for display. */
     static final int SHOWN_TOKENS = 12;
 
     /** The token that begins every sequence. */
     static final int BEGIN_OF_SEQUENCE = 0;
 
     /**
-     * When decoding ends: at a number of tokens or after a time, whichever comes first. The warm-up is part of neither.
+     * The limit of decoding: a number of tokens or a time, whichever is reached first. The warm-up counts for neither.
      *
      * @param tokens most tokens, at least 1
      * @param ns time after which no further token is begun, ns; at least one is
      */
     record Limit(int tokens, long ns) {
 
-        /** That no time ends it. */
+        /** No limit of time. */
         static final long NO_TIME = Long.MAX_VALUE;
 
-        /** Whether so many tokens, which took so many ns, are all. */
+        /** Returns whether the limit is reached after a number of tokens and a time. */
         boolean isReached(int decoded, long elapsedNs) {
             return decoded >= tokens || (decoded > 0 && elapsedNs >= ns);
         }
 
-        /** Which of the two ended a run of so many tokens. */
+        /** Returns which of the two limits ended a run. */
         String ending(int decoded) {
             return decoded >= tokens
                     ? "Ended by the number of tokens."
@@ -104,12 +104,12 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
         return new DecodeRun(List.copyOf(firstTokens), decoded, wallNs, limit, profiler.snapshot());
     }
 
-    /** The same run, of which more is known by now. */
+    /** Returns this run with a more complete snapshot. */
     DecodeRun with(ProfileSnapshot known) {
         return new DecodeRun(firstTokens, tokens, wallNs, limit, known);
     }
 
-    /** The same with what was measured of the machine beside it. */
+    /** Returns this run with measured figures of the machine. */
     DecodeRun withMachine(Map<String, Double> figures) {
         RunFacts facts = snapshot.facts();
         return new DecodeRun(
@@ -120,7 +120,7 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
                 snapshot.withFacts(facts.withMachine(figures, facts.disturbances())));
     }
 
-    /** What the bricks had to do follows from the positions alone, so that no token has to wait for it. */
+    /** Records the work of the bricks. It follows from the positions alone, so no token waits for it. */
     private static void recordWork(ModelConfig config, BrickProfiler profiler, int from, int tokens) {
         WorkModel model = config.work();
         for (int position = from; position < from + tokens; position++) {
@@ -149,7 +149,7 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
         out.println(TextReport.render(snapshot).stripTrailing());
     }
 
-    /** Tokens per second of wall time. */
+    /** Returns the tokens per second of wall time. */
     double tokensPerSec() {
         return tokensPerSec(tokens, wallNs);
     }

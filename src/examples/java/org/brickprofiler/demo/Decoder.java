@@ -32,7 +32,7 @@ import org.brickprofiler.demo.Pass.Step;
 final class Decoder implements AutoCloseable {
 
     /**
-     * What watches a decoder at work, and what is done to it.
+     * The instruments that observe a decoder or change its work.
      *
      * @param runner runs its bricks
      * @param tiles times its tiles
@@ -40,11 +40,11 @@ final class Decoder implements AutoCloseable {
      */
     record Instruments(PassRunner runner, TiledProduct.Probe tiles, UnaryOperator<Pass> fault) {
 
-        /** Nothing watches: no call of a profiler is made. */
+        /** No instruments: no call of a profiler is made. */
         static final Instruments NONE =
                 new Instruments(PassRunner.PLAIN, TiledProduct.Probe.NONE, UnaryOperator.identity());
 
-        /** A profiler watches, as far as it is switched on. */
+        /** Returns instruments with which a profiler watches. */
         static Instruments of(BrickProfiler profiler) {
             return new Instruments(
                     new PassRunner.Profiled(profiler),
@@ -138,17 +138,17 @@ final class Decoder implements AutoCloseable {
         return token;
     }
 
-    /** The shape of the model. */
+    /** Returns the shape of the model. */
     ModelConfig config() {
         return config;
     }
 
-    /** The model. */
+    /** Returns the model. */
     Weights weights() {
         return weights;
     }
 
-    /** The logits of the last pass, one per token; a copy. */
+    /** Returns the logits of the last pass, one per token; a copy. */
     float[] logits() {
         return logits.clone();
     }

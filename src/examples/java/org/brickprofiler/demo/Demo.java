@@ -5,7 +5,6 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
@@ -25,8 +24,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * Decodes tokens with a small transformer of random weights and prints where the time went. Exit code 0, 1 where there
- * is no such device or it computes something else, or 2 after bad input; the last two are reported in one line.
+ * Decodes tokens with a small transformer of random weights and prints where the time went. Exit code 0; 1 if the
+ * device is missing or its results differ; 2 for bad input. Errors are reported in one line.
  */
 @CommandLine.Command(
         name = "demo",
@@ -48,7 +47,8 @@ import picocli.CommandLine.Spec;
             "    mvn -q compile exec:java -Dexec.args=\"--kv-heads 8 --no-tiles\"",
             "  A timeline for Perfetto, and the graph of one pass:",
             "    mvn -q compile exec:java -Dexec.args=\"--tokens 50 --trace pass.pftrace --graph pass.dot\"",
-            "  On a CUDA device, compared with the processor; the jar brings the driver's binding:",
+            "  On an OpenCL or CUDA device, compared with the processor:",
+            "    mvn -q compile exec:java -Dexec.args=\"--device opencl\"",
             "    java -jar target/brick-profiler-*-cli.jar demo --device cuda",
             "  Checksums of every brick, with one value changed on purpose:",
             "    mvn -q compile exec:java -Dexec.args=\"--tokens 5 --checksums b.jsonl --perturb 1:RmsNorm\""
@@ -88,6 +88,7 @@ public final class Demo implements Callable<Integer> {
             "    brick demo --tokens 50 --trace pass.pftrace --graph pass.dot",
             "  On a GPU: the processor's results, each brick's time on the device, and what watching costs:",
             "    brick demo --device cuda --tokens 200",
+            "    brick demo --device opencl:0 --tokens 200",
             "  Checksums of every brick, with one value changed on purpose, and where that shows:",
             "    brick demo --tokens 5 --checksums a.jsonl",
             "    brick demo --tokens 5 --checksums b.jsonl --perturb 1:RmsNorm",
@@ -124,8 +125,8 @@ public final class Demo implements Callable<Integer> {
     }
 
     /**
-     * The command, with one line for every kind of bad input: on its own, or to be a command of another program, after
-     * whose name its messages are then called.
+     * Returns the command, with one line for every kind of bad input: on its own, or to be a command of another
+     * program, after whose name its messages are then called.
      *
      * @return a new one each time; one thread
      */
@@ -154,16 +155,16 @@ public final class Demo implements Callable<Integer> {
     @Override
     public Integer call() {
         try {
-            OptionalInt device = options.cudaDevice();
-            return device.isPresent() ? onDevice(device.getAsInt()) : onProcessor();
+            Optional<DeviceChoice> device = options.device();
+            return device.isPresent() ? onDevice(device.get()) : onProcessor();
         } catch (IllegalArgumentException badInput) {
             return refuse(spec.commandLine(), badInput);
         }
     }
 
     /** Leaves alone what does not exist: without a device nothing is prepared, and no file is looked at. */
-    private int onDevice(int ordinal) {
-        Optional<String> missing = Gpu.missing(ordinal);
+    private int onDevice(DeviceChoice device) {
+        Optional<String> missing = device.missing();
         if (missing.isPresent()) {
             report(spec.commandLine(), missing.get());
             return CommandLine.ExitCode.SOFTWARE;
@@ -176,7 +177,7 @@ public final class Demo implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         try (Decoder reference = decoder(Decoder.Instruments.NONE)) {
             describe(reference.config(), out);
-            DecodeRun run = new DeviceDemo(options, reference, out).run(ordinal, this::progress);
+            DecodeRun run = new DeviceDemo(options, reference, out).run(device, this::progress);
             writeResults(run, HtmlReport.of(run.snapshot()), out);
         } catch (DeviceFailure failed) {
             report(spec.commandLine(), String.valueOf(failed.getMessage()));
@@ -266,7 +267,7 @@ public final class Demo implements Callable<Integer> {
             Weights weights = Weights.random(config, options.seed());
             return new Decoder(weights, sampler, options.threads(), instruments);
         } catch (OutOfMemoryError e) {
-            // How much of the heap large arrays can use is up to the collector: only trying shows it.
+            // The collector decides how much of the heap large arrays can use, so only an attempt shows it.
             throw tooLarge(config);
         }
     }

@@ -2,15 +2,12 @@ package org.brickprofiler.demo;
 
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.brickprofiler.SyncMode;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** What a person may choose. The fields are filled by picocli; the methods check them and build from them. */
+/** The options of the demonstration. picocli fills the fields; the methods check them and build from them. */
 final class DemoOptions {
 
     private static final int MOST_THREADS = 256;
@@ -23,13 +20,13 @@ final class DemoOptions {
     private static final int MOST_SECONDS = 1_000_000;
     private static final double NS_PER_S = 1e9;
 
-    private static final Pattern DEVICE = Pattern.compile("cpu|cuda(?::(\\d{1,4}))?");
-
     @Option(
             names = "--device",
             paramLabel = "DEVICE",
-            description = "Where to compute: cpu, cuda or cuda:N (${DEFAULT-VALUE}). A device's results are compared "
-                    + "with the processor's, and so are the ways to watch it.")
+            description =
+                    "Where to compute: cpu, cuda, cuda:N, opencl or opencl:N (${DEFAULT-VALUE}); brick devices lists "
+                            + "the numbers. A device's results are compared with the processor's, and the costs of the sync "
+                            + "modes with each other.")
     private String device = "cpu";
 
     @Option(names = "--layers", paramLabel = "N", description = "Layers (${DEFAULT-VALUE}).")
@@ -165,7 +162,7 @@ final class DemoOptions {
             description = "Measure afterwards what timing a brick costs, for brick report --net.")
     private boolean calibrate;
 
-    /** Whether to measure what timing a brick costs. */
+    /** Returns whether to measure what timing a brick costs. */
     boolean calibrate() {
         return calibrate;
     }
@@ -183,24 +180,25 @@ final class DemoOptions {
     }
 
     /**
-     * The number of the CUDA device to compute on.
+     * Returns the device to compute on.
      *
      * @return empty for the processor
-     * @throws IllegalArgumentException when there is no such kind of device, or an option is set that it has no use for
+     * @throws IllegalArgumentException if there is no such kind of device, or a device cannot use an option that is set
      */
-    OptionalInt cudaDevice() {
-        Matcher parts = DEVICE.matcher(device);
-        if (!parts.matches()) {
-            throw new IllegalArgumentException("device '" + device + "' is not cpu, cuda or cuda:N");
-        }
+    Optional<DeviceChoice> device() {
         if (device.equals("cpu")) {
-            return OptionalInt.empty();
+            return Optional.empty();
+        }
+        Optional<DeviceChoice> choice = DeviceChoice.parse(device);
+        if (choice.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "--device '" + device + "' is not cpu, cuda, cuda:N, opencl or opencl:N");
         }
         if (calibrate || Stream.of(trace, jfr, graph, checksums, perturb, slow).anyMatch(option -> option != null)) {
             throw new IllegalArgumentException("--device " + device
                     + " excludes --trace, --jfr, --graph, --checksums, --perturb, --slow and --calibrate");
         }
-        return OptionalInt.of(parts.group(1) == null ? 0 : Integer.parseInt(parts.group(1)));
+        return choice;
     }
 
     private static void requireInRange(String what, int value, int smallest, int largest) {
@@ -219,9 +217,8 @@ final class DemoOptions {
     }
 
     /**
-     * When decoding ends.
-     *
-     * @throws IllegalArgumentException when the time makes no sense; the message names it
+     * Returns the limit of decoding. @throws IllegalArgumentException when the time makes no sense; the message names
+     * it
      */
     DecodeRun.Limit limit() {
         if (seconds != null && !(seconds > 0 && seconds <= MOST_SECONDS)) {
@@ -293,7 +290,7 @@ final class DemoOptions {
     }
 
     /**
-     * The deliberate fault, if there is to be one.
+     * Returns the deliberate fault, if one is chosen.
      *
      * @throws IllegalArgumentException when it makes no sense; the message says why
      */
@@ -302,7 +299,7 @@ final class DemoOptions {
     }
 
     /**
-     * The deliberate waste of time, if there is to be one.
+     * Returns the deliberate waste of time, if one is chosen.
      *
      * @throws IllegalArgumentException when it makes no sense; the message says why
      */

@@ -17,34 +17,34 @@ import static org.brickprofiler.BrickId.RMS_NORM;
 import static org.brickprofiler.BrickId.ROPE_EMBEDDING;
 import static org.brickprofiler.BrickId.UP_PROJECTION;
 
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.demo.DevicePass.Step;
-import org.brickprofiler.demo.Gpu.Floats;
 
 /**
  * A decoder of the Llama architecture on a device: a token and its position in, logits out. It works in float
  * arithmetic and, brick by brick, as the decoder on the processor does; the additions of a sum have another order. It
- * owns its buffers and its KV cache, in the memory of a {@link Gpu}, and follows that one's thread rule.
+ * owns its buffers and its KV cache, in the memory of a {@link ComputeDevice}. One thread.
  */
 final class DeviceDecoder {
 
-    private final Gpu gpu;
+    private final ComputeDevice device;
     private final ModelConfig config;
     private final Weights weights;
-    private final Kernels kernels;
+    private final DecoderKernels kernels;
     private final DevicePass pass;
 
-    private final Kernels.Cell token = new Kernels.Cell();
-    private final Kernels.Cell position = new Kernels.Cell();
+    private final Cell token = new Cell();
+    private final Cell position = new Cell();
 
-    /** How many positions attention looks at: up to the token's own. */
-    private final Kernels.Cell positions = new Kernels.Cell();
+    /** The number of positions that attention reads, including that of the token. */
+    private final Cell positions = new Cell();
 
     private final Floats cosines;
     private final Floats sines;
-    private final Kernels.Heads heads;
+    private final DecoderKernels.Heads heads;
     private final Floats residual;
     private final Floats normed;
     private final Floats qkv;
@@ -54,39 +54,39 @@ final class DeviceDecoder {
     private final Floats up;
     private final Floats activated;
     private final Floats logits;
-    private final Gpu.HostMemory result;
+    private final ByteBuffer result;
 
     /**
      * Makes a decoder, and copies the model to the device.
      *
-     * @param gpu the device
+     * @param device the device
      * @param weights the model
      * @throws DeviceFailure when there is no room for it
      */
-    DeviceDecoder(Gpu gpu, Weights weights) {
-        this.gpu = gpu;
+    DeviceDecoder(ComputeDevice device, Weights weights) {
+        this.device = device;
         this.weights = weights;
         config = weights.config();
-        kernels = new Kernels(gpu);
+        kernels = new DecoderKernels(device);
         RotaryEmbedding rotary = new RotaryEmbedding(config);
-        cosines = gpu.upload(rotary.cosines());
-        sines = gpu.upload(rotary.sines());
-        heads = new Kernels.Heads(
-                gpu.allocate((long) config.heads() * config.maxSequence()),
+        cosines = device.upload(rotary.cosines());
+        sines = device.upload(rotary.sines());
+        heads = new DecoderKernels.Heads(
+                device.allocate((long) config.heads() * config.maxSequence()),
                 config.heads(),
                 config.headDim(),
                 config.kvHeads(),
                 config.maxSequence());
-        residual = gpu.allocate(config.dim());
-        normed = gpu.allocate(config.dim());
-        qkv = gpu.allocate(config.qkvDim());
-        attended = gpu.allocate(config.dim());
-        projected = gpu.allocate(config.dim());
-        gate = gpu.allocate(config.ffnDim());
-        up = gpu.allocate(config.ffnDim());
-        activated = gpu.allocate(config.ffnDim());
-        logits = gpu.allocate(config.vocab());
-        result = gpu.allocateHost(logits.bytes());
+        residual = device.allocate(config.dim());
+        normed = device.allocate(config.dim());
+        qkv = device.allocate(config.qkvDim());
+        attended = device.allocate(config.dim());
+        projected = device.allocate(config.dim());
+        gate = device.allocate(config.ffnDim());
+        up = device.allocate(config.ffnDim());
+        activated = device.allocate(config.ffnDim());
+        logits = device.allocate(config.vocab());
+        result = device.allocateHost(logits.bytes());
         List<List<Step>> layers = IntStream.range(0, config.layers())
                 .mapToObj(layer -> layer(weights.layer(layer)))
                 .toList();
@@ -110,7 +110,7 @@ final class DeviceDecoder {
         position.set(at);
         positions.set(at + 1);
         way.run(profiler, pass);
-        gpu.synchronize();
+        device.synchronize();
     }
 
     private static void requireBelow(String what, int value, int bound) {
@@ -125,11 +125,11 @@ final class DeviceDecoder {
      * @param to receives one for each token
      */
     void logits(float[] to) {
-        result.bytes().asFloatBuffer().get(0, to);
+        result.asFloatBuffer().get(0, to);
     }
 
     /**
-     * How many bricks a pass has.
+     * Returns how many bricks a pass has.
      *
      * @return those that the device times
      */
@@ -145,8 +145,8 @@ final class DeviceDecoder {
 
     private List<Step> layer(Weights.Layer layer) {
         long cached = (long) config.maxSequence() * config.kvDim();
-        Floats keys = gpu.allocate(cached);
-        Floats values = gpu.allocate(cached);
+        Floats keys = device.allocate(cached);
+        Floats values = device.allocate(cached);
         return List.of(
                 norm(layer.attentionNorm()),
                 new Step(QKV_PROJECTION, kernels.matvec(qkv, upload(layer.qkv()), normed)),
@@ -169,14 +169,14 @@ final class DeviceDecoder {
         return List.of(
                 norm(weights.finalNorm()),
                 new Step(LM_HEAD, kernels.matvec(logits, upload(weights.head()), normed)),
-                new Step(DEVICE_TO_HOST, logits.bytes(), () -> gpu.copyToHost(logits, result)));
+                new Step(DEVICE_TO_HOST, logits.bytes(), () -> device.copyToHost(logits, result)));
     }
 
     private Step norm(float[] normWeights) {
-        return new Step(RMS_NORM, kernels.rmsNorm(normed, residual, gpu.upload(normWeights), Vectors.RMS_EPSILON));
+        return new Step(RMS_NORM, kernels.rmsNorm(normed, residual, device.upload(normWeights), Vectors.RMS_EPSILON));
     }
 
     private Floats upload(Matrix matrix) {
-        return gpu.upload(matrix.values());
+        return device.upload(matrix.values());
     }
 }

@@ -10,12 +10,12 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.checksum.Tolerance;
 
 /**
- * The demonstration on a CUDA device: the same model as on the processor, whose results it must give; then where its
- * time went; then what each way of watching it costs. One thread.
+ * The demonstration on a device: the same model as on the processor, whose results it must give; then where its time
+ * went; then what each way of watching it costs. One thread.
  */
 final class DeviceDemo {
 
-    /** How far logits may be apart. The additions of a sum have another order on a device. */
+    /** The largest accepted difference of logits. A device adds the terms of a sum in another order. */
     private static final Tolerance TOLERANCE = Tolerance.of(1e-3, 1e-3);
 
     private static final int MOST_ROUNDS = 200;
@@ -40,22 +40,22 @@ final class DeviceDemo {
     /**
      * Compares, profiles and compares the costs, and prints all of it.
      *
-     * @param ordinal the number of the device
+     * @param choice the device
      * @param progress follows the comparison, which takes the processor longest
      * @return the profiled run
      * @throws DeviceFailure when the device refuses, or computes something else
      */
-    DecodeRun run(int ordinal, Supplier<DecodeProgress> progress) {
-        try (Gpu gpu = Gpu.open(ordinal)) {
-            out.printf(Locale.ROOT, "Device: %s #%d%n", gpu.stream().deviceName(), ordinal);
-            DeviceDecoder decoder = new DeviceDecoder(gpu, reference.weights());
+    DecodeRun run(DeviceChoice choice, Supplier<DecodeProgress> progress) {
+        try (ComputeDevice device = choice.open()) {
+            out.printf(Locale.ROOT, "Device: %s #%d%n", device.stream().deviceName(), choice.number());
+            DeviceDecoder decoder = new DeviceDecoder(device, reference.weights());
             int passes;
             try (DecodeProgress follows = progress.get()) {
                 passes = compare(decoder, follows);
             }
-            DecodeRun run = profile(decoder, gpu, passes);
+            DecodeRun run = profile(decoder, device, passes);
             run.print(options.warmup(), out);
-            compareCosts(decoder, gpu, passes - 1);
+            compareCosts(decoder, device, passes - 1);
             out.flush();
             return run;
         }
@@ -103,7 +103,7 @@ final class DeviceDemo {
         return passes;
     }
 
-    /** Whether there is to be a further pass after so many, whose warm-up ended at a time. */
+    /** Returns whether a further pass follows after a number of passes. */
     private boolean isToGoOn(int passes, long startNs) {
         int measured = passes - options.warmup();
         return measured < 0 || !options.limit().isReached(measured, System.nanoTime() - startNs);
@@ -131,10 +131,10 @@ final class DeviceDemo {
 
     // ---- where the time went ----
 
-    private DecodeRun profile(DeviceDecoder decoder, Gpu gpu, int most) {
+    private DecodeRun profile(DeviceDecoder decoder, ComputeDevice device, int most) {
         BrickProfiler profiler = BrickProfiler.builder()
                 .percentiles(options.percentiles())
-                .deviceStream(gpu.stream())
+                .deviceStream(device.stream())
                 .build();
         profiler.setSyncMode(options.syncMode());
         profiler.enable();
@@ -167,10 +167,10 @@ final class DeviceDemo {
 
     // ---- what watching costs ----
 
-    private void compareCosts(DeviceDecoder decoder, Gpu gpu, int position) {
+    private void compareCosts(DeviceDecoder decoder, ComputeDevice device, int position) {
         int rounds = Math.min(MOST_ROUNDS, position + 1 - options.warmup());
         BrickProfiler profiler =
-                BrickProfiler.builder().deviceStream(gpu.stream()).build();
+                BrickProfiler.builder().deviceStream(device.stream()).build();
         profiler.enable();
         PassCosts costs = PassCosts.ofWatching(
                 System::nanoTime,

@@ -6,7 +6,7 @@ public final class DeviceFailure extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     /**
-     * A failure.
+     * Creates a failure.
      *
      * @param message which call, and what the driver answered
      */

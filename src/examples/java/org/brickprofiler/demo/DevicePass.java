@@ -7,9 +7,9 @@ import org.brickprofiler.BrickId;
  * The bricks of one forward pass on a device, in the order in which they are enqueued. Opening, closing and layers may
  * be empty, but no layer is.
  *
- * @param opening what comes before the layers
- * @param layers what each layer does
- * @param closing what comes after the layers
+ * @param opening the bricks before the layers
+ * @param layers the bricks of each layer
+ * @param closing the bricks after the layers
  */
 public record DevicePass(List<Step> opening, List<List<Step>> layers, List<Step> closing) {
 
@@ -46,7 +46,7 @@ public record DevicePass(List<Step> opening, List<List<Step>> layers, List<Step>
         }
     }
 
-    /** How many bricks. */
+    /** Returns the number of bricks. */
     int size() {
         return opening.size() + layers.stream().mapToInt(List::size).sum() + closing.size();
     }

@@ -1,12 +1,19 @@
 package org.brickprofiler.demo;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.IntSupplier;
 import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdeviceptr;
@@ -15,75 +22,46 @@ import jcuda.driver.CUmodule;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
+import org.brickprofiler.demo.DevicePass.Work;
 import org.brickprofiler.device.cuda.CudaStream;
 import org.brickprofiler.device.cuda.CudaSupport;
 
 /**
- * A CUDA device with a stream, the kernels of the demonstration and memory: what an engine has that wants to be
- * profiled. Its context is current on the thread that opens it until that thread closes it, and no other thread may use
- * it, but for {@link #onThisThread}. What a driver refuses is a {@link DeviceFailure}.
+ * A CUDA device with a stream, the kernels of the demonstration and memory, as an engine uses them. Its context is
+ * current on the thread that opens it until that thread closes it, and no other thread may use it, but for
+ * {@link #onThisThread}. A refused call of the driver throws a {@link DeviceFailure}.
  */
-public final class Gpu implements AutoCloseable {
+public final class Gpu implements ComputeDevice {
+
+    private static final int BLOCK = 256;
+    private static final int WARP = 32;
+
+    /** A warp adds up a row. */
+    private static final int WARPS = BLOCK / WARP;
+
+    /** Values of a column are far apart in memory: more warps hide more of the way there. */
+    private static final int COLUMN_BLOCK = 512;
 
     private final CudaStream stream;
     private final List<CudaStream> more = new ArrayList<>();
     private final CUmodule module = new CUmodule();
     private final List<CUdeviceptr> memory = new ArrayList<>();
     private final List<Pointer> hostMemory = new ArrayList<>();
+    private final Map<String, CUfunction> functions = new HashMap<>();
 
     private Gpu(CudaStream stream) {
         this.stream = stream;
     }
 
-    /** An array of floats on a device. It belongs to a {@link Gpu}, which frees it. */
-    public static final class Floats {
+    private static final class Array extends Floats {
 
         private final CUdeviceptr address;
-        private final int length;
 
-        private Floats(CUdeviceptr address, int length) {
+        Array(CUdeviceptr address, int length) {
+            super(length);
             this.address = address;
-            this.length = length;
-        }
-
-        /**
-         * The size.
-         *
-         * @return number of floats, 1 or more
-         */
-        public int length() {
-            return length;
-        }
-
-        /**
-         * The size in bytes.
-         *
-         * @return 4 or more
-         */
-        public long bytes() {
-            return (long) length * Float.BYTES;
-        }
-
-        CUdeviceptr address() {
-            return address;
-        }
-
-        /** Checks that a kernel that works on so many values stays within the array. */
-        Floats requireLength(long atLeast) {
-            if (length < atLeast) {
-                throw new IllegalArgumentException("an array of " + length + " floats is too short for " + atLeast);
-            }
-            return this;
         }
     }
-
-    /**
-     * Memory of the host that a device copies to on its own.
-     *
-     * @param pointer for the driver
-     * @param bytes for Java; to be read when the stream has come to its end
-     */
-    public record HostMemory(Pointer pointer, ByteBuffer bytes) {}
 
     /**
      * Throws unless a call of the driver succeeded.
@@ -99,10 +77,10 @@ public final class Gpu implements AutoCloseable {
     }
 
     /**
-     * Why there is no such device.
+     * Returns why a device is missing.
      *
      * @param ordinal its number
-     * @return empty where there is one
+     * @return the reason; empty if the device exists
      */
     public static Optional<String> missing(int ordinal) {
         CudaSupport support = CudaSupport.probe();
@@ -171,23 +149,28 @@ public final class Gpu implements AutoCloseable {
         }
     }
 
+    /** Returns the text of the module. */
+    static String kernelText() {
+        try (InputStream ptx = Objects.requireNonNull(Gpu.class.getResourceAsStream("kernels.ptx"))) {
+            return new String(ptx.readAllBytes(), StandardCharsets.US_ASCII);
+        } catch (IOException e) {
+            throw new UncheckedIOException("the kernels cannot be read", e);
+        }
+    }
+
     private void load() {
         require("cuCtxPushCurrent", JCudaDriver.cuCtxPushCurrent(stream.context()));
-        byte[] text = (Kernels.text() + '\0').getBytes(StandardCharsets.US_ASCII);
+        byte[] text = (kernelText() + '\0').getBytes(StandardCharsets.US_ASCII);
         require("cuModuleLoadData", JCudaDriver.cuModuleLoadData(module, text));
     }
 
-    /**
-     * The stream that everything is enqueued in.
-     *
-     * @return open until this is closed
-     */
+    @Override
     public CudaStream stream() {
         return stream;
     }
 
     /**
-     * The driver's name of that stream.
+     * Returns the driver's name of that stream.
      *
      * @return the handle
      */
@@ -196,9 +179,11 @@ public final class Gpu implements AutoCloseable {
     }
 
     CUfunction function(String kernel) {
-        CUfunction function = new CUfunction();
-        require("cuModuleGetFunction for " + kernel, tryFunction(function, kernel));
-        return function;
+        return functions.computeIfAbsent(kernel, name -> {
+            CUfunction function = new CUfunction();
+            require("cuModuleGetFunction for " + name, tryFunction(function, name));
+            return function;
+        });
     }
 
     /**
@@ -212,74 +197,80 @@ public final class Gpu implements AutoCloseable {
         return JCudaDriver.cuModuleGetFunction(function, module, kernel);
     }
 
-    /**
-     * Makes an array.
-     *
-     * @param length how many floats, 1 to {@link Integer#MAX_VALUE}
-     * @return the array, of undefined values
-     * @throws DeviceFailure when there is no room for it
-     */
+    @Override
     public Floats allocate(long length) {
-        if (length > Integer.MAX_VALUE) {
-            throw new DeviceFailure("an array of " + length + " floats is too large");
-        }
+        int floats = Floats.checkLength(length);
         long bytes = length * Float.BYTES;
         CUdeviceptr address = new CUdeviceptr();
         require("cuMemAlloc of " + bytes + " bytes", JCudaDriver.cuMemAlloc(address, bytes));
         memory.add(address);
-        return new Floats(address, (int) length);
+        return new Array(address, floats);
     }
 
-    /**
-     * Makes an array with values. Waits until it has them.
-     *
-     * @param values the values, at least one
-     * @return the array
-     * @throws DeviceFailure when there is no room for it
-     */
+    @Override
     public Floats upload(float[] values) {
         Floats array = allocate(values.length);
-        require("cuMemcpyHtoD", JCudaDriver.cuMemcpyHtoD(array.address(), Pointer.to(values), array.bytes()));
+        require("cuMemcpyHtoD", JCudaDriver.cuMemcpyHtoD(address(array), Pointer.to(values), array.bytes()));
         return array;
     }
 
-    /**
-     * Takes memory of the host.
-     *
-     * @param bytes how many, 1 or more
-     * @return the memory, freed with this
-     * @throws DeviceFailure when there is none
-     */
-    public HostMemory allocateHost(long bytes) {
+    @Override
+    public ByteBuffer allocateHost(long bytes) {
         Pointer pointer = new Pointer();
         require("cuMemAllocHost of " + bytes + " bytes", JCudaDriver.cuMemAllocHost(pointer, bytes));
         hostMemory.add(pointer);
-        return new HostMemory(pointer, pointer.getByteBuffer(0, bytes).order(ByteOrder.nativeOrder()));
+        return pointer.getByteBuffer(0, bytes).order(ByteOrder.nativeOrder());
     }
 
-    /**
-     * Enqueues a copy to the host.
-     *
-     * @param from the array
-     * @param to memory of its size
-     */
-    public void copyToHost(Floats from, HostMemory to) {
+    @Override
+    public void copyToHost(Floats from, ByteBuffer to) {
         require(
                 "cuMemcpyDtoHAsync",
-                JCudaDriver.cuMemcpyDtoHAsync(to.pointer(), from.address(), from.bytes(), handle()));
+                JCudaDriver.cuMemcpyDtoHAsync(Pointer.to(to), address(from), from.bytes(), handle()));
     }
 
-    /**
-     * Waits until everything that was enqueued is done.
-     *
-     * @throws DeviceFailure when that failed
-     */
+    @Override
+    public Work prepare(Launch launch) {
+        IntSupplier width = launch.width();
+        return switch (launch.share()) {
+            case VALUE -> prepare(launch, () -> divideUp(width.getAsInt(), BLOCK), BLOCK);
+            case ROW -> prepare(launch, () -> divideUp(width.getAsInt(), WARPS), BLOCK);
+            case COLUMN -> prepare(launch, () -> divideUp(width.getAsInt(), WARP), COLUMN_BLOCK);
+            case GROUP -> prepare(launch, width, BLOCK);
+        };
+    }
+
+    private Work prepare(Launch launch, IntSupplier blocks, int threads) {
+        CUfunction function = function(launch.kernel());
+        Pointer arguments =
+                Pointer.to(launch.arguments().stream().map(Gpu::argument).toArray(Pointer[]::new));
+        CUstream queue = handle();
+        int height = launch.height();
+        return () -> require(
+                "cuLaunchKernel",
+                JCudaDriver.cuLaunchKernel(
+                        function, blocks.getAsInt(), height, 1, threads, 1, 1, 0, queue, arguments, null));
+    }
+
+    static Pointer argument(Argument argument) {
+        return argument instanceof Cell cell ? Pointer.to(cell.bytes()) : Pointer.to(address((Floats) argument));
+    }
+
+    private static CUdeviceptr address(Floats array) {
+        return ((Array) array).address;
+    }
+
+    private static int divideUp(int value, int by) {
+        return (value + by - 1) / by;
+    }
+
+    @Override
     public void synchronize() {
         require("cuStreamSynchronize", JCudaDriver.cuStreamSynchronize(handle()));
     }
 
     /**
-     * The free memory of the device.
+     * Returns the free memory of the device.
      *
      * @return bytes; empty where the driver does not report it
      */
@@ -289,7 +280,6 @@ public final class Gpu implements AutoCloseable {
         return reported ? OptionalLong.of(free[0]) : OptionalLong.empty();
     }
 
-    /** Gives everything back. What the driver refuses now has no consequence. */
     @Override
     public void close() {
         memory.forEach(JCudaDriver::cuMemFree);

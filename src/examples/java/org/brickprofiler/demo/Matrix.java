@@ -24,8 +24,8 @@ final class Matrix {
     }
 
     /**
-     * A matrix of uniformly distributed random values. A product with a vector of unit root mean square has a root mean
-     * square of about {@code gain}.
+     * Returns a matrix of uniformly distributed random values. A product with a vector of unit root mean square has a
+     * root mean square of about {@code gain}.
      */
     static Matrix random(int rows, int cols, double gain, SplittableRandom random) {
         // A uniform distribution within +-a has a standard deviation of a / sqrt(3).
@@ -37,7 +37,7 @@ final class Matrix {
         return new Matrix(rows, cols, values);
     }
 
-    /** A number within -1 to 1, of 24 random bits: as many as a float holds. */
+    /** Returns a number within -1 to 1, of 24 random bits: as many as a float holds. */
     static float symmetric(SplittableRandom random) {
         return (random.nextLong() >> 40) * 0x1p-23f;
     }
@@ -50,7 +50,7 @@ final class Matrix {
         return cols;
     }
 
-    /** The values, row after row; not to be changed. */
+    /** Returns the values, row after row; not to be changed. */
     float[] values() {
         return values;
     }

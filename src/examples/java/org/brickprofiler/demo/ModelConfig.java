@@ -95,7 +95,7 @@ record ModelConfig(int layers, int dim, int heads, int kvHeads, int ffnDim, int 
         return Float.BYTES * (parameters() + cached);
     }
 
-    /** What its bricks have to do in a step; all numbers are floats. */
+    /** Returns the work of its bricks in a step; all numbers are floats. */
     WorkModel work() {
         return WorkModel.llama(LlamaConfig.dense(layers, dim, heads, kvHeads, ffnDim, vocab)
                 .withBits(Float.SIZE, Float.SIZE, Float.SIZE));

@@ -6,9 +6,9 @@ import org.brickprofiler.BrickId;
 /**
  * The bricks of one forward pass, in the order in which they run. None of the lists is empty.
  *
- * @param opening what comes before the layers
- * @param layers what each layer does
- * @param closing what comes after the layers
+ * @param opening the bricks before the layers
+ * @param layers the bricks of each layer
+ * @param closing the bricks after the layers
  */
 record Pass(List<Step> opening, List<List<Step>> layers, List<Step> closing) {
 

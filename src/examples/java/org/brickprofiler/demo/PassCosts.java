@@ -29,10 +29,10 @@ public final class PassCosts {
 
     /** One way. */
     interface Way {
-        /** What comes before the pass and is not timed. */
+        /** Prepares the pass; not timed. */
         void prepare();
 
-        /** The pass, until the device has done it. */
+        /** Runs the pass and waits until the device has finished it. */
         void run();
     }
 
@@ -48,7 +48,7 @@ public final class PassCosts {
     public record Cost(String name, int rounds, long lowNs, long medianNs, long highNs) {
 
         /**
-         * How much longer it takes than another one.
+         * Returns how much longer it takes than another one.
          *
          * @param base the other one
          * @return the difference of the medians as a share of the base's
@@ -85,7 +85,7 @@ public final class PassCosts {
         return measure(clock, rounds, ways);
     }
 
-    /** Measures, after a tenth as many rounds, but at least one, that count for nothing. */
+    /** Measures the ways, after a warm-up of a tenth as many rounds, at least one. */
     static PassCosts measure(NanoClock clock, int rounds, Map<String, Way> ways) {
         List<String> names = List.copyOf(ways.keySet());
         List<Way> order = List.copyOf(ways.values());
@@ -112,9 +112,9 @@ public final class PassCosts {
     }
 
     /**
-     * How many rounds count for nothing.
+     * Returns the number of warm-up rounds, which do not count.
      *
-     * @param rounds how many come after them and count
+     * @param rounds the number of rounds that count
      * @return 1 or more
      */
     public static int warmUp(int rounds) {
@@ -129,7 +129,7 @@ public final class PassCosts {
     }
 
     /**
-     * The costs.
+     * Returns the costs.
      *
      * @return in the order of the ways; the first one is what the others are compared with
      */
@@ -137,7 +137,7 @@ public final class PassCosts {
         return costs;
     }
 
-    /** The cost of one way. */
+    /** Returns the cost of one way. */
     Cost cost(String name) {
         return costs.stream()
                 .filter(cost -> cost.name().equals(name))
@@ -146,7 +146,7 @@ public final class PassCosts {
     }
 
     /**
-     * How much longer a way takes than the first one.
+     * Returns how much longer a way takes than the first one.
      *
      * @param name the way
      * @return the difference in each round, as a share of the first way's time in the same round
@@ -162,7 +162,7 @@ public final class PassCosts {
     }
 
     /**
-     * A table.
+     * Returns a table.
      *
      * @return lines that end with {@code "\n"}
      */

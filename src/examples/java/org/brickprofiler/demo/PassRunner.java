@@ -150,12 +150,12 @@ interface PassRunner {
             }
         }
 
-        /** The graph of the recorded pass; empty before it. */
+        /** Returns the graph of the recorded pass; empty before it. */
         ExecutionGraph graph() {
             return graph;
         }
 
-        /** How long the recorded pass took, ns. */
+        /** Returns how long the recorded pass took, ns. */
         long passNs() {
             return passNs;
         }

@@ -33,7 +33,7 @@ record Perturbation(int layer, BrickId brick, int occurrence) {
     }
 
     /**
-     * The brick of a name that a person typed.
+     * Returns the brick of a name that a person typed.
      *
      * @throws IllegalArgumentException when there is none; the message names it
      */
@@ -42,7 +42,7 @@ record Perturbation(int layer, BrickId brick, int occurrence) {
     }
 
     /**
-     * The pass with the fault in it.
+     * Returns the pass with the fault in it.
      *
      * @param pass the pass
      * @param firstRun the run of the pass that the fault begins with, from 0

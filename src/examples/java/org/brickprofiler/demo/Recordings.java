@@ -26,7 +26,7 @@ import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.write.TraceFiles;
 import org.jspecify.annotations.Nullable;
 
-/** What a run records besides its profile, and the files that it goes to. One thread. */
+/** The recordings of a run besides its profile, and their files. One thread. */
 final class Recordings {
 
     private final DemoOptions options;
@@ -64,7 +64,7 @@ final class Recordings {
         flight = options.jfr() == null ? null : flight();
     }
 
-    /** What the JDK records by default, and every execution. */
+    /** Returns a flight recording, not started, with the JDK's default settings and every execution. */
     private static Recording flight() {
         try {
             Recording recording = new Recording(Configuration.getConfiguration("default"));
@@ -93,7 +93,7 @@ final class Recordings {
         return trace == null ? profiler : profiler.tracing(trace);
     }
 
-    /** What watches the decoder. */
+    /** Returns the instruments that observe the decoder. */
     Decoder.Instruments instruments(BrickProfiler profiler) {
         if (flight != null) {
             BrickEvents.of(profiler);

@@ -26,12 +26,12 @@ final class RotaryEmbedding {
         }
     }
 
-    /** The cosines: one for each pair of a head, position after position. Not to be changed. */
+    /** Returns the cosines: one for each pair of a head, position after position. Not to be changed. */
     float[] cosines() {
         return cosines;
     }
 
-    /** The sines, likewise. */
+    /** Returns the sines, likewise. */
     float[] sines() {
         return sines;
     }

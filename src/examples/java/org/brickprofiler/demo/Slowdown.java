@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 import org.brickprofiler.BrickId;
 
 /**
- * A deliberate waste of time: after each execution of a brick the thread spins for a share of what that took. A
- * comparison with a run that has none has to find it.
+ * A deliberate waste of time: after each execution of a brick the thread spins for a share of the brick's time. A
+ * comparison with a run without it must find it.
  *
  * @param brick the brick
  * @param percent how much longer it takes, % of each execution
@@ -30,7 +30,7 @@ record Slowdown(BrickId brick, double percent) {
     }
 
     /**
-     * The pass with the waste in it.
+     * Returns the pass with the waste in it.
      *
      * @throws IllegalArgumentException when the pass has no such brick
      */

@@ -72,7 +72,7 @@ final class TiledProduct {
         return 2 * rows * cols;
     }
 
-    /** Who times the tiles of a matrix. Called by many threads at once. */
+    /** Times the tiles of a matrix. Called by many threads at once. */
     interface Probe {
 
         /** Times nothing. */
@@ -112,7 +112,7 @@ final class TiledProduct {
 
     /**
      * How a matrix is cut: into blocks of rows and columns that a cache holds, and into bands of whole row blocks that
-     * threads take one by one. Where a block begins does not depend on the number of threads.
+     * threads take one by one. The number of threads does not change where a block begins.
      *
      * @param rows rows of the matrix
      * @param cols columns of the matrix
@@ -131,7 +131,7 @@ final class TiledProduct {
         /** Bands per thread: enough to even out threads that the system delays. */
         private static final int BANDS_PER_THREAD = 4;
 
-        /** The tiling of a matrix for a number of threads. */
+        /** Returns the tiling of a matrix for a number of threads. */
         static Tiling of(int rows, int cols, int threads) {
             int blockCols = Math.min(cols, LARGEST_BLOCK_COLS);
             int blockRows = Math.min(rows, BLOCK_FLOATS / blockCols);
@@ -149,17 +149,17 @@ final class TiledProduct {
             return divideUp(cols, blockCols);
         }
 
-        /** The first row block of a band; for the band after the last, the number of row blocks. */
+        /** Returns the first row block of a band; for the band after the last, the number of row blocks. */
         int firstBlockOf(int band) {
             return (int) ((long) band * rowBlocks() / bands);
         }
 
-        /** The first row of a row block; for the block after the last, the number of rows. */
+        /** Returns the first row of a row block; for the block after the last, the number of rows. */
         int firstRowOf(int rowBlock) {
             return (int) Math.min(rows, (long) rowBlock * blockRows);
         }
 
-        /** The first column of a column block; for the block after the last, the number of columns. */
+        /** Returns the first column of a column block; for the block after the last, the number of columns. */
         int firstColOf(int colBlock) {
             return (int) Math.min(cols, (long) colBlock * blockCols);
         }

@@ -8,10 +8,10 @@ final class Vectors {
     private Vectors() {}
 
     /**
-     * The sum of products. Eight sums are kept, since a processor can start an addition before the one before it has
-     * ended; the order of all additions is fixed. Sixteen products a turn make the method longer than the 325 bytes
-     * that HotSpot inlines at most: whoever times a block of rows then reads the clock outside of the code of this
-     * loop, which is up to a fifth slower where both are compiled as one.
+     * Returns the sum of products. Eight sums are kept, since a processor can start an addition before the one before
+     * it has ended; the order of all additions is fixed. Sixteen products a turn make the method longer than the 325
+     * bytes that HotSpot inlines at most: a timer around a block of rows then reads the clock outside of this loop,
+     * which is up to a fifth slower if both are compiled together.
      */
     static float dot(float[] a, int aFrom, float[] b, int bFrom, int length) {
         float s0 = 0;

@@ -40,7 +40,7 @@ public enum Watching {
     }
 
     /**
-     * The way in words.
+     * Returns the way in words.
      *
      * @return short, for a table
      */
@@ -49,7 +49,7 @@ public enum Watching {
     }
 
     /**
-     * The way that a mode is meant for.
+     * Returns the way that a mode is meant for.
      *
      * @param mode the mode
      * @return a way with two marks for each brick, where it has marks
@@ -63,7 +63,7 @@ public enum Watching {
         };
     }
 
-    /** The mode that the profiler has to be in. */
+    /** Returns the mode that the profiler has to be in. */
     SyncMode mode() {
         return mode;
     }

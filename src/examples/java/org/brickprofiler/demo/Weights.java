@@ -14,7 +14,7 @@ final class Weights {
     /** Standard deviation of the logits. */
     private static final double LOGIT_GAIN = 3.0;
 
-    /** How far norm weights are from 1. */
+    /** The largest distance of norm weights from 1. */
     private static final float NORM_SPREAD = 0.1f;
 
     private final ModelConfig config;
@@ -110,7 +110,7 @@ final class Weights {
         return config;
     }
 
-    /** One row per token. */
+    /** Returns one row per token. */
     Matrix embedding() {
         return embedding;
     }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class WorkerPool implements AutoCloseable {
 
-    /** How often an idle thread looks for work before it parks: some tens of µs. */
+    /** The number of times that an idle thread polls for work before it parks: some tens of µs. */
     private static final int SPINS = 2_000;
 
     private final List<Worker> workers = new ArrayList<>();
@@ -41,7 +41,7 @@ final class WorkerPool implements AutoCloseable {
         workers.forEach(worker -> worker.thread.start());
     }
 
-    /** How many threads work on a job, the caller included. */
+    /** Returns how many threads work on a job, the caller included. */
     int threads() {
         return workers.size() + 1;
     }

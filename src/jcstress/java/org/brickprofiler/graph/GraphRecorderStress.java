@@ -17,7 +17,7 @@ public final class GraphRecorderStress {
 
     private GraphRecorderStress() {}
 
-    /** What all stress tests of a recorder share: its clock stands still. */
+    /** The recorder of all its stress tests; the clock stands still. */
     abstract static class OneRecorder {
         final GraphRecorder recorder;
 

@@ -106,7 +106,7 @@ public final class StressGate {
         return good;
     }
 
-    /** What all runs of one test came to. */
+    /** The result of all runs of one test. */
     private static final class Verdict {
         private final String test;
         private final boolean control;

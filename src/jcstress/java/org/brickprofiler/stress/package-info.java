@@ -1,4 +1,4 @@
-/** What runs the stress tests, and checks that they could have failed. */
+/** Runs the stress tests, and checks that their weakened controls fail. */
 @NullMarked
 package org.brickprofiler.stress;
 

@@ -18,8 +18,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What recording costs where nothing of it is in a cache any more, as after a matrix product has read its weights. The
- * floor is two clock reads, as cold; what the harness adds is in {@link #nothing}.
+ * Measures recording after its data has left the caches, as it does when a matrix product reads its weights. The floor
+ * is two clock reads, equally cold; {@link #nothing} measures the cost of the harness.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.SampleTime)

@@ -34,8 +34,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What it costs to time one step with the tools that a Java user would reach for, each by the idiom of its own manual
- * and with one instrument per step, 23 steps in rotation.
+ * Measures the timing of one step with the tools that a Java user would choose, each by the idiom of its own manual and
+ * with one instrument per step, 23 steps in rotation.
  *
  * <p>They do not all do the same: PerfMark, JFR and OpenTelemetry keep each event, Micrometer and Dropwizard a few sums
  * and a distribution, HdrHistogram the distribution alone.

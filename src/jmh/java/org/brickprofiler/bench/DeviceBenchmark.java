@@ -25,8 +25,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What a brick on a CUDA stream costs the host, over the <b>simulated driver</b>, beside the two bare calls of the
- * driver that it needs. That is the profiler's own part and JCuda's; what a real driver and a GPU add is not in it. An
+ * Measures the host's cost of a brick on a CUDA stream, over the <b>simulated driver</b>, beside the two bare driver
+ * calls that it needs. The result is the cost of the profiler and of JCuda, without a real driver and a GPU. An
  * invocation is a pass of 32 layers of 12 bricks. The end of the pass is measured in {@code markedToTheEnd} and
  * {@code deferredToTheEnd} alone.
  */

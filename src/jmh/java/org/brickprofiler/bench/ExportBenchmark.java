@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
-import org.brickprofiler.WindowExport;
+import org.brickprofiler.export.WindowExport;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -29,8 +29,8 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * What an export of windows costs the thread that steps: a step of 322 bricks with percentiles and some ms of work,
- * with windows that are written meanwhile, and, as the floor, without.
+ * Measures the cost of exporting windows on the thread that steps: a step of 322 bricks with percentiles and some ms of
+ * work, with windows that are written meanwhile, and, as the floor, without.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.SampleTime)
@@ -45,7 +45,7 @@ public class ExportBenchmark {
     /** Of {@link Blackhole#consumeCPU}, in each brick. */
     private static final int WORK = 5_000;
 
-    /** What ends a window. */
+    /** The event that ends a window. */
     public enum Windows {
         /** There are none. */
         NONE,
@@ -71,8 +71,8 @@ public class ExportBenchmark {
         folder = Files.createTempDirectory("brick-export");
         export = switch (windows) {
             case NONE -> null;
-            case SECOND -> profiler.exportEvery(Duration.ofSeconds(1), folder);
-            case TEN_STEPS -> profiler.exportEvery(10, folder);
+            case SECOND -> WindowExport.start(profiler, Duration.ofSeconds(1), folder);
+            case TEN_STEPS -> WindowExport.start(profiler, 10, folder);
         };
     }
 

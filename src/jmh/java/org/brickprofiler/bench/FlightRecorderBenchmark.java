@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What a sample costs beside the flight recorder, 23 bricks in rotation. The floor is the profiler without events. */
+/** Measures a sample beside the flight recorder, 23 bricks in rotation. The floor is the profiler without events. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -35,7 +35,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OperationsPerInvocation(RecordingBenchmark.BRICKS)
 public class FlightRecorderBenchmark {
 
-    /** What is there besides the profiler. */
+    /** The recording that runs beside the profiler. */
     public enum Beside {
         /** Nothing: the floor. */
         NOTHING,
@@ -68,7 +68,7 @@ public class FlightRecorderBenchmark {
         }
     }
 
-    /** What was recorded must be there. */
+    /** Checks that the recording of executions has at least 1 MiB. */
     @TearDown(Level.Trial)
     public void check() {
         if (beside == Beside.EXECUTIONS) {

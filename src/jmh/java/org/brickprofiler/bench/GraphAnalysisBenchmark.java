@@ -60,7 +60,7 @@ public class GraphAnalysisBenchmark {
         }
     }
 
-    /** What the analysis has found. */
+    /** The results of the analysis. */
     public record Analysis(CriticalPath path, List<Roofline.Distance> distances, long totalNs) {}
 
     @Benchmark

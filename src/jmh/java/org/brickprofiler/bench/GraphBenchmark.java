@@ -17,8 +17,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What a brick costs in the recorder of the execution graph, its two clock reads included. An invocation is a pass of
- * 23 bricks; before the budget is used up the recorder is reset, and that is measured too.
+ * Measures a brick in the recorder of the execution graph, including its two clock reads. An invocation is a pass of 23
+ * bricks. The recorder is reset before its budget is used up; the reset is measured too.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

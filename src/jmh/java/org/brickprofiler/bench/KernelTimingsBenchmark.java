@@ -17,8 +17,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What one kernel timing costs: recorded, with the object switched off, and with all timings switched off by property,
- * 23 kernels in rotation. The floors are one clock read, and the same loop without the call.
+ * Measures one kernel timing: recorded, with the object switched off, and with all timings switched off by property, 23
+ * kernels in rotation. The floors are one clock read, and the same loop without the call.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -50,7 +50,7 @@ public class PairedBenchmark {
      */
     private record Pair(Side floor, int floorRuns, Side path, int pathRuns, Runnable after, Runnable close) {}
 
-    /** What is measured. */
+    /** The path that is measured. */
     public enum Path {
         BY_ID,
         BY_ID_BOUND,
@@ -141,7 +141,7 @@ public class PairedBenchmark {
         }
     }
 
-    /** What the turns of an iteration took. JMH adds the counters of iterations up. */
+    /** The times of the turns of an iteration. JMH adds up the counters of all iterations. */
     @AuxCounters(AuxCounters.Type.EVENTS)
     @State(Scope.Thread)
     public static class Turns {
@@ -169,22 +169,22 @@ public class PairedBenchmark {
             return 1;
         }
 
-        /** What a turn of the floor takes on average, ns. */
+        /** Returns the mean time of a turn of the floor, ns. */
         public double floorAvgNs() {
             return Arrays.stream(floorNs, 0, count).average().orElse(Double.NaN);
         }
 
-        /** What a turn of the path takes on average, ns. */
+        /** Returns the mean time of a turn of the path, ns. */
         public double pathAvgNs() {
             return Arrays.stream(pathNs, 0, count).average().orElse(Double.NaN);
         }
 
-        /** What nine of ten turns of the floor take longer than, ns. */
+        /** Returns the 10th percentile of the floor's turns, ns. */
         public double floorQuietNs() {
             return tenth(floorNs, count);
         }
 
-        /** What nine of ten turns of the path take longer than, ns. */
+        /** Returns the 10th percentile of the path's turns, ns. */
         public double pathQuietNs() {
             return tenth(pathNs, count);
         }

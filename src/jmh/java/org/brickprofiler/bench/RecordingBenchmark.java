@@ -23,8 +23,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What one sample costs on each path, 23 bricks in rotation. A floor is what the path cannot do without: its clock
- * reads, or the loop.
+ * Measures one sample on each path, 23 bricks in rotation. The floor of a path is the part that it cannot avoid: its
+ * clock reads, or the loop.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

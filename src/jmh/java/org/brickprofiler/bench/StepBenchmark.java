@@ -21,7 +21,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What announcing a step costs, where threads have recorded 23 bricks each. The floor is a pass that was not announced.
+ * Measures the announcement of a step after threads have recorded 23 bricks each. The floor is a pass without a step.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -11,19 +11,19 @@ import java.util.RandomAccess;
 
 /**
  * The entries of a log, in columns of plain values that grow by chunks; allocates only for a new chunk and a new name.
- * The owner's lock guards it. A row never changes once it is {@linkplain #commit committed}, but for its time, which
- * may be known later; what {@link #list} returned stays as it is, and needs no lock.
+ * The owner's lock guards it. A {@linkplain #commit committed} row never changes, except for its time, which may become
+ * known later. A list that {@link #list} returned never changes and needs no lock.
  */
 final class ChecksumColumns {
 
-    /** Rows that are allocated at once. */
+    /** The number of rows in a chunk. */
     static final int CHUNK_ROWS = 1 << 10;
 
-    /** The elapsed time where it is not known. */
+    /** The elapsed time if it is unknown. */
     static final long UNKNOWN_NS = -1;
 
     private final int samplesPerRow;
-    /** A map of the JDK, since every profiler makes a log and should not load another library for it. */
+    /** A map of the JDK: every profiler makes a log, which should not load another library. */
     private final Map<String, String> names = new HashMap<>();
 
     private final List<Chunk> chunks = new ArrayList<>();
@@ -44,7 +44,7 @@ final class ChecksumColumns {
         private final int[] infinities = new int[CHUNK_ROWS];
         private final float[] samples;
 
-        /** Replaced by a copy where a time becomes known that a list does not have. */
+        /** Replaced by a copy if a time becomes known after a list was taken. */
         private long[] elapsedNs = new long[CHUNK_ROWS];
 
         private boolean listed;
@@ -54,12 +54,12 @@ final class ChecksumColumns {
         }
     }
 
-    /** How many rows are committed. */
+    /** Returns the number of committed rows. */
     int size() {
         return size;
     }
 
-    /** Writes where the next entry was taken, and its time, ns; of equal names only the first one is kept. */
+    /** Writes the place and the time, ns, of the next entry. Equal names share one string. */
     void place(String name, int layer, int position, long elapsedNs) {
         if (size == chunks.size() * CHUNK_ROWS) {
             chunks.add(new Chunk(samplesPerRow));
@@ -81,7 +81,7 @@ final class ChecksumColumns {
         return known;
     }
 
-    /** Writes what the next entry holds, after its place. */
+    /** Writes the content of the next entry, after its place. */
     void content(long hash, int elements, int nans, int infinities) {
         Chunk chunk = chunk();
         int row = size % CHUNK_ROWS;
@@ -96,17 +96,17 @@ final class ChecksumColumns {
         chunk().samples[size % CHUNK_ROWS * samplesPerRow + sample] = value;
     }
 
-    /** Makes an entry of what was written. */
+    /** Makes the written row an entry. */
     void commit() {
         size++;
     }
 
-    /** The time of an entry, ns, or a negative number. */
+    /** Returns the time of an entry, ns, or a negative number. */
     long elapsedNs(int row) {
         return chunks.get(row / CHUNK_ROWS).elapsedNs[row % CHUNK_ROWS];
     }
 
-    /** Sets the time of an entry's brick, ns. Lists that were taken before keep what they have. */
+    /** Sets the time of an entry's brick, ns. Lists that were taken before do not change. */
     void setElapsed(int row, long elapsedNs) {
         Chunk chunk = chunks.get(row / CHUNK_ROWS);
         if (chunk.elapsedNs[row % CHUNK_ROWS] != elapsedNs) {
@@ -120,7 +120,7 @@ final class ChecksumColumns {
         return chunks.get(size / CHUNK_ROWS);
     }
 
-    /** The entries so far, unchangeable also while others are added; each access makes an entry. */
+    /** Returns an immutable list of the entries so far. Each access creates an entry. */
     List<ChecksumEntry> list() {
         chunks.forEach(chunk -> chunk.listed = true);
         long[][] elapsedNs = chunks.stream().map(chunk -> chunk.elapsedNs).toArray(long[][]::new);

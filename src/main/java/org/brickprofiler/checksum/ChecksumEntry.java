@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  * @param layer its layer, or {@link #NO_LAYER}
  * @param position the position in the sequence, 0 or more
  * @param hash FNV-1a of the little-endian bytes of the floats that the log's scope covers
- * @param elements floats in the whole output; 0 for an empty one, such as that of an expert without tokens
+ * @param elements floats in the whole output; 0 for an empty output, such as an expert's without tokens
  * @param nans how many of all floats are not a number
  * @param infinities how many of all floats are infinite
- * @param elapsedNs how long the brick took, ns; empty where that is not known
+ * @param elapsedNs the brick's time, ns; empty if it is not known
  * @param samples values from all over the output, at the indices that {@link ChecksumOptions#sampleIndex} gives; may be
  *     empty
  */
@@ -60,7 +60,7 @@ public record ChecksumEntry(
     }
 
     /**
-     * Refuses what cannot be the place of an entry.
+     * Checks the place of an entry.
      *
      * @param name the brick
      * @param layer its layer
@@ -76,7 +76,7 @@ public record ChecksumEntry(
     }
 
     /**
-     * Whether all covered floats are finite.
+     * Returns whether all covered floats are finite.
      *
      * @return false if one is NaN or infinite
      */

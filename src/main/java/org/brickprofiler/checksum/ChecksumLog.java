@@ -16,15 +16,15 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * A checksum of each output of a forward pass, in order of execution, to be compared with the log of another run.
+ * The checksums of the outputs of a forward pass, in order of execution, to be compared with another run's log.
  *
  * <p>Every method may be called from any thread. The checksum is computed on the calling thread, outside any lock; a
- * short lock then appends it, since the order of execution is one order over all threads. A record allocates nothing,
- * except for a new name and for every 1,024th entry. At most {@link ChecksumOptions#capacity} entries are kept; further
- * ones are dropped, counted, and logged once.
+ * short lock then appends it, because all threads share one order of execution. {@code record} allocates only for a new
+ * name and for every 1,024th entry. At most {@link ChecksumOptions#capacity} entries are kept; further ones are
+ * dropped, counted, and logged once.
  *
- * <p>Checksums cover the bits: 0.0 and -0.0 differ, and so do two NaNs with different bits. NaN and infinities are
- * counted among all floats of an output, whichever of them the checksum covers; that takes some 0.5 ns a float.
+ * <p>Checksums cover the bits: 0.0 and -0.0 differ, and so do two NaNs with different bits. NaNs and infinities are
+ * counted in the whole output, even if the checksum covers only a part of it; counting takes some 0.5 ns a float.
  */
 public final class ChecksumLog {
 
@@ -34,7 +34,7 @@ public final class ChecksumLog {
     private final ChecksumOptions options;
     private final @Nullable OwnSamples samples;
 
-    /** A monitor, and not a lock of java.util.concurrent, which allocates when threads meet at it. */
+    /** A monitor: a lock of java.util.concurrent allocates under contention. */
     private final Object lock = new Object();
 
     private final PendingTimes pending = new PendingTimes();
@@ -43,13 +43,13 @@ public final class ChecksumLog {
     private long dropped;
     private boolean dropLogged;
 
-    /** A log of the first 64 floats of each output. */
+    /** Creates a log of the first 64 floats of each output. */
     public ChecksumLog() {
         this(ChecksumOptions.DEFAULT);
     }
 
     /**
-     * A log whose entries carry no times.
+     * Creates a log whose entries carry no times.
      *
      * @param options what to keep of each output
      */
@@ -58,14 +58,14 @@ public final class ChecksumLog {
     }
 
     /**
-     * A log whose entries carry the time of their brick's sample, whether the brick is stopped before the output is
-     * recorded or after, as where {@code lap} goes on to the next brick: the sample of the calling thread that was
-     * under way then, else the one that it had recorded last where that is the brick's. An entry has no time where
-     * neither is so, where it is not known any more, and before a thread's first sample. A brick that is stopped after
-     * its output was recorded has its time once it is stopped.
+     * Creates a log whose entries carry the time of their brick's sample. The brick may stop before its output is
+     * recorded or, as with {@code lap}, afterwards. The sample is the one that was running on the calling thread or, if
+     * none was, the last one that the thread recorded, if it is of the same brick. An entry has no time if neither
+     * exists, if the time is no longer known, or before the thread's first sample. If the brick stops after its output
+     * was recorded, the entry gets its time then.
      *
-     * @param options what to keep of each output
-     * @param samples a profiler's, for the samples of the calling thread; read on that thread and outside any lock
+     * @param options the parts of each output to keep
+     * @param samples a profiler's samples; read on the calling thread, outside any lock
      * @throws IllegalArgumentException when they are not a profiler's
      */
     public ChecksumLog(ChecksumOptions options, SampleTimes samples) {
@@ -87,12 +87,12 @@ public final class ChecksumLog {
     }
 
     /**
-     * A log of entries that were recorded elsewhere, for example in another process.
+     * Creates a log of entries that were recorded elsewhere, for example in another process.
      *
-     * @param options what was kept of each output
+     * @param options the parts of each output that were kept
      * @param entries the entries, in order of execution
-     * @param dropped how many more there were, 0 or more
-     * @return a log that holds them
+     * @param dropped the number of further entries that were dropped, 0 or more
+     * @return a log that holds the entries
      * @throws IllegalArgumentException when there are more entries than the capacity, an entry has another number of
      *     samples than the options demand, or {@code dropped} is negative
      */
@@ -251,7 +251,7 @@ public final class ChecksumLog {
     }
 
     /**
-     * What is kept of each output.
+     * Returns the options.
      *
      * @return the options of this log
      */
@@ -260,10 +260,9 @@ public final class ChecksumLog {
     }
 
     /**
-     * What was recorded so far.
+     * Returns the entries recorded so far.
      *
-     * @return an immutable list in order of execution; it takes no memory of its own beside that of the log, and makes
-     *     an entry at each access
+     * @return an immutable list in order of execution; it shares the log's memory and creates an entry at each access
      */
     public List<ChecksumEntry> list() {
         synchronized (lock) {
@@ -273,7 +272,7 @@ public final class ChecksumLog {
     }
 
     /**
-     * How many entries did not fit.
+     * Returns the number of entries that did not fit.
      *
      * @return entries dropped since the last reset
      */
@@ -283,7 +282,7 @@ public final class ChecksumLog {
         }
     }
 
-    /** Forgets what was recorded. Lists that were taken before stay as they are. */
+    /** Forgets all entries. Lists that were taken before do not change. */
     public void reset() {
         synchronized (lock) {
             columns = new ChecksumColumns(options.samples());
@@ -293,11 +292,11 @@ public final class ChecksumLog {
     }
 
     /**
-     * The first entry with another checksum than the reference's, or that only one of the logs has. See
+     * Returns the first entry whose checksum differs from the reference's, or that only one of the logs has. See
      * {@link #compareWith}.
      *
      * @param reference the log that is taken to be right
-     * @return the divergence, or empty where both agree
+     * @return the divergence, or empty if both logs agree
      * @throws IllegalArgumentException when the logs differ in scope
      */
     public Optional<Divergence> firstDivergenceFrom(ChecksumLog reference) {
@@ -305,29 +304,30 @@ public final class ChecksumLog {
     }
 
     /**
-     * Compares this log with another one. Entries belong together if they have the same name, layer and position, and
-     * are each log's first, or second, ... of these; the order in which different ones were executed does not matter,
-     * as threads may change it.
+     * Compares this log with another one. The n-th entry of a name, layer and position in one log belongs to the n-th
+     * entry of the same name, layer and position in the other. The order of different entries does not matter, because
+     * threads may change it.
      *
      * <p>The first divergence is the earliest in this log's order of execution. An entry that only the reference has
-     * stands right behind the last one in this log of those that the reference executed before it.
+     * counts as executed after all entries of this log that the reference executed before it.
      *
      * @param reference the log that is taken to be right
-     * @param tolerance how far values may be apart. A tolerance other than {@link Tolerance#EXACT} is applied to the
-     *     samples; where a log has none, checksums are compared, and counted in {@link Comparison#comparedByHash}
-     * @return what was found
+     * @param tolerance the largest difference that counts as equal. A tolerance other than {@link Tolerance#EXACT} is
+     *     applied to the samples. If a log has no samples, checksums are compared and counted in
+     *     {@link ChecksumComparison#comparedByHash}
+     * @return the comparison
      * @throws IllegalArgumentException when the logs differ in scope, or, within a tolerance, both have samples and not
      *     equally many
      */
-    public Comparison compareWith(ChecksumLog reference, Tolerance tolerance) {
+    public ChecksumComparison compareWith(ChecksumLog reference, Tolerance tolerance) {
         return new LogComparer(this, reference, tolerance).compare();
     }
 
     /**
-     * Reads the floats of a tensor in place. One reader serves all tensors of its kind, so that reading makes no
-     * object.
+     * Reads the floats of a tensor in place. One reader serves all tensors of its kind, so that reading allocates
+     * nothing.
      *
-     * @param <T> what holds the floats
+     * @param <T> the type that holds the floats
      */
     @FunctionalInterface
     private interface FloatReader<T> {
@@ -341,28 +341,30 @@ public final class ChecksumLog {
         /** Buffers of bytes in their own byte order; {@code from} is a position, in bytes. */
         FloatReader<ByteBuffer> OF_BYTES = (bytes, from, index) -> bytes.getInt(from + index * Float.BYTES);
 
-        /** The bits of the float at an index from 0, those of a NaN unchanged. */
+        /** Returns the bits of the float at an index from 0. The bits of a NaN are unchanged. */
         int bits(T source, int from, int index);
     }
 
     /**
-     * Entries whose brick may still run: an output is there before its brick is stopped, or after. When an entry is
-     * recorded it is not known which of the two it is, so it gets the time of the brick that its thread has just timed,
-     * if that is its own, and is looked at again later: where the next sample of its brick began before the entry was
-     * recorded, that one is the entry's. Where too many samples have come by then, the entry has no time. Allocates
-     * nothing. The owner's lock guards it.
+     * Entries whose brick may still run: an output may be recorded before or after its brick stops. A new entry gets
+     * the time of the last sample of its thread, if that is of its brick, and is looked at again later. If the next
+     * sample of its brick began before the entry was recorded, the entry gets the time of that sample. If too many
+     * samples were recorded in between, the entry has no time. Allocates nothing. The owner's lock guards it.
      */
     private static final class PendingTimes {
 
-        /** Entries of all threads that are looked at again; the oldest one stays as it is where there are more. */
+        /**
+         * The number of entries of all threads that are looked at again. If there are more, the oldest one stays as it
+         * is.
+         */
         private static final int ROOM = 64;
 
-        /** Those in use come first. */
+        /** The entries in use, then unused ones. */
         private final Pending[] entries = new Pending[ROOM];
 
         private int size;
 
-        /** An entry, and the samples of its thread as they were when its output was there. */
+        /** An entry, and the state of its thread's samples when its output was recorded. */
         private static final class Pending {
             private int row;
             private @Nullable StatTable table;
@@ -370,7 +372,7 @@ public final class ChecksumLog {
             private long count;
             private long notedNs;
 
-            /** When the brick's latest sample had ended by then: one that begins before that was timed elsewhere. */
+            /** The end of the brick's latest sample at that time. A sample that begins earlier was timed elsewhere. */
             private long endedNs;
         }
 
@@ -380,7 +382,7 @@ public final class ChecksumLog {
             }
         }
 
-        /** Notes an entry of the calling thread, and the clock when its output was there. */
+        /** Adds an entry of the calling thread, with the clock when its output was recorded. */
         void add(StatTable table, int key, long nowNs, int row) {
             if (size == ROOM) {
                 remove(0);
@@ -404,7 +406,8 @@ public final class ChecksumLog {
                         settle(entry, count, own.latestBeganNs(entry.key), own.latestNs(entry.key), columns);
                         remove(i);
                     } else if (own.hasBegunSince(entry.notedNs)) {
-                        // Another brick began meanwhile and ended: what ran when the entry was recorded is over.
+                        // Another brick has begun and ended since: the brick that ran when the entry was recorded is
+                        // over.
                         remove(i);
                     }
                 }

@@ -3,14 +3,13 @@ package org.brickprofiler.checksum;
 import java.util.Objects;
 
 /**
- * What a {@link ChecksumLog} keeps of each output. Two logs can be compared if their scopes are the same and, within a
- * tolerance, their numbers of samples too. Immutable.
+ * The parts of each output that a {@link ChecksumLog} keeps. Two logs can be compared if their scopes are the same and,
+ * within a tolerance, their numbers of samples too. Immutable.
  *
  * @param scope the floats that a checksum covers
- * @param samples the most values of an output to keep beside its checksum, 0 to {@link #MOST_SAMPLES}; comparison
- *     within a tolerance needs some, since a checksum shows whether two outputs are equal and not by how much they
- *     differ
- * @param capacity the most entries to keep, 1 or more; further ones are dropped and counted
+ * @param samples the largest number of values to keep of an output, 0 to {@link #MOST_SAMPLES}; a comparison within a
+ *     tolerance needs samples, because a checksum does not show by how much two outputs differ
+ * @param capacity the largest number of entries to keep, 1 or more; further ones are dropped and counted
  */
 public record ChecksumOptions(Scope scope, int samples, int capacity) {
 
@@ -39,7 +38,7 @@ public record ChecksumOptions(Scope scope, int samples, int capacity) {
     }
 
     /**
-     * The same with another scope.
+     * Returns these options with another scope.
      *
      * @param other the scope
      * @return options with it
@@ -50,7 +49,7 @@ public record ChecksumOptions(Scope scope, int samples, int capacity) {
     }
 
     /**
-     * The same with another number of samples.
+     * Returns these options with another number of samples.
      *
      * @param other the number
      * @return options with it
@@ -61,7 +60,7 @@ public record ChecksumOptions(Scope scope, int samples, int capacity) {
     }
 
     /**
-     * The same with another capacity.
+     * Returns these options with another capacity.
      *
      * @param other the capacity
      * @return options with it
@@ -72,7 +71,7 @@ public record ChecksumOptions(Scope scope, int samples, int capacity) {
     }
 
     /**
-     * How many values are kept of one output.
+     * Returns the number of values kept of an output.
      *
      * @param elements floats in the output, 0 or more
      * @return the number of samples, or all floats of a smaller output
@@ -82,8 +81,8 @@ public record ChecksumOptions(Scope scope, int samples, int capacity) {
     }
 
     /**
-     * Where in an output a sample is taken. It follows from the two sizes alone, so that two logs take the same floats;
-     * the samples are spread evenly, from the first float to the last one.
+     * Returns the index at which a sample of an output is taken. Samples are spread evenly from the first float to the
+     * last one. The index depends only on the two sizes, so that two logs take the same floats.
      *
      * @param sample which sample, 0 to {@code count - 1}
      * @param count samples of the output, 1 to {@code elements}
@@ -94,7 +93,7 @@ public record ChecksumOptions(Scope scope, int samples, int capacity) {
         return count == 1 ? 0 : (int) ((long) sample * (elements - 1) / (count - 1));
     }
 
-    /** How much of an output its checksum covers. */
+    /** The part of an output that its checksum covers. */
     public enum Scope {
 
         /**
@@ -114,7 +113,7 @@ public record ChecksumOptions(Scope scope, int samples, int capacity) {
         }
 
         /**
-         * The name in files and reports.
+         * Returns the name in files and reports.
          *
          * @return for example {@code "first_64"}
          */
@@ -123,10 +122,10 @@ public record ChecksumOptions(Scope scope, int samples, int capacity) {
         }
 
         /**
-         * How many floats of an output are covered.
+         * Returns the number of floats that the checksum of an output covers.
          *
          * @param elements floats in the output
-         * @return the first so many
+         * @return the number of floats, from the first one on
          */
         public int covered(int elements) {
             return Math.min(elements, mostFloats);

@@ -9,11 +9,11 @@ import java.util.function.Function;
 /**
  * An entry in which a log and its reference do not agree. Immutable.
  *
- * @param kind in what they do not agree
- * @param repeat how many entries with the same name, layer and position came before it in its log
- * @param here the entry of the log that was compared; empty where it has none
- * @param reference the reference's entry; empty where it has none
- * @param worst the sample that is farthest outside the tolerance; empty where checksums were compared
+ * @param kind the kind of difference
+ * @param repeat the number of earlier entries with the same name, layer and position in its log
+ * @param here the entry of the log that was compared; empty if it has none
+ * @param reference the reference's entry; empty if it has none
+ * @param worst the sample that is farthest outside the tolerance; empty if checksums were compared
  */
 public record Divergence(
         Kind kind,
@@ -24,15 +24,15 @@ public record Divergence(
 
     private static final String NOTHING = "nothing";
 
-    /** In what a log and its reference do not agree. */
+    /** The kind of difference between a log and its reference. */
     public enum Kind {
         /** The checksums differ. */
         DIFFERENT,
         /** A sample is outside the tolerance. */
         OUT_OF_TOLERANCE,
-        /** One side has a NaN or an infinity where the other one has none, or has more of them. */
+        /** The sides differ in the places or numbers of NaNs or infinities. */
         NON_FINITE,
-        /** The outputs differ in length, so that their samples are not of the same floats. */
+        /** The outputs differ in length, so that their samples are different floats. */
         DIFFERENT_LENGTH,
         /** Only the reference has the entry. */
         MISSING_HERE,
@@ -41,7 +41,7 @@ public record Divergence(
     }
 
     /**
-     * Checks that the entries are there.
+     * Checks that the entries fit the kind.
      *
      * @throws IllegalArgumentException when an entry is missing, or present, against the kind
      */
@@ -57,7 +57,7 @@ public record Divergence(
     }
 
     /**
-     * The brick.
+     * Returns the brick.
      *
      * @return its name
      */
@@ -66,7 +66,7 @@ public record Divergence(
     }
 
     /**
-     * The layer.
+     * Returns the layer.
      *
      * @return its number, or {@link ChecksumEntry#NO_LAYER}
      */
@@ -75,7 +75,7 @@ public record Divergence(
     }
 
     /**
-     * The position in the sequence.
+     * Returns the position in the sequence.
      *
      * @return 0 or more
      */
@@ -88,26 +88,26 @@ public record Divergence(
     }
 
     /**
-     * How long the brick took in the log that was compared.
+     * Returns the brick's time in the log that was compared.
      *
-     * @return ns; empty where that is not known
+     * @return ns; empty if it is not known
      */
     public OptionalLong elapsedNs() {
         return here.map(ChecksumEntry::elapsedNs).orElse(OptionalLong.empty());
     }
 
     /**
-     * How long the brick took in the reference.
+     * Returns the brick's time in the reference.
      *
-     * @return ns; empty where that is not known
+     * @return ns; empty if it is not known
      */
     public OptionalLong referenceElapsedNs() {
         return reference.map(ChecksumEntry::elapsedNs).orElse(OptionalLong.empty());
     }
 
     /**
-     * The divergence in one line: where it is, the checksum that the reference has, and the one that was found. Kinds
-     * other than a different checksum add the values in parentheses.
+     * Returns the divergence in one line: its place, the reference's checksum and the checksum that was found. Other
+     * kinds than {@link Kind#DIFFERENT} add their values in parentheses.
      *
      * @return for example {@code DIVERGENCE at 'RmsNorm' (layer 0, pos 7): expected 0x85944171F73967E8, got
      *     0xCBF29CE484222325}
@@ -151,10 +151,10 @@ public record Divergence(
     }
 
     /**
-     * A value of an output that is not the reference's. Immutable.
+     * A value of an output that differs from the reference's. Immutable.
      *
      * @param entry the output
-     * @param index which of its floats
+     * @param index the index of the float
      * @param expected the reference's value
      * @param got the value
      */
@@ -170,25 +170,25 @@ public record Divergence(
         }
 
         /**
-         * The difference.
+         * Returns the difference.
          *
-         * @return 0 or more; NaN or infinite where a value is
+         * @return 0 or more; NaN or infinite if a value is
          */
         public double absolute() {
             return Math.abs((double) got - expected);
         }
 
         /**
-         * The difference as a share of the expected value.
+         * Returns the difference as a share of the expected value.
          *
-         * @return 0 or more; infinite where 0 is expected and the value is another, NaN or infinite where a value is
+         * @return 0 or more; infinite if 0 is expected and the value differs; NaN or infinite if a value is
          */
         public double relative() {
             return got == expected ? 0 : absolute() / Math.abs((double) expected);
         }
 
         /**
-         * Whether it is a matter of size.
+         * Returns whether both values are finite.
          *
          * @return false if one of the two values is NaN or infinite
          */

@@ -31,15 +31,15 @@ final class LogComparer {
     private @Nullable ValueError largestAbsolute;
     private @Nullable ValueError largestRelative;
 
-    /** A divergence, and how many entries were executed here before it. */
+    /** A divergence, and the number of entries executed here before it. */
     private record Site(int executedBefore, Optional<Divergence> divergence) {}
 
     /**
-     * A comparison of what both logs hold now.
+     * Creates a comparison of the logs as they are now.
      *
      * @param here the log to compare
      * @param reference the log that is taken to be right
-     * @param tolerance how far values may be apart
+     * @param tolerance the largest difference that counts as equal
      * @throws IllegalArgumentException when the logs cannot be compared
      */
     LogComparer(ChecksumLog here, ChecksumLog reference, Tolerance tolerance) {
@@ -62,7 +62,7 @@ final class LogComparer {
         this.alignment = new Alignment(this.here, this.reference);
     }
 
-    Comparison compare() {
+    ChecksumComparison compare() {
         Site inHere = firstInHere();
         Site missing = firstMissing();
         Site first = missing.executedBefore() <= inHere.executedBefore()
@@ -70,7 +70,7 @@ final class LogComparer {
                 ? missing
                 : inHere;
         int compared = here.size() - onlyHere.size();
-        return new Comparison(
+        return new ChecksumComparison(
                 tolerance,
                 side(here, droppedHere, onlyHere),
                 side(reference, droppedInReference, onlyInReference),
@@ -111,7 +111,7 @@ final class LogComparer {
         return divergence;
     }
 
-    /** In what two entries do not agree, or nothing. */
+    /** Returns the divergence of two entries; empty if they agree. */
     private Optional<Divergence> compare(ChecksumEntry entry, ChecksumEntry expected, int repeat) {
         ValueError worst = bySamples && entry.elements() == expected.elements() ? worstSample(entry, expected) : null;
         Kind kind = bySamples ? kindBySamples(entry, expected, worst) : kindByHash(entry, expected);
@@ -142,7 +142,7 @@ final class LogComparer {
         return entry.nans() == expected.nans() && entry.infinities() == expected.infinities();
     }
 
-    /** The sample that is farthest outside the tolerance, if one is outside. */
+    /** Returns the sample that is farthest outside the tolerance, if one is outside. */
     private @Nullable ValueError worstSample(ChecksumEntry entry, ChecksumEntry reference) {
         int count = entry.samples().size();
         ValueError worst = null;
@@ -174,7 +174,10 @@ final class LogComparer {
         }
     }
 
-    /** The first entry that is missing stands behind everything here that the reference executed before it. */
+    /**
+     * Returns the first entry that only the reference has. It counts as executed after all entries here that the
+     * reference executed before it.
+     */
     private Site firstMissing() {
         Site first = new Site(here.size(), Optional.empty());
         int executed = 0;
@@ -195,7 +198,7 @@ final class LogComparer {
         return first;
     }
 
-    private static Comparison.Side side(List<ChecksumEntry> log, long dropped, List<Divergence> only) {
+    private static ChecksumComparison.Side side(List<ChecksumEntry> log, long dropped, List<Divergence> only) {
         int nonFinite = 0;
         Optional<ChecksumEntry> first = Optional.empty();
         for (ChecksumEntry entry : log) {
@@ -204,23 +207,23 @@ final class LogComparer {
                 first = first.isEmpty() ? Optional.of(entry) : first;
             }
         }
-        return new Comparison.Side(log.size(), dropped, only, nonFinite, first);
+        return new ChecksumComparison.Side(log.size(), dropped, only, nonFinite, first);
     }
 
-    /** All entries before the first divergence are on both sides and agree. */
-    private List<Comparison.Pair> before(int executed) {
-        return IntStream.range(Math.max(0, executed - Comparison.NEIGHBOURS), executed)
-                .mapToObj(i -> new Comparison.Pair(here.get(i), reference.get(alignment.toReference(i))))
+    /** Returns the last pairs before the first divergence; both sides have these entries and agree. */
+    private List<ChecksumComparison.Pair> before(int executed) {
+        return IntStream.range(Math.max(0, executed - ChecksumComparison.NEIGHBOURS), executed)
+                .mapToObj(i -> new ChecksumComparison.Pair(here.get(i), reference.get(alignment.toReference(i))))
                 .toList();
     }
 
     /**
-     * Which entry of one log belongs to which one of another: the n-th of a name, layer and position to the n-th of the
-     * same name, layer and position. Immutable once made.
+     * Maps the entries of two logs onto each other: the n-th of a name, layer and position to the n-th of the same
+     * name, layer and position. Immutable.
      */
     private static final class Alignment {
 
-        /** In place of an index, where there is no entry. */
+        /** Stands for an index if there is no entry. */
         static final int NONE = -1;
 
         private final int[] toReference;
@@ -265,22 +268,22 @@ final class LogComparer {
             }
         }
 
-        /** The index of the reference's entry that belongs to one here, or {@link #NONE}. */
+        /** Returns the index of the reference's entry that belongs to an entry here, or {@link #NONE}. */
         int toReference(int here) {
             return toReference[here];
         }
 
-        /** The index of the entry here that belongs to one of the reference, or {@link #NONE}. */
+        /** Returns the index of the entry here that belongs to an entry of the reference, or {@link #NONE}. */
         int toHere(int reference) {
             return toHere[reference];
         }
 
-        /** How many entries of the same name, layer and position stand before an entry here. */
+        /** Returns the number of earlier entries of the same name, layer and position as an entry here. */
         int repeatHere(int here) {
             return repeatHere[here];
         }
 
-        /** How many entries of the same name, layer and position stand before an entry of the reference. */
+        /** Returns the number of earlier entries of the same name, layer and position as an entry of the reference. */
         int repeatInReference(int reference) {
             return repeatInReference[reference];
         }

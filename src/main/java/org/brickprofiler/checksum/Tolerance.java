@@ -7,8 +7,8 @@ import java.util.Objects;
 /**
  * How far values of two correct runs may be apart. A value is within the tolerance if {@code |value - expected| <=
  * absolute + relative * |expected|}, as in {@code numpy.isclose} and {@code torch.testing.assert_close}; 0.0 equals
- * -0.0, an infinity equals itself, and a NaN equals any NaN (their {@code equal_nan=True}): a value that both runs fail
- * to have is no divergence. Immutable.
+ * -0.0, an infinity equals itself, and a NaN equals any NaN (their {@code equal_nan=True}), so two runs that both give
+ * NaN do not diverge. Immutable.
  *
  * <p>The tolerances by type of number are the defaults of {@code torch.testing.assert_close}. They suit one operation;
  * errors add up over the layers of a model.
@@ -19,7 +19,7 @@ import java.util.Objects;
  */
 public record Tolerance(String name, double absolute, double relative) {
 
-    /** None: checksums are compared, and so every bit they cover. */
+    /** No tolerance: checksums are compared, and so every bit that they cover. */
     public static final Tolerance EXACT = new Tolerance("exact", 0, 0);
 
     /** For single precision. */
@@ -43,7 +43,7 @@ public record Tolerance(String name, double absolute, double relative) {
     }
 
     /**
-     * A tolerance of one's own. With two zeros it still compares values, so that 0.0 equals -0.0.
+     * Creates a tolerance. With two zeros it still compares values, so that 0.0 equals -0.0.
      *
      * @param absolute the largest difference where 0 is expected, 0 or more
      * @param relative the largest difference as a share of the expected value, 0 or more
@@ -55,7 +55,7 @@ public record Tolerance(String name, double absolute, double relative) {
     }
 
     /**
-     * Whether checksums are compared, and not values.
+     * Returns whether checksums are compared instead of values.
      *
      * @return true for {@link #EXACT}
      */
@@ -64,7 +64,7 @@ public record Tolerance(String name, double absolute, double relative) {
     }
 
     /**
-     * Whether a value is near enough.
+     * Returns whether a value is within the tolerance.
      *
      * @param value the value
      * @param expected the reference's value
@@ -75,11 +75,11 @@ public record Tolerance(String name, double absolute, double relative) {
     }
 
     /**
-     * By how much a value misses the bounds.
+     * Returns by how much a value exceeds the bounds.
      *
      * @param value the value
      * @param expected the reference's value
-     * @return 0 or less for a value within the bounds; infinite where one of the two is finite and the other is not
+     * @return 0 or less for a value within the bounds; infinite if exactly one of the two is finite
      */
     double excess(float value, float expected) {
         if (value == expected || (Float.isNaN(value) && Float.isNaN(expected))) {

@@ -1,6 +1,6 @@
 /**
- * Finds the first step at which two runs of a model stop agreeing: each output leaves a checksum, and two logs of
- * checksums are compared, of one process or of two machines. Start at {@link org.brickprofiler.checksum.ChecksumLog}.
+ * Finds the first brick at which two runs of a model diverge: each run logs a checksum of every output, and the two
+ * logs are compared. The runs may be on different machines. Start at {@link org.brickprofiler.checksum.ChecksumLog}.
  */
 @NullMarked
 package org.brickprofiler.checksum;

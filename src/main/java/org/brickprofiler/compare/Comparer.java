@@ -1,9 +1,9 @@
 package org.brickprofiler.compare;
 
-import static org.brickprofiler.compare.Comparison.FEWEST_FOR_COMMON;
-import static org.brickprofiler.compare.Comparison.FEWEST_FOR_INTERVAL;
-import static org.brickprofiler.compare.Comparison.LEVEL;
-import static org.brickprofiler.compare.Comparison.POWER;
+import static org.brickprofiler.compare.RunComparison.FEWEST_FOR_COMMON;
+import static org.brickprofiler.compare.RunComparison.FEWEST_FOR_INTERVAL;
+import static org.brickprofiler.compare.RunComparison.LEVEL;
+import static org.brickprofiler.compare.RunComparison.POWER;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -20,12 +20,12 @@ import org.apache.commons.statistics.descriptive.Median;
 import org.apache.commons.statistics.descriptive.Quantile;
 import org.apache.commons.statistics.descriptive.Variance;
 import org.apache.commons.statistics.distribution.TDistribution;
-import org.brickprofiler.compare.Comparison.Change;
-import org.brickprofiler.compare.Comparison.Kind;
-import org.brickprofiler.compare.Comparison.Line;
-import org.brickprofiler.compare.Comparison.Side;
-import org.brickprofiler.compare.Comparison.Verdict;
 import org.brickprofiler.compare.Figures.Figure;
+import org.brickprofiler.compare.RunComparison.Change;
+import org.brickprofiler.compare.RunComparison.Kind;
+import org.brickprofiler.compare.RunComparison.Line;
+import org.brickprofiler.compare.RunComparison.Side;
+import org.brickprofiler.compare.RunComparison.Verdict;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,15 +59,15 @@ final class Comparer {
     private final Figures figures;
     private final int firstRuns;
     private final int runs;
-    private final Comparison.Options options;
+    private final RunComparison.Options options;
 
     /** How many runs of each side are left out at each end. */
     private final int trimmed;
 
-    /** What all bricks of a run have in common, as a logarithm; null where there are too few of them. */
+    /** The common part of all bricks of a run, as a logarithm; null if there are too few bricks. */
     private final double @Nullable [] common;
 
-    private Comparer(List<Run> before, List<Run> after, Comparison.Options options) {
+    private Comparer(List<Run> before, List<Run> after, RunComparison.Options options) {
         if (before.isEmpty() || after.isEmpty()) {
             throw new IllegalArgumentException(
                     "nothing to compare: " + before.size() + " runs before, " + after.size() + " after");
@@ -80,12 +80,13 @@ final class Comparer {
         this.common = common(options.baseline().isEmpty() ? comparableBricks() : baseline(), runs);
     }
 
-    static Comparison compare(List<Run> before, List<Run> after, Comparison.Options options) {
+    static RunComparison compare(List<Run> before, List<Run> after, RunComparison.Options options) {
         Comparer comparer = new Comparer(before, after, options);
         List<Line> lines = comparer.lines();
         Doubts doubts = new Doubts(comparer.figures, before, after, options, lines);
         List<String> remarks = doubts.remarks(comparer.comparedBricks(), Optional.ofNullable(comparer.common));
-        return new Comparison(before, after, options, comparer.figures.stepBrick(), remarks, lines);
+        return new RunComparison(
+                before, after, options, comparer.figures.sides().stepBrick().map(TwoSides.Key::name), remarks, lines);
     }
 
     private List<Figure> comparableBricks() {
@@ -115,7 +116,7 @@ final class Comparer {
         return baseline;
     }
 
-    /** The variables of the test: the logarithms of each brick, without the common part. */
+    /** Returns the variables of the test: the logarithms of each brick, without the common part. */
     private List<double[]> comparedBricks() {
         return comparableBricks().stream()
                 .map(figure -> besideCommon(logs(figure)))
@@ -123,8 +124,8 @@ final class Comparer {
     }
 
     /**
-     * How far each run is from the usual one, by the median over its bricks, and the usual time of a brick, by its
-     * median over the runs: each is found from what the other leaves, in turns (Tukey, <i>Exploratory Data
+     * Returns how far each run is from the usual one, by the median over its bricks, and the usual time of a brick, by
+     * its median over the runs: each is found from what the other leaves, in turns (Tukey, <i>Exploratory Data
      * Analysis</i>, 1977, chapter 11). The time is that of the middle half of the samples where it is known, for the
      * longest samples are not what a process has in common. A brick counts by how little it spreads. All that is of all
      * runs, so that it does not matter which side a run is on.
@@ -170,7 +171,10 @@ final class Comparer {
                 .toArray();
     }
 
-    /** Where half of the weights is reached; between two values where it is reached exactly. */
+    /**
+     * Returns the value at which half of the weights is reached, or the mean of two values if it is reached exactly
+     * between them.
+     */
     private static double weightedMedian(double[] values, double[] weights) {
         int[] order = IntStream.range(0, values.length)
                 .boxed()
@@ -381,7 +385,7 @@ final class Comparer {
                 Trimmed.of(Arrays.copyOfRange(logs, firstRuns, runs), trimmed));
     }
 
-    /** The difference of the means with Welch's interval. */
+    /** Returns the difference of the means with Welch's interval. */
     static Change change(double[] before, double[] after) {
         return change(Trimmed.of(before, 0), Trimmed.of(after, 0));
     }
@@ -397,7 +401,7 @@ final class Comparer {
         return change(difference, Math.sqrt(error), degrees, isEnough);
     }
 
-    /** The mean of the differences of pairs with Student's interval. */
+    /** Returns the mean of the differences of pairs with Student's interval. */
     static Change changeOfPairs(double[] differences) {
         Trimmed all = Trimmed.of(differences, 0);
         return change(
@@ -415,7 +419,7 @@ final class Comparer {
 
     // ---- the floor ----
 
-    static double noiseFloorPercent(List<Run> same, Comparison.Options options) {
+    static double noiseFloorPercent(List<Run> same, RunComparison.Options options) {
         if (same.size() < 4) {
             throw new IllegalArgumentException(
                     "a noise floor needs at least 4 runs of the same code, not " + same.size());

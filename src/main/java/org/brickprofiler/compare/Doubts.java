@@ -11,9 +11,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.commons.statistics.descriptive.Median;
-import org.brickprofiler.compare.Comparison.Kind;
-import org.brickprofiler.compare.Comparison.Line;
-import org.brickprofiler.compare.Comparison.Verdict;
+import org.brickprofiler.compare.RunComparison.Kind;
+import org.brickprofiler.compare.RunComparison.Line;
+import org.brickprofiler.compare.RunComparison.Verdict;
 
 /** Makes the remarks of a comparison: what to know before its lines are believed. One thread. */
 final class Doubts {
@@ -46,10 +46,10 @@ final class Doubts {
     private final Figures figures;
     private final List<Run> before;
     private final List<Run> after;
-    private final Comparison.Options options;
+    private final RunComparison.Options options;
     private final List<Line> lines;
 
-    Doubts(Figures figures, List<Run> before, List<Run> after, Comparison.Options options, List<Line> lines) {
+    Doubts(Figures figures, List<Run> before, List<Run> after, RunComparison.Options options, List<Line> lines) {
         this.figures = figures;
         this.before = before;
         this.after = after;
@@ -58,7 +58,7 @@ final class Doubts {
     }
 
     /**
-     * The remarks.
+     * Returns the remarks.
      *
      * @param bricks of each brick that is compared its logarithms by run, as they are compared
      * @param common what the bricks of each run have in common, as a logarithm; empty where there are too few of them
@@ -71,7 +71,7 @@ final class Doubts {
         outsideBricks().ifPresent(remarks::add);
         manyChanged().ifPresent(remarks::add);
         baselineChanged().ifPresent(remarks::add);
-        remarks.addAll(figures.remarks());
+        remarks.addAll(figures.differences().remarks());
         remarks.addAll(apart(bricks, common));
         disturbed().ifPresent(remarks::add);
         return remarks;
@@ -162,7 +162,7 @@ final class Doubts {
                         : "The totals of these bricks moved, with their share of the difference: " + moved + "."));
     }
 
-    /** The brick that a line is about. */
+    /** Returns the brick that a line is about. */
     private static String brick(Line line) {
         return line.kind().isTail() ? line.name().substring(0, line.name().lastIndexOf(", ")) : line.name();
     }
@@ -231,7 +231,7 @@ final class Doubts {
                 .toList();
     }
 
-    /** The runs of one side that are far from its others. */
+    /** Returns the runs of one side that are far from its others. */
     private Stream<String> apart(List<Run> side, int from, int to, List<double[]> bricks, Optional<double[]> common) {
         if (to - from < FEWEST_RUNS) {
             return Stream.empty();

@@ -14,9 +14,9 @@ import org.apache.commons.statistics.descriptive.Quantile;
 /**
  * Which of several variables differ between two sides of runs, with one error rate for all of them: the permutation of
  * the largest statistic, stepping down (Westfall and Young, <i>Resampling-Based Multiple Testing</i>, 1993, algorithm
- * 4.1). Runs are assigned to the sides anew, as wholes, so that whatever ties variables of one run together is kept.
- * Where the runs could have been on either side, the chance that any variable without a difference is found is at most
- * the level, whatever the distribution.
+ * 4.1). Runs are assigned to the sides anew, as wholes, so that whatever ties variables of one run together is kept. If
+ * the runs are exchangeable, the probability that any variable without a difference is found is at most the level, for
+ * every distribution.
  *
  * <p>The statistic is the difference of the {@linkplain Trimmed trimmed means} over its standard error (Yuen 1974), so
  * that a run that is far from the others of its side neither makes a difference nor hides one. With few runs the error
@@ -169,7 +169,7 @@ final class MaxTTest {
                 .toArray();
     }
 
-    /** The pool of a number: of the variances of all runs together, so that no assignment changes it. */
+    /** Returns the pool of a number: of the variances of all runs together, so that no assignment changes it. */
     private Pool pool(int number) {
         double[] all = IntStream.range(0, values.length)
                 .filter(at -> variables.get(at).pool == number && variables.get(at).speaks)
@@ -183,7 +183,7 @@ final class MaxTTest {
         return new Pool(median(likely), priorDegrees(likely, degrees));
     }
 
-    /** The variance of one value that makes such an error of the mean of so many. */
+    /** Returns the variance of one value that makes such an error of the mean of so many. */
     private static double variance(Trimmed mean, int values) {
         return Math.max(mean.squaredError() * values, SMALLEST_VARIANCE);
     }
@@ -193,8 +193,8 @@ final class MaxTTest {
     }
 
     /**
-     * The variances that chance explains where all are one: wild variables, which may be a third, must not speak for
-     * the rest.
+     * Returns the variances that chance explains where all are one: wild variables, which may be a third, must not
+     * speak for the rest.
      */
     private static double[] likely(double[] variances, int degrees) {
         double most = mostLikely(median(variances), degrees);
@@ -215,9 +215,9 @@ final class MaxTTest {
     }
 
     /**
-     * How much the spread of the variances says that they are one: the degrees of freedom that their median is worth.
-     * The log of a variance of {@code d} degrees has a variance of about {@code 2/d}; what is seen beyond that is a
-     * true difference between variables. Of the lower variances, since a few of the others may still be wild.
+     * Returns how much the spread of the variances says that they are one: the degrees of freedom that their median is
+     * worth. The log of a variance of {@code d} degrees has a variance of about {@code 2/d}; what is seen beyond that
+     * is a true difference between variables. Of the lower variances, since a few of the others may still be wild.
      */
     private static double priorDegrees(double[] variances, int degrees) {
         if (variances.length < FEWEST_ALIKE) {
@@ -233,8 +233,8 @@ final class MaxTTest {
     }
 
     /**
-     * The smallest probability that so many runs can show: both ends of all assignments, or one end where the sides
-     * differ in size.
+     * Returns the smallest probability that so many runs can show: both ends of all assignments, or one end where the
+     * sides differ in size.
      */
     static double smallestProbability(int first, int second) {
         double assignments = BinomialCoefficientDouble.value(first + second, first);
@@ -242,7 +242,7 @@ final class MaxTTest {
     }
 
     /**
-     * The statistic of a variable in one assignment.
+     * Returns the statistic of a variable in one assignment.
      *
      * @param isFirst of each run 1 if it is on the first side, or 0
      * @param sides room for the values of the two sides, one more than there are runs each
@@ -364,27 +364,27 @@ final class MaxTTest {
         }
     }
 
-    /** The trimmed mean of the second side less that of the first, in the unit of the values. */
+    /** Returns the trimmed mean of the second side less that of the first, in the unit of the values. */
     double difference(int variable) {
         return statistics[variable].difference();
     }
 
-    /** The standard error of the difference. */
+    /** Returns the standard error of the difference. */
     double error(int variable) {
         return statistics[variable].error();
     }
 
-    /** The degrees of freedom of the standard error, those of its pool included. */
+    /** Returns the degrees of freedom of the standard error, those of its pool included. */
     double degrees(int variable) {
         return statistics[variable].degrees();
     }
 
-    /** The chance of so large a statistic anywhere, without any difference. */
+    /** Returns the chance of so large a statistic anywhere, without any difference. */
     double probability(int variable) {
         return probabilities[variable];
     }
 
-    /** What the largest statistic stays below, without any difference, at the given level. */
+    /** Returns the critical value of the largest statistic without any difference, at the given level. */
     double critical() {
         return critical;
     }

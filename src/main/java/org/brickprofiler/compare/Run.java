@@ -38,7 +38,7 @@ public record Run(String name, ProfileSnapshot snapshot, OptionalDouble tokensPe
     }
 
     /**
-     * A run of which is known what its snapshot holds: the disturbances that are among its
+     * Returns a run of which is known what its snapshot holds: the disturbances that are among its
      * {@linkplain ProfileSnapshot#facts() facts}, and its tokens per second, which comparisons find there.
      *
      * @param name what it is called in reports

@@ -65,7 +65,7 @@ final class SmallestChange {
         return sum / bounds.length;
     }
 
-    /** A quantile of the chi-squared distribution over its degrees (Wilson and Hilferty, 1931). */
+    /** Returns a quantile of the chi-squared distribution over its degrees (Wilson and Hilferty, 1931). */
     private static double chiSquaredPerDegree(double normalQuantile, double degrees) {
         double variance = 2 / (9 * degrees);
         double root = Math.max(0, 1 - variance + normalQuantile * Math.sqrt(variance));

@@ -19,13 +19,13 @@ record Trimmed(double mean, double squaredError, int degrees) {
     private static final int ONE_IN = 5;
 
     /** Of all assignments of runs to sides, so many at most may look like two sides that are apart. */
-    private static final double MOST_ALIKE = Comparison.LEVEL / 10;
+    private static final double MOST_ALIKE = RunComparison.LEVEL / 10;
 
     /**
-     * How many values are trimmed at each end of each side: up to a fifth, and no more than a permutation test bears.
-     * If two sides are apart, an assignment that exchanges as many runs as are trimmed looks as far apart as the true
-     * one, and the probability of the test cannot be less than the share of such assignments. With ten runs a side it
-     * is 0.1 % for one run, and 2.3 % for two.
+     * Returns how many values are trimmed at each end of each side: up to a fifth, and no more than a permutation test
+     * bears. If two sides are apart, an assignment that exchanges as many runs as are trimmed looks as far apart as the
+     * true one, and the probability of the test cannot be less than the share of such assignments. With ten runs a side
+     * it is 0.1 % for one run, and 2.3 % for two.
      *
      * @param first runs of one side
      * @param second runs of the other
@@ -49,7 +49,7 @@ record Trimmed(double mean, double squaredError, int degrees) {
     }
 
     /**
-     * The figures of one side.
+     * Returns the figures of one side.
      *
      * @param values in any order
      * @param trimmed how many of them at each end, less than half
@@ -60,7 +60,7 @@ record Trimmed(double mean, double squaredError, int degrees) {
         return ofSorted(sorted, sorted.length, trimmed);
     }
 
-    /** The same of the first values of an array, which are in ascending order. */
+    /** Returns the same of the first values of an array, which are in ascending order. */
     static Trimmed ofSorted(double[] sorted, int values, int trimmed) {
         int kept = values - 2 * trimmed;
         double sum = 0;

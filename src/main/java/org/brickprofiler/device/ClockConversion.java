@@ -33,7 +33,7 @@ public final class ClockConversion {
     }
 
     /**
-     * The conversion of a device that counts nanoseconds from an origin of its own.
+     * Returns the conversion of a device that counts nanoseconds from an origin of its own.
      *
      * @param pair one moment on both clocks
      * @return a conversion with one nanosecond a tick
@@ -44,7 +44,7 @@ public final class ClockConversion {
     }
 
     /**
-     * The conversion by the line through two pairs.
+     * Returns the conversion by the line through two pairs.
      *
      * @param first the earlier moment
      * @param second the later moment
@@ -64,7 +64,7 @@ public final class ClockConversion {
     }
 
     /**
-     * The host's time at a reading of the device's counter.
+     * Returns the host's time at a reading of the device's counter.
      *
      * @param deviceTicks the device's counter, ticks, 0 or more
      * @return the host's clock, ns
@@ -93,7 +93,7 @@ public final class ClockConversion {
     }
 
     /**
-     * The host's time between two readings of the device's counter.
+     * Returns the host's time between two readings of the device's counter.
      *
      * @param startTicks the earlier reading, ticks, 0 or more
      * @param endTicks the later reading, ticks, {@code startTicks} or more
@@ -113,12 +113,12 @@ public final class ClockConversion {
         return elapsedNs;
     }
 
-    /** What an unsigned addition to the lower half carries over to the upper one. */
+    /** Returns the carry of an unsigned addition in the lower half. */
     private static long carry(long sum, long addend) {
         return Long.compareUnsigned(sum, addend) < 0 ? 1 : 0;
     }
 
-    /** The nanoseconds of fewer than {@link #ticks} ticks, rounded to the nearest, halves up. */
+    /** Returns the nanoseconds of fewer than {@link #ticks} ticks, rounded to the nearest, halves up. */
     private long scaled(long fewTicks) {
         long high = Math.multiplyHigh(fewTicks, ns);
         long low = fewTicks * ns;

@@ -5,46 +5,46 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * A queue of work that a device does in order, such as a CUDA stream. It can be marked, waited for, polled without
- * waiting, and asked for the time between two marks.
+ * A queue of work that a device does in order, such as a CUDA stream. Callers set marks in it, wait for them, poll them
+ * without waiting, and ask for the time between two marks.
  *
- * <p>A mark is a small number. It is set at the end of the queue, reached when the device has done everything before
- * it, and belongs to whoever set it until it is released; then its number is used again. Marks come from a pool that
- * was made before they are needed.
+ * <p>A mark is a small number. It is set at the end of the queue, and reached when the device has done everything
+ * before it. It belongs to its setter until it is released; then its number is used again. Marks come from a pool that
+ * is made before they are needed.
  *
- * <p>Every method may be called from any thread, and none throws because of what a driver answers: a queue that cannot
- * do what it was asked says so by its result, and by one warning.
+ * <p>Any thread may call any method. No method throws because of a driver's answer: if the queue cannot do what a
+ * method asks, the method returns a value that says so, and one warning is logged.
  */
 public interface DeviceStream extends AutoCloseable {
 
-    /** Instead of a mark: none could be set. */
+    /** The value of {@link #mark()} if no mark could be set. */
     int NO_MARK = -1;
 
-    /** Instead of a time: at least one of the marks is not reached yet. Ask again later. */
+    /** The value of a time if at least one of the marks is not reached yet. Ask again later. */
     long NOT_REACHED = Long.MIN_VALUE;
 
-    /** Instead of a time: it is not known and never will be. */
+    /** The value of a time that is unknown and will stay unknown. */
     long UNRESOLVED = Long.MIN_VALUE + 1;
 
-    /** How long a wait for the device takes at most, unless a stream is given another timeout: a minute. */
+    /** The default timeout of a wait for the device: one minute. */
     Duration DEFAULT_WAIT_TIMEOUT = Duration.ofMinutes(1);
 
     /**
-     * What people call this queue.
+     * Returns the name of this queue for people.
      *
      * @return a name, one among the queues of its device
      */
     String name();
 
     /**
-     * What does the work.
+     * Returns the name of the device.
      *
      * @return the device's name, such as a GPU's model
      */
     String deviceName();
 
     /**
-     * The number of the device among those of its kind.
+     * Returns the number of the device among those of its kind.
      *
      * @return 0 or more
      */
@@ -71,10 +71,10 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
-     * How the device is reached, for timelines: those of CUDA's devices alone show launches as CUDA's tools do.
+     * Returns the backend of the device. Timelines show launches on CUDA devices as CUDA's tools do.
      *
-     * @return the name of an {@code org.brickprofiler.Backend}: {@code CUDA}, {@code METAL}; {@code CPU} unless
-     *     overridden
+     * @return the name of an {@code org.brickprofiler.Backend}: {@code CUDA}, {@code METAL}, {@code OPENCL};
+     *     {@code CPU} unless overridden
      */
     default String backend() {
         return "CPU";
@@ -83,12 +83,12 @@ public interface DeviceStream extends AutoCloseable {
     /**
      * Sets a mark at the end of the queue. Waits for nothing, allocates nothing unless the pool grows.
      *
-     * @return the mark, from 0 to below {@link #maxMarks()}; {@link #NO_MARK} where none is left or the queue refused
+     * @return the mark, from 0 to below {@link #maxMarks()}; {@link #NO_MARK} if none is left or the queue refused it
      */
     int mark();
 
     /**
-     * Whether the device has done everything before a mark, or never will report it. Waits for nothing.
+     * Returns whether the device has done everything before a mark, or never will report it. Waits for nothing.
      *
      * @param mark a mark that was not released
      * @return false as long as it may still be reached
@@ -96,17 +96,17 @@ public interface DeviceStream extends AutoCloseable {
     boolean isReached(int mark);
 
     /**
-     * The time between two marks, by the device's own clock. Waits for nothing.
+     * Returns the time between two marks, by the device's own clock. Waits for nothing.
      *
      * @param from a mark that was not released
-     * @param to another; a time before that of {@code from} gives a negative result
+     * @param to another; the result is negative if it was reached before {@code from}
      * @return ns; {@link #NOT_REACHED} or {@link #UNRESOLVED}
      */
     long elapsedNs(int from, int to);
 
     /**
-     * The times between each of some marks and the next, by the device's own clock. Waits for nothing. The same as
-     * asking for one after the other, which a device may do at less cost.
+     * The times between each of some marks and the next, by the device's own clock. Waits for nothing. The result is
+     * that of single calls, which may cost more.
      *
      * @param marks marks that were not released
      * @param count how many of them, from the first on
@@ -122,12 +122,12 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
-     * Whether the device had anything to do between two marks, as far as the queue knows. Where it had not, the time
-     * between them is the host's, and no sample. Waits for nothing.
+     * Returns whether the device had work between two marks, as far as the queue knows. Without work, the time between
+     * them is the host's and no sample. Waits for nothing.
      *
      * @param from a mark that was not released, and is reached
      * @param to another
-     * @return false where it is known that there was nothing; true unless overridden
+     * @return false if it is known that there was no work; true unless overridden
      */
     default boolean hasWorkBetween(int from, int to) {
         return true;
@@ -138,14 +138,14 @@ public interface DeviceStream extends AutoCloseable {
      * that may hang waits no longer than a timeout ({@link #DEFAULT_WAIT_TIMEOUT}).
      *
      * @param mark a mark that was not released
-     * @return false where that cannot be waited for: now, as long as {@link #isUsable()}, or ever; and after the
-     *     timeout, when {@link #isStalled()}
+     * @return false if the mark cannot be waited for, now or, unless {@link #isUsable()}, ever; and after the timeout,
+     *     when {@link #isStalled()}
      */
     boolean waitFor(int mark);
 
     /**
-     * Whether the device seems to hang: a wait has ended after its timeout, and no mark was waited for with success
-     * since. Samples that waited for it are then unresolved. Waits for nothing.
+     * Returns whether the device seems to hang: a wait has ended after its timeout, and no mark was waited for with
+     * success since. Samples that waited for it are then unresolved. Waits for nothing.
      *
      * @return false unless overridden
      */
@@ -154,8 +154,8 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
-     * Whether the calling thread may ask about marks as it is. Where it may not, to ask changes something of the
-     * thread, as what is current there: that is for threads that set marks here or wait for them.
+     * Returns whether the calling thread may ask about marks as it is. If false, querying would change the thread's
+     * current context; only threads that mark or wait on this stream should query it.
      *
      * @return true unless overridden
      */
@@ -164,14 +164,14 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
-     * Gives marks back.
+     * Gives a mark back.
      *
      * @param mark a mark that nobody will ask for any more
      */
     void release(int mark);
 
     /**
-     * Gives marks back. The same as giving back one after the other, which a device may do at less cost.
+     * Gives marks back. The result is that of single calls, which may cost more.
      *
      * @param marks marks that nobody will ask for any more
      * @param count how many of them, from the first on
@@ -184,43 +184,43 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
-     * A pass has ended: what the queue was refused during the pass, such as more marks, may be tried again, once, in
-     * the next. Waits for nothing and makes no context current. Does nothing unless overridden.
+     * Tells the queue that a pass has ended. The queue may try once more in the next pass what the driver refused in
+     * this one, such as more marks. Waits for nothing and makes no context current. Does nothing unless overridden.
      */
     default void passEnded() {}
 
     /**
-     * The most marks that exist at once.
+     * Returns the most marks that exist at once.
      *
      * @return the bound of the pool, up to 1,048,575
      */
     int maxMarks();
 
     /**
-     * Whether the queue still works.
+     * Returns whether the queue still works.
      *
-     * @return false for good once it was closed or its device was lost
+     * @return false for good once the stream was closed or its device was lost
      */
     boolean isUsable();
 
     /**
-     * Why the queue does not work, or what it could not do.
+     * Returns the reason why the queue does not work, or why a call failed.
      *
-     * @return the latest reason, or empty where there was no failure
+     * @return the latest reason, or empty if there was no failure
      */
     Optional<String> failure();
 
     /**
-     * Registers what is to be done before the stream closes, while the times of marks can still be asked for.
+     * Registers an action to run before the stream closes, while the times of marks are still available.
      *
-     * @param action runs once, on the thread that closes the stream; not at all where that was done already. The stream
+     * @param action runs once, on the thread that closes the stream; never if the stream is closed already. The stream
      *     keeps it until then
      */
     void beforeClose(Runnable action);
 
     /**
-     * Does what was registered, and lets go of what was made for marking. Marks that are not reached yet never will be.
-     * Twice does no harm.
+     * Runs the registered actions, and frees the marks. Marks that are not reached yet never will be. A second call
+     * does nothing.
      */
     @Override
     void close();

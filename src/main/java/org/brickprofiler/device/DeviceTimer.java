@@ -4,13 +4,13 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * Times one piece of work where it is done. May be used again and again; a new start forgets the end before. One thread
- * at a time.
+ * Times a piece of work on its device. It can be used repeatedly; a new start forgets the previous end. One thread at a
+ * time.
  */
 public interface DeviceTimer extends AutoCloseable {
 
     /**
-     * A timer by the name of a backend, for code that does not know what it runs on.
+     * Returns a timer by the name of a backend, for code that does not know what it runs on.
      *
      * @param backend the name of an {@code org.brickprofiler.Backend}, in any case
      * @param streams where work is done, each of its own {@link DeviceStream#backend()}
@@ -35,27 +35,27 @@ public interface DeviceTimer extends AutoCloseable {
                 + Arrays.stream(streams).map(DeviceStream::backend).distinct().toList());
     }
 
-    /** The work begins: whatever is enqueued from now on is timed. */
+    /** Marks the beginning of the work, before it is enqueued. */
     void recordStart();
 
-    /** The work ends with what was enqueued last. Does nothing before a start. */
+    /** Marks the end of the work, after it was enqueued. Does nothing before a start. */
     void recordEnd();
 
     /**
-     * How long the work took. Waits until the device has done it, no longer than a timeout.
+     * Returns how long the work took. Waits until the device has done it, no longer than a timeout.
      *
      * @return ms; 0 until both ends were recorded, and where the device reports no time
      */
     double elapsedMs();
 
     /**
-     * How long the work took. Waits until the device has done it, no longer than a timeout.
+     * Returns how long the work took. Waits until the device has done it, no longer than a timeout.
      *
      * @return ns; 0 until both ends were recorded, and where the device reports no time
      */
     long elapsedNs();
 
-    /** Lets go of what the timer holds. It reads 0 then. Never throws. */
+    /** Frees the resources of the timer, which then reads 0. Never throws. */
     @Override
     void close();
 }

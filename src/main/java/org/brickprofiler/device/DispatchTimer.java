@@ -2,18 +2,20 @@ package org.brickprofiler.device;
 
 import static org.brickprofiler.internal.io.Checks.requireName;
 
+import java.lang.ref.Reference;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
+import org.brickprofiler.internal.io.Abandonment;
 import org.brickprofiler.internal.io.CloseActions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Times dispatches in a stream, kernel by kernel, without waiting for any: a mark before and one after each, and what
- * the device has done is handed over when somebody asks. One line keeps it in kernel timings:
+ * Times dispatches in a stream, kernel by kernel, without waiting. It sets a mark before and a mark after each
+ * dispatch, and {@link #drain} passes on the dispatches that the device has done. One line adds them to kernel timings:
  *
  * <pre>{@code
  * DispatchTimer dispatches = new DispatchTimer(stream, 4_096);
@@ -21,20 +23,21 @@ import org.jspecify.annotations.Nullable;
  * dispatches.drain(Backend.CUDA, KernelTimings.global()::record);
  * }</pre>
  *
- * <p>What lies between the marks is the dispatch's, on an idle device what the host takes to launch it, too. What has
- * no time, as in a capture, is counted as lost, and so is what finds no room or no mark.
+ * <p>The time between the marks is the time of the dispatch; on an idle device it includes the time that the host takes
+ * to launch it. A dispatch without a time, as in a capture, or without room or a mark, is counted as lost.
  *
- * <p>Any thread. Timing a dispatch allocates nothing and takes a short lock, outside of which the marks are set.
+ * <p>Any thread. Timing a dispatch allocates nothing and takes a short lock, outside of which the marks are set. The
+ * marks of a timer that nobody has any more are given back.
  */
 public final class DispatchTimer {
 
-    /** Instead of a ticket: the dispatch is not timed. */
+    /** The value of {@link #begin} if the dispatch is not timed. */
     public static final long NOT_TIMED = -1;
 
     private static final int SLOT_BITS = 32;
 
     /**
-     * Who takes dispatches: the shape of {@code KernelTimings.record}, which this package does not know.
+     * Receives dispatches: the shape of {@code KernelTimings.record}, which this package does not know.
      *
      * @param <B> how backends are named
      */
@@ -53,27 +56,7 @@ public final class DispatchTimer {
     /** A dispatch that has its time. */
     private record Finished(String name, long elapsedNs) {}
 
-    private final DeviceStream stream;
-
-    // All that follows is guarded by this.
-
-    // By slot. A slot's generation is odd while a dispatch runs in it, so that a ticket fits but once.
-    private final @Nullable String[] names;
-    private final int[] starts;
-    private final int[] ends;
-    private final int[] generations;
-
-    private final int[] free;
-    private int freeCount;
-
-    /** The slots of dispatches that were ended, in that order; the first of so many. */
-    private final int[] ended;
-
-    private int first;
-    private int endedCount;
-
-    private final Queue<Finished> finished = new ArrayDeque<>();
-    private long lost;
+    private final Dispatches dispatches;
 
     /**
      * A timer of dispatches.
@@ -87,20 +70,13 @@ public final class DispatchTimer {
         if (capacity < 1) {
             throw new IllegalArgumentException("capacity " + capacity + " is not positive");
         }
-        this.stream = stream;
-        names = new @Nullable String[capacity];
-        starts = new int[capacity];
-        ends = new int[capacity];
-        generations = new int[capacity];
-        ended = new int[capacity];
-        free = new int[capacity];
-        Arrays.setAll(free, i -> capacity - 1 - i);
-        freeCount = capacity;
-        stream.beforeClose(CloseActions.unlessForgotten(this, DispatchTimer::collectBeforeClosing));
+        dispatches = new Dispatches(stream, capacity);
+        stream.beforeClose(CloseActions.unlessForgotten(this, timer -> timer.dispatches.collectBeforeClosing()));
+        Abandonment.whenUnreachable(dispatches::giveBackAll, this);
     }
 
     /**
-     * Times what a piece of code enqueues. It is timed also where the code throws.
+     * Times the work that a piece of code enqueues, even if the code throws.
      *
      * @param name the kernel's name; not empty
      * @param dispatch enqueues it, and waits for nothing
@@ -117,73 +93,38 @@ public final class DispatchTimer {
     }
 
     /**
-     * A dispatch is enqueued next.
+     * Marks the beginning of a dispatch, before it is enqueued.
      *
      * @param name the kernel's name; not empty
-     * @return a ticket for {@link #end}; {@link #NOT_TIMED} where there is no room or no mark
+     * @return a ticket for {@link #end}; {@link #NOT_TIMED} if there is no room or no mark
      * @throws IllegalArgumentException when the name is null or empty
      */
     public long begin(String name) {
         requireName("name", name);
-        int start = stream.mark();
-        synchronized (this) {
-            if (start != DeviceStream.NO_MARK && freeCount > 0) {
-                int slot = free[--freeCount];
-                names[slot] = name;
-                starts[slot] = start;
-                ends[slot] = DeviceStream.NO_MARK;
-                return (long) slot << SLOT_BITS | ++generations[slot];
-            }
-            lost++;
+        try {
+            return dispatches.begin(name);
+        } finally {
+            Reference.reachabilityFence(this);
         }
-        release(start);
-        return NOT_TIMED;
     }
 
     /**
-     * The dispatch has been enqueued.
+     * Marks the end of a dispatch, after it was enqueued.
      *
      * @param ticket what {@link #begin} returned; {@link #NOT_TIMED}, or one that was ended, does nothing
      */
     public void end(long ticket) {
-        int slot = (int) (ticket >>> SLOT_BITS);
-        if (ticket < 0 || slot >= names.length) {
-            return;
+        try {
+            dispatches.end(ticket);
+        } finally {
+            Reference.reachabilityFence(this);
         }
-        int end = stream.mark();
-        synchronized (this) {
-            boolean runs = generations[slot] == (int) ticket && ends[slot] == DeviceStream.NO_MARK;
-            if (runs && end != DeviceStream.NO_MARK) {
-                ends[slot] = end;
-                ended[(first + endedCount++) % ended.length] = slot;
-                return;
-            }
-            if (runs) {
-                lost++;
-                giveBack(slot);
-            }
-        }
-        release(end);
-    }
-
-    private void release(int mark) {
-        if (mark != DeviceStream.NO_MARK) {
-            stream.release(mark);
-        }
-    }
-
-    private void giveBack(int slot) {
-        release(starts[slot]);
-        release(ends[slot]);
-        names[slot] = null;
-        generations[slot]++;
-        free[freeCount++] = slot;
     }
 
     /**
-     * Hands over the dispatches that the device has done since, in the order in which they were ended. Waits for
-     * nothing: the first one that is not done holds up those behind it. After the stream was closed, those that were
-     * done by then, if the thread that closed it could ask for them.
+     * Passes on the dispatches that the device has done since the last call, in the order in which they were ended.
+     * Waits for nothing: a dispatch that is not done delays those behind it. After the stream was closed, it passes on
+     * the dispatches that were done by then, if the closing thread could query them.
      *
      * @param <B> how backends are named
      * @param backend passed on
@@ -193,52 +134,160 @@ public final class DispatchTimer {
     public <B> int drain(B backend, Timings<? super B> timings) {
         Objects.requireNonNull(backend, "backend");
         Objects.requireNonNull(timings, "timings");
-        List<Finished> dispatches;
-        synchronized (this) {
-            collect();
-            dispatches = new ArrayList<>(finished);
-            finished.clear();
-        }
-        for (Finished dispatch : dispatches) {
+        List<Finished> done = dispatches.drain();
+        for (Finished dispatch : done) {
             timings.record(dispatch.name(), backend, dispatch.elapsedNs());
         }
-        return dispatches.size();
-    }
-
-    /** Where the thread that closes may ask: a context is made current by those that mark or drain alone. */
-    private void collectBeforeClosing() {
-        if (stream.answersHere()) {
-            collect();
-        }
-    }
-
-    private synchronized void collect() {
-        while (endedCount > 0) {
-            int slot = ended[first];
-            long ns = stream.isReached(ends[slot])
-                    ? stream.elapsedNs(starts[slot], ends[slot])
-                    : DeviceStream.NOT_REACHED;
-            if (ns == DeviceStream.NOT_REACHED) {
-                return;
-            }
-            String name = names[slot];
-            if (ns >= 0 && name != null && stream.hasWorkBetween(starts[slot], ends[slot])) {
-                finished.add(new Finished(name, ns));
-            } else {
-                lost++;
-            }
-            giveBack(slot);
-            first = (first + 1) % ended.length;
-            endedCount--;
-        }
+        return done.size();
     }
 
     /**
-     * How many dispatches were not timed: there was no room or no mark for them, or the device does not report it.
+     * Returns how many dispatches were not timed: there was no room or no mark for them, or the device does not report
+     * it.
      *
      * @return 0 or more
      */
-    public synchronized long lost() {
-        return lost;
+    public long lost() {
+        return dispatches.lost();
+    }
+
+    /** The dispatches of a timer. They do not refer to it, so that their marks can be given back after it. */
+    private static final class Dispatches {
+
+        private final DeviceStream stream;
+
+        // All that follows is guarded by this.
+
+        // By slot. A slot's generation is odd while a dispatch runs in it, so that a ticket fits but once.
+        private final @Nullable String[] names;
+        private final int[] starts;
+        private final int[] ends;
+        private final int[] generations;
+
+        private final int[] free;
+        private int freeCount;
+
+        /** The slots of dispatches that were ended, in that order; the first of so many. */
+        private final int[] ended;
+
+        private int first;
+        private int endedCount;
+
+        private final Queue<Finished> finished = new ArrayDeque<>();
+        private long lost;
+
+        Dispatches(DeviceStream stream, int capacity) {
+            this.stream = stream;
+            names = new @Nullable String[capacity];
+            starts = new int[capacity];
+            ends = new int[capacity];
+            generations = new int[capacity];
+            ended = new int[capacity];
+            free = new int[capacity];
+            Arrays.setAll(free, i -> capacity - 1 - i);
+            freeCount = capacity;
+        }
+
+        long begin(String name) {
+            int start = stream.mark();
+            synchronized (this) {
+                if (start != DeviceStream.NO_MARK && freeCount > 0) {
+                    int slot = free[--freeCount];
+                    names[slot] = name;
+                    starts[slot] = start;
+                    ends[slot] = DeviceStream.NO_MARK;
+                    return (long) slot << SLOT_BITS | ++generations[slot];
+                }
+                lost++;
+            }
+            release(start);
+            return NOT_TIMED;
+        }
+
+        void end(long ticket) {
+            int slot = (int) (ticket >>> SLOT_BITS);
+            if (ticket < 0 || slot >= names.length) {
+                return;
+            }
+            int end = stream.mark();
+            synchronized (this) {
+                boolean runs = generations[slot] == (int) ticket && ends[slot] == DeviceStream.NO_MARK;
+                if (runs && end != DeviceStream.NO_MARK) {
+                    ends[slot] = end;
+                    ended[(first + endedCount++) % ended.length] = slot;
+                    return;
+                }
+                if (runs) {
+                    lost++;
+                    giveBack(slot);
+                }
+            }
+            release(end);
+        }
+
+        synchronized List<Finished> drain() {
+            collect();
+            List<Finished> done = new ArrayList<>(finished);
+            finished.clear();
+            return done;
+        }
+
+        synchronized long lost() {
+            return lost;
+        }
+
+        /** Gives the marks of all dispatches back. */
+        synchronized void giveBackAll() {
+            for (int slot = 0; slot < names.length; slot++) {
+                if (names[slot] != null) {
+                    giveBack(slot);
+                }
+            }
+            endedCount = 0;
+        }
+
+        private void release(int mark) {
+            if (mark != DeviceStream.NO_MARK) {
+                stream.release(mark);
+            }
+        }
+
+        private void giveBack(int slot) {
+            release(starts[slot]);
+            release(ends[slot]);
+            names[slot] = null;
+            generations[slot]++;
+            free[freeCount++] = slot;
+        }
+
+        /**
+         * Collects only if the closing thread may query: a context is made current by those that mark or drain alone.
+         */
+        void collectBeforeClosing() {
+            if (stream.answersHere()) {
+                collect();
+            }
+        }
+
+        private synchronized void collect() {
+            while (endedCount > 0) {
+                int slot = ended[first];
+                long ns = stream.isReached(ends[slot])
+                        ? stream.elapsedNs(starts[slot], ends[slot])
+                        : DeviceStream.NOT_REACHED;
+                if (ns == DeviceStream.NOT_REACHED) {
+                    return;
+                }
+                String name = names[slot];
+                if (ns >= 0 && name != null && stream.hasWorkBetween(starts[slot], ends[slot])) {
+                    finished.add(new Finished(name, ns));
+                } else {
+                    lost++;
+                }
+                giveBack(slot);
+                first = (first + 1) % ended.length;
+                endedCount--;
+            }
+        }
     }
 }

@@ -7,9 +7,9 @@ import org.brickprofiler.internal.io.MarkPool;
 import org.brickprofiler.spi.NanoClock;
 
 /**
- * The host as a device: work is done by whoever enqueues it, so a mark is reached as it is set and its time is that of
- * a clock. For engines that compute on the host what others compute on a device, and to compare the two. Any thread;
- * allocates nothing unless the pool of marks grows.
+ * The host as a device: the thread that enqueues work does it at once, so a mark is reached when it is set, and its
+ * time is that of a clock. It serves engines that compute on the host what others compute on a device, and comparisons
+ * of the two. Any thread; allocates nothing unless the pool of marks grows.
  */
 public final class HostStream implements DeviceStream {
 

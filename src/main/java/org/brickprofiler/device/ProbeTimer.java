@@ -17,7 +17,7 @@ import java.util.Optional;
  */
 public final class ProbeTimer {
 
-    /** Who gets finished probes for a trace; {@code TraceRecorder.push} is one. */
+    /** Receives finished probes for a trace; {@code TraceRecorder.push} is one. */
     @FunctionalInterface
     public interface Trace {
         /**

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What a stream did between the bricks' marks, added up since the last reset. Immutable.
+ * Sums of the work of a stream between the bricks' marks since the last reset. Immutable.
  *
  * @param stream the stream's name
  * @param device the device's name
@@ -86,7 +86,7 @@ public record StreamTotals(
     }
 
     /**
-     * The share of a pass's device time in which no brick was running.
+     * Returns the share of a pass's device time in which no brick was running.
      *
      * @return 0 to 1; 0 where nothing was measured
      */
@@ -128,7 +128,7 @@ public record StreamTotals(
     }
 
     /**
-     * Which stream it is.
+     * Returns the identity of the stream.
      *
      * @return equal for the same stream of several runs
      */
@@ -137,7 +137,7 @@ public record StreamTotals(
     }
 
     /**
-     * Both together, of the same stream. Commutative and associative.
+     * Returns the sum of both, of the same stream. Commutative and associative.
      *
      * @param other what the stream did at another time
      * @return the sums; of errors the largest, of failures the first in the alphabet
@@ -157,7 +157,7 @@ public record StreamTotals(
                 first(failure, other.failure));
     }
 
-    /** The first in the alphabet of those that there are. */
+    /** Returns the first in the alphabet of those that there are. */
     private static Optional<String> first(Optional<String> one, Optional<String> other) {
         return Stream.of(one, other).flatMap(Optional::stream).min(Comparator.naturalOrder());
     }

@@ -3,15 +3,15 @@ package org.brickprofiler.graph;
 import java.util.Arrays;
 
 /**
- * The places of an array of nodes by node, each node's in ascending order: of an array of parents the children of each
- * node, of an array of sources the edges that leave it. Immutable; any thread.
+ * The places in an array of nodes, grouped by node and ascending within a node. In an array of parents, the places of a
+ * node are its children; in an array of sources, they are the edges that leave it. Immutable; any thread.
  */
 final class Adjacency {
 
-    /** In the array, instead of a node: the place belongs to none. */
+    /** Stands in the array instead of a node if the place belongs to none. */
     static final int LEFT_OUT = ExecutionGraph.NONE;
 
-    /** Where the places of each node begin, and how many there are in all. */
+    /** The index of the first place of each node, then the number of all places. */
     private final int[] offsets;
 
     private final int[] places;
@@ -46,7 +46,7 @@ final class Adjacency {
         this.places = places;
     }
 
-    /** The same with a number instead of each place. */
+    /** Returns an adjacency with a number instead of each place. */
     Adjacency mapped(int[] numbers) {
         int[] mapped = new int[places.length];
         for (int i = 0; i < mapped.length; i++) {
@@ -63,12 +63,15 @@ final class Adjacency {
         return places[offsets[node] + index];
     }
 
-    /** Where the places of each node begin among all of them, and how many there are; not to be changed. */
+    /**
+     * Returns the index of the first place of each node, then the number of all places. Callers must not change the
+     * array.
+     */
     int[] offsets() {
         return offsets;
     }
 
-    /** The places of all nodes; not to be changed. */
+    /** Returns the places of all nodes. Callers must not change the array. */
     int[] places() {
         return places;
     }

@@ -10,10 +10,13 @@ abstract class Adoptable {
 
     private final RecordedNode.Place place;
 
-    /** The step that adopted it last: published afterwards, and a reader looks at parents first. */
+    /**
+     * The step that adopted it last. The step is published after this write; a reader checks that it is below the
+     * reader's limit.
+     */
     private volatile int parent = NONE;
 
-    /** The step that had adopted it before, which turned out to lie around that one. Written before the parent. */
+    /** The step that adopted it before, which encloses {@link #parent}. Written before the parent. */
     private int formerParent = NONE;
 
     Adoptable(RecordedNode.Place place) {
@@ -33,7 +36,7 @@ abstract class Adoptable {
      * Returns the owner among the nodes below a limit.
      *
      * @param limit only ids below it count: later nodes have not happened for this reader
-     * @return the step that adopted it, or else the scope or layer around it when it was recorded, or
+     * @return the step that adopted it, or else the scope or layer that enclosed it when it was recorded, or
      *     {@link GraphRecorder#NONE}
      */
     final int parentBelow(int limit) {

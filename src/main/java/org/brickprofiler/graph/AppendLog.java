@@ -5,28 +5,28 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded list that only grows. Any thread adds; none waits for another to do so. Memory is taken in chunks, when it
- * is needed.
+ * A bounded list that only grows. Any thread adds; none waits for another to do so. Memory is allocated in chunks, when
+ * it is needed.
  *
  * <h2>Reserve, then publish</h2>
  *
- * An index belongs to the thread that moves {@code size} past it. Between that and {@link #publish} its place is empty,
- * and a reader waits there. So that this is short and cannot fail, the chunk exists before an index is given out, and
- * the owner of an index neither allocates nor calls foreign code until it has published. Whatever the owner wrote
- * before it published is seen by a reader that finds the element.
+ * An index belongs to the thread that moves {@code size} past it. Until the thread calls {@link #publish}, the place is
+ * empty and a reader waits for it. The wait is short and always ends: the chunk exists before the index is reserved,
+ * and the owner of the index neither allocates nor calls foreign code before it publishes. A reader that finds the
+ * element also sees everything that the owner wrote before publishing it.
  *
- * @param <T> what it holds
+ * @param <T> the type of its elements
  */
 final class AppendLog<T> {
 
-    /** What {@link #reserve} returns when the log is full. */
+    /** The result of {@link #reserve} if the log is full. */
     static final int FULL = -1;
 
     private static final int CHUNK_BITS = 11;
     private static final int CHUNK_LENGTH = 1 << CHUNK_BITS;
     private static final int CHUNK_MASK = CHUNK_LENGTH - 1;
 
-    /** How often a reader looks again before it lets other threads run, since the owner may need its processor. */
+    /** How often a reader looks again before it yields: the owner may need its processor. */
     private static final int SPINS = 64;
 
     private final int capacity;
@@ -38,17 +38,17 @@ final class AppendLog<T> {
         this.chunks = new AtomicReferenceArray<>((capacity >>> CHUNK_BITS) + 1);
     }
 
-    /** Whether every index is given out. */
+    /** Returns whether all indices are reserved. */
     boolean isFull() {
         return size.get() >= capacity;
     }
 
-    /** How many indices are given out; the elements of some may not be published yet. */
+    /** Returns the number of reserved indices; some of their elements may not be published yet. */
     int size() {
         return size.get();
     }
 
-    /** Takes the next index, which the caller must publish at once; {@link #FULL} where there is none. */
+    /** Reserves the next index, which the caller must publish at once; returns {@link #FULL} if there is none. */
     int reserve() {
         for (int index = size.get(); index < capacity; index = size.get()) {
             makeChunk(index >>> CHUNK_BITS);
@@ -65,12 +65,12 @@ final class AppendLog<T> {
         }
     }
 
-    /** Shows the element of a reserved index to readers. Only the owner of the index, once. */
+    /** Publishes the element of a reserved index. Only the owner of the index may call this, once. */
     void publish(int index, T element) {
         chunk(index).setRelease(index & CHUNK_MASK, element);
     }
 
-    /** The element of an index that was given out; waits until it is published. */
+    /** Returns the element of a reserved index; waits until it is published. */
     T get(int index) {
         AtomicReferenceArray<@Nullable T> chunk = chunk(index);
         T element = chunk.getAcquire(index & CHUNK_MASK);

@@ -8,7 +8,7 @@ import java.util.List;
  * The longest way through an execution graph, and how much room every node has beside it: the critical path method
  * (Kelley and Walker, "Critical-path planning and scheduling", 1959). Immutable; any thread.
  *
- * <p>What must wait for what:
+ * <p>The rules of waiting:
  *
  * <ul>
  *   <li>a node that a SEQUENCE, DEPENDS_ON or TRANSFER edge leads to starts when the node that the edge comes from has
@@ -18,8 +18,8 @@ import java.util.List;
  * </ul>
  *
  * <p>So {@code totalNs()} is no less than the longest own time, and no more than the sum of the roots' totals. Weights
- * of edges play no part. Time and memory grow linearly with nodes and edges; nothing recurses, so containment may be as
- * deep as it likes. Sums are exact.
+ * of edges play no part. Time and memory grow linearly with nodes and edges; nothing recurses, so nodes may nest to any
+ * depth. Sums are exact.
  */
 public final class CriticalPath {
 
@@ -55,7 +55,7 @@ public final class CriticalPath {
 
     // ---- times of events ----
 
-    /** The forward pass, over these times of the nodes. */
+    /** Computes the earliest time of each event (the forward pass) from the nodes' own times. */
     private long[] earliestNs(long[] ownNs) {
         long[] atNs = new long[order.length];
         for (int event : order) {
@@ -68,7 +68,7 @@ public final class CriticalPath {
         return atNs;
     }
 
-    /** The time of an arrow. */
+    /** Returns the time of an arrow. */
     private long takesNs(int event, int successor) {
         return EventGraph.isOwn(event, successor) ? events.ownNs()[EventGraph.nodeOf(event)] : 0;
     }
@@ -81,7 +81,7 @@ public final class CriticalPath {
         return beforeNs + ownNs;
     }
 
-    /** The backward pass. */
+    /** Computes the latest time of each event (the backward pass). */
     private long[] latestNs() {
         long[] atNs = new long[order.length];
         Arrays.fill(atNs, totalNs);
@@ -89,7 +89,7 @@ public final class CriticalPath {
             int event = order[done];
             for (int i = 0; i < events.degree(event); i++) {
                 int successor = events.successor(event, i);
-                // Never below 0: what lies before and after an event is no longer than the whole.
+                // Never below 0: a path through the event is no longer than the whole.
                 atNs[event] = Math.min(atNs[event], atNs[successor] - takesNs(event, successor));
             }
         }
@@ -97,7 +97,8 @@ public final class CriticalPath {
     }
 
     /**
-     * The room that each node's own time leaves between its earliest start and latest end, and no more than a child's.
+     * Returns for each node the smaller of two numbers: the time that its own time leaves free between its earliest
+     * start and its latest end, and the least slack of its children.
      */
     private long[] slackNs() {
         long[] roomNs = new long[events.nodeCount()];
@@ -115,12 +116,12 @@ public final class CriticalPath {
         return roomNs;
     }
 
-    /** Whether a longest path goes through an event. */
+    /** Returns whether a longest path goes through an event. */
     private boolean isOnPath(int event) {
         return earliestNs[event] == latestNs[event];
     }
 
-    /** Whether a longest path goes along an arrow. */
+    /** Returns whether a longest path goes along an arrow. */
     private boolean isOnPath(int event, int successor) {
         return isOnPath(event)
                 && isOnPath(successor)
@@ -129,7 +130,10 @@ public final class CriticalPath {
 
     // ---- one path ----
 
-    /** A node without time of its own is never passed by where a child can be entered, so only leaves are without. */
+    /**
+     * Returns the nodes of one longest path. A node without time of its own is never passed by if a child can be
+     * entered, so only leaves on the path have no time.
+     */
     private List<Integer> walk() {
         List<Integer> path = new ArrayList<>();
         int event = begin();
@@ -143,7 +147,7 @@ public final class CriticalPath {
         return path;
     }
 
-    /** The start of the lowest root from which a longest path sets out; -1 in a graph without nodes. */
+    /** Returns the start of the lowest root from which a longest path sets out; -1 in a graph without nodes. */
     private int begin() {
         boolean[] preceded = new boolean[events.eventCount()];
         for (int event = 0; event < preceded.length; event++) {
@@ -159,7 +163,9 @@ public final class CriticalPath {
         return -1;
     }
 
-    /** Where a longest path goes on; of several ways the lowest child or follower, and the node's own end last. */
+    /**
+     * Returns the next event on a longest path; among equals the lowest child or follower, and the node's own end last.
+     */
     private int next(int event) {
         int best = -1;
         for (int i = 0; i < events.degree(event); i++) {
@@ -175,10 +181,10 @@ public final class CriticalPath {
     // ---- results ----
 
     /**
-     * One longest path: the nodes whose own times make up its length, in the order of time. These are nodes with a time
-     * of their own, and nodes without time and without children that lie between them. Where several paths are longest,
-     * it is the one that goes into the children of a node rather than past them, on to a follower rather than to the
-     * end of the parent, and to the lowest ids.
+     * Returns one longest path: the nodes whose own times make up its length, in the order of time. These are nodes
+     * with a time of their own, and nodes without time and without children that lie between them. If several paths are
+     * longest, the path that is returned goes into the children of a node rather than past them, on to a follower
+     * rather than to the end of the parent, and to the lowest ids.
      *
      * @return ids; their own times sum to {@link #totalNs()}; empty in an empty graph
      */
@@ -187,7 +193,7 @@ public final class CriticalPath {
     }
 
     /**
-     * The length of the longest path: how long everything would take with unlimited parallelism.
+     * Returns the length of the longest path: how long everything would take with unlimited parallelism.
      *
      * @return ns
      */
@@ -196,7 +202,7 @@ public final class CriticalPath {
     }
 
     /**
-     * When a node can start at the earliest.
+     * Returns the earliest time at which a node can start.
      *
      * @param node its id
      * @return ns after the beginning
@@ -207,7 +213,7 @@ public final class CriticalPath {
     }
 
     /**
-     * When a node can start at the latest, put off with everything in it, such that the whole takes no longer.
+     * Returns the latest time at which a node can start, with everything in it, without making the whole longer.
      *
      * @param node its id
      * @return ns after the beginning, {@code earliestStartNs(node) + slackNs(node)}
@@ -218,8 +224,8 @@ public final class CriticalPath {
     }
 
     /**
-     * How far a node can be put off, with everything in it, such that the whole takes no longer (its total float). It
-     * is the least room of the node's own time and of the nodes in it.
+     * Returns the total float of a node: how far it can be delayed, with everything in it, without making the whole
+     * longer. It is the least room of the node's own time and of the nodes in it.
      *
      * @param node its id
      * @return ns; 0 exactly for nodes that lie on some longest path or contain one that does
@@ -230,7 +236,7 @@ public final class CriticalPath {
     }
 
     /**
-     * Whether nothing can be put off: the node lies on some longest path, or contains a node that does.
+     * Returns whether a node cannot be delayed: it lies on some longest path, or contains a node that does.
      *
      * @param node its id
      * @return whether its slack is 0
@@ -240,7 +246,7 @@ public final class CriticalPath {
         return slackNs[checked(node)] == 0;
     }
 
-    /** How long the longest path would be if some nodes took no time, and nothing in them did, ns. */
+    /** Returns how long the longest path would be if some nodes took no time, and nothing in them did, ns. */
     long totalWithoutNs(boolean[] nodesGone) {
         boolean[] gone = nodesGone.clone();
         long[] ownNs = events.ownNs().clone();

@@ -14,26 +14,25 @@ import org.brickprofiler.internal.io.Sums;
  *
  * @param graph the graph, which must not change meanwhile
  * @param path its critical path
- * @param workNs the time of all nodes, each moment counted once: the sum of the roots' totals, and thereby of all
- *     nodes' self times, ns; sums stop at {@link Long#MAX_VALUE}
+ * @param workNs the sum of the roots' totals, and so of all nodes' self times, ns; limited to {@link Long#MAX_VALUE}
  * @param names the names that make up most of the path, at most {@link #MOST_NAMES}, largest first
  */
 record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs, List<Name> names) {
 
-    /** How many names there are at the most: each of them costs one more pass over the graph. */
+    /** The largest number of names. Each of them costs one more pass over the graph. */
     static final int MOST_NAMES = 5;
 
-    /** The widest that a name gets. */
+    /** The width of the column of names. */
     private static final int WIDEST = 40;
 
     private static final String NAME_LINE = "%-" + WIDEST + "s  %6s  %13s  %9s  %13s\n";
 
     /**
-     * What one name has to do with the path.
+     * The share of one name in the path.
      *
      * @param name the name
-     * @param nodes how many nodes of it the path goes through
-     * @param onPathNs how much of the path they make up, ns
+     * @param nodes the number of its nodes on the path
+     * @param onPathNs their time on the path, ns
      * @param gainNs how much shorter the longest path is if all nodes of the name, and everything in them, take no
      *     time, ns: the most that the whole can gain from this name (Amdahl, "Validity of the single processor approach
      *     to achieving large scale computing capabilities", 1967), since other paths remain
@@ -80,10 +79,10 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
     }
 
     /**
-     * How many nodes could run at once on average with unlimited parallelism: work over span. No schedule, on however
-     * many processors, is faster than one after the other by more than this factor (Brent, "The parallel evaluation of
-     * general arithmetic expressions", Journal of the ACM 21(2), 1974; Blumofe and Leiserson, "Scheduling multithreaded
-     * computations by work stealing", Journal of the ACM 46(5), 1999). 1 or more; 0 where no time was measured.
+     * Returns the average parallelism: work divided by span. No schedule on any number of processors is faster than one
+     * node after the other by more than this factor (Brent, "The parallel evaluation of general arithmetic
+     * expressions", Journal of the ACM 21(2), 1974; Blumofe and Leiserson, "Scheduling multithreaded computations by
+     * work stealing", Journal of the ACM 46(5), 1999). 1 or more; 0 if no time was measured.
      */
     double averageParallelism() {
         return path.totalNs() == 0 ? 0.0 : (double) workNs / path.totalNs();
@@ -104,7 +103,7 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
                 + String.format(Locale.ROOT, "  parallelism  %.2f on average\n", averageParallelism());
     }
 
-    /** Nothing where no node on the path has a time. */
+    /** Returns the table of names; empty if no node on the path has a time. */
     private String table() {
         if (names.isEmpty()) {
             return "";

@@ -21,7 +21,7 @@ public record Dim3(int x, int y, int z) {
     }
 
     /**
-     * A size of one dimension.
+     * Returns a size of one dimension.
      *
      * @param x the first dimension
      * @return the size with 1 for the others
@@ -32,7 +32,7 @@ public record Dim3(int x, int y, int z) {
     }
 
     /**
-     * A size of two dimensions.
+     * Returns a size of two dimensions.
      *
      * @param x the first dimension
      * @param y the second dimension
@@ -44,7 +44,7 @@ public record Dim3(int x, int y, int z) {
     }
 
     /**
-     * How many blocks or threads that is.
+     * Returns the number of blocks or threads.
      *
      * @return the product of the dimensions
      * @throws ArithmeticException when it exceeds 2^63 - 1
@@ -53,7 +53,7 @@ public record Dim3(int x, int y, int z) {
         return Math.multiplyExact(Math.multiplyExact((long) x, (long) y), (long) z);
     }
 
-    /** As in {@code "32x8x1"}. */
+    /** Returns the size as in {@code "32x8x1"}. */
     @Override
     public String toString() {
         return x + "x" + y + "x" + z;

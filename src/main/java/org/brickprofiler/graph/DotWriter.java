@@ -17,8 +17,8 @@ import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
  * one row of the picture, steps from left to right. Boxes do not nest, since Graphviz follows nested ones by recursion
  * and a graph may be thousands of scopes deep.
  *
- * <p>Every node is there as {@code n<id>}, and every edge but those that a box shows already, from its layer to what
- * that owns. One of these is there and invisible, to keep the layer's own sign to the left of its steps.
+ * <p>The text has every node as {@code n<id>}. It omits the edges that a box shows already, from its layer to the nodes
+ * that the layer owns, except for one: an invisible edge keeps the layer's own symbol to the left of its steps.
  */
 final class DotWriter {
 
@@ -33,10 +33,13 @@ final class DotWriter {
 
     private final ExecutionGraph graph;
 
-    /** For each node the outermost layer that it is or lies in, or {@link ExecutionGraph#NONE}. */
+    /**
+     * For each node the outermost layer around it, or the node itself if it is that layer, or
+     * {@link ExecutionGraph#NONE}.
+     */
     private final int[] boxes;
 
-    /** The boxes from whose sign an edge is written already. */
+    /** The layers whose one invisible edge is written already. */
     private final IntHashSet linkedBoxes = new IntHashSet();
 
     private final StringBuilder out = new StringBuilder();
@@ -70,7 +73,7 @@ final class DotWriter {
     String write() {
         out.append(HEAD);
         IntObjectHashMap<IntArrayList> members = membersByBox();
-        // From the last to the first: what is written first, Graphviz draws at the bottom.
+        // From the last to the first: Graphviz draws the first one at the bottom.
         for (int node = boxes.length - 1; node >= 0; node--) {
             if (boxes[node] == NONE) {
                 writeNode(node, "  ");
@@ -177,8 +180,8 @@ final class DotWriter {
     }
 
     /**
-     * Escapes text for a label in quotes, which is never read as HTML: quotes and backslashes are Graphviz's own, and
-     * it turns XML entities into characters in every label.
+     * Escapes text for a quoted label, which Graphviz never reads as HTML. Graphviz interprets quotes, backslashes and
+     * XML entities in every label.
      */
     private void appendEscaped(String text) {
         for (int i = 0; i < text.length(); i++) {
@@ -202,7 +205,7 @@ final class DotWriter {
         }
     }
 
-    /** Whether a character is half of a pair whose other half is missing, which no encoding can hold. */
+    /** Returns whether a character is an unpaired surrogate, which no encoding can represent. */
     private static boolean isUnpaired(String text, int at) {
         char character = text.charAt(at);
         if (Character.isHighSurrogate(character)) {
@@ -211,7 +214,7 @@ final class DotWriter {
         return Character.isLowSurrogate(character) && (at == 0 || !Character.isHighSurrogate(text.charAt(at - 1)));
     }
 
-    /** Whether a picture in SVG could not hold a character. */
+    /** Returns whether XML, and so a picture in SVG, forbids a character. */
     private static boolean isForbiddenInXml(char character) {
         return character == '\ufffe' || character == '\uffff';
     }

@@ -13,7 +13,7 @@ import org.brickprofiler.internal.io.Checks;
  */
 public record Edge(int from, int to, EdgeType type, double weight) {
 
-    /** The weight of an edge that was given none. */
+    /** The weight of an edge added without one. */
     public static final double DEFAULT_WEIGHT = 1.0;
 
     /**

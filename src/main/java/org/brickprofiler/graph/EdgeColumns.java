@@ -30,7 +30,7 @@ final class EdgeColumns {
         incoming.addNode();
     }
 
-    /** Adds an edge between two nodes that there is room for. */
+    /** Adds an edge between two nodes that {@link #addNode} has made room for. */
     void add(int fromNode, int toNode, EdgeType type, double weight) {
         int edge = from.size();
         from.add(fromNode);
@@ -61,7 +61,7 @@ final class EdgeColumns {
         return weights.get(edge);
     }
 
-    /** The node that each edge leaves, for an {@link Adjacency}; edges that are not chosen are left out. */
+    /** Returns the node that each edge leaves, for an {@link Adjacency}; edges that are not chosen are left out. */
     int[] sources(Predicate<EdgeType> chosen) {
         int[] sources = new int[size()];
         for (int edge = 0; edge < sources.length; edge++) {
@@ -70,17 +70,17 @@ final class EdgeColumns {
         return sources;
     }
 
-    /** The node that each edge enters. */
+    /** Returns the node that each edge enters. */
     int[] targets() {
         return to.toArray();
     }
 
-    /** The edges that leave a node. */
+    /** Returns the edges that leave a node. */
     List<Edge> outgoing(int node) {
         return edges(outgoing, node);
     }
 
-    /** The edges that enter a node. */
+    /** Returns the edges that enter a node. */
     List<Edge> incoming(int node) {
         return edges(incoming, node);
     }
@@ -93,7 +93,7 @@ final class EdgeColumns {
         return List.copyOf(edges);
     }
 
-    /** The nodes that a node owns, in the order of the edges. */
+    /** Returns the nodes that a node owns, in the order of the edges. */
     IntArrayList owned(int node) {
         IntArrayList owned = new IntArrayList();
         for (int edge = outgoing.first.get(node); edge != NONE; edge = outgoing.next.get(edge)) {

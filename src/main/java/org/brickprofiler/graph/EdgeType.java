@@ -5,7 +5,7 @@ import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 
 /**
- * What an edge stands for. Every edge points from owner to owned or from earlier to later.
+ * The meaning of an edge. Every edge points from owner to owned or from earlier to later.
  *
  * <p>A type either owns ({@link #CALLS}, {@link #CONTAINS}, {@link #LAUNCHES}) or orders (the others), never both.
  */
@@ -32,7 +32,7 @@ public enum EdgeType {
     }
 
     /**
-     * Whether edges of this type point from a parent to its child.
+     * Returns whether edges of this type point from a parent to its child.
      *
      * @return true for calls, contains and launches
      */
@@ -41,7 +41,7 @@ public enum EdgeType {
     }
 
     /**
-     * Whether edges of this type mean that one node ends before another starts.
+     * Returns whether edges of this type mean that one node ends before another starts.
      *
      * @return true for sequence, depends-on and transfer
      */
@@ -49,7 +49,7 @@ public enum EdgeType {
         return !ownership;
     }
 
-    /** The type of the edge that leads to a child of some kind. */
+    /** Returns the type of the ownership edge that leads to a child. */
     static EdgeType ownershipOf(ExecutionNode child) {
         if (child instanceof Kernel) {
             return LAUNCHES;
@@ -57,13 +57,13 @@ public enum EdgeType {
         return child instanceof Function ? CALLS : CONTAINS;
     }
 
-    /** The number of this type in a column; the only reader of the ordinal. */
+    /** Returns the number of this type in a column; the only reader of the ordinal. */
     @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
     byte index() {
         return (byte) ordinal();
     }
 
-    /** The type with a number. */
+    /** Returns the type that {@link #index} numbers. */
     static EdgeType at(byte index) {
         return ALL.get(index);
     }

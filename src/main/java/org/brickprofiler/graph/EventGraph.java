@@ -5,7 +5,7 @@ import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 
 /**
- * The order in time that an execution graph stands for. Every node has two events, its start and its end, and an arrow
+ * The order in time that an execution graph prescribes. Every node has two events, its start and its end, and an arrow
  * from one event to another means that the second cannot come before the first:
  *
  * <ul>
@@ -14,12 +14,12 @@ import java.util.stream.Collectors;
  *   <li>from the end of {@code a} to the start of {@code b}, for every ordering edge {@code a -> b}.
  * </ul>
  *
- * <p>So an ordering edge between two nodes orders everything in them, and a parent's time and that of its children lie
- * side by side on different ways from its start to its end. Immutable; any thread.
+ * <p>So an ordering edge between two nodes orders everything in them, and a parent's own time and its children's times
+ * lie on different paths from its start to its end. Immutable; any thread.
  */
 final class EventGraph {
 
-    /** The parent of a node that has none. */
+    /** The parent of a root. */
     static final int NO_PARENT = ExecutionGraph.NONE;
 
     private final int nodeCount;
@@ -28,7 +28,7 @@ final class EventGraph {
     private final Adjacency children;
     private final Adjacency followers;
 
-    /** The events of a graph as it is now. */
+    /** Creates the events of a graph as it is now. */
     EventGraph(ExecutionGraph graph) {
         nodeCount = graph.nodeCount();
         ownNs = new long[nodeCount];
@@ -70,12 +70,15 @@ final class EventGraph {
         return parents[node];
     }
 
-    /** For each node the time of the arrow from its start to its end, ns; 0 for an untimed node; not to be changed. */
+    /**
+     * Returns for each node the time of the arrow from its start to its end, ns, or 0 for an untimed node. Callers must
+     * not change the array.
+     */
     long[] ownNs() {
         return ownNs;
     }
 
-    /** How many arrows leave an event. */
+    /** Returns how many arrows leave an event. */
     int degree(int event) {
         int node = nodeOf(event);
         if (isStart(event)) {
@@ -84,7 +87,7 @@ final class EventGraph {
         return followers.degree(node) + (parents[node] == NO_PARENT ? 0 : 1);
     }
 
-    /** Where an arrow leads. The last one that leaves a start leads to the node's own end. */
+    /** Returns the event to which an arrow leads. The last arrow from a start leads to the node's own end. */
     int successor(int event, int index) {
         int node = nodeOf(event);
         if (isStart(event)) {
@@ -93,16 +96,16 @@ final class EventGraph {
         return index < followers.degree(node) ? startOf(followers.place(node, index)) : endOf(parents[node]);
     }
 
-    /** Whether an arrow is the one from a node's start to its own end, the only kind that takes time. */
+    /** Returns whether an arrow leads from a node's start to its own end. Only these arrows take time. */
     static boolean isOwn(int event, int successor) {
         return nodeOf(event) == nodeOf(successor);
     }
 
     /**
-     * The events in an order that no arrow contradicts: Kahn's algorithm (Communications of the ACM 5(11), 1962), in
-     * time linear in nodes and edges.
+     * Returns the events in an order that no arrow contradicts: Kahn's algorithm (Communications of the ACM 5(11),
+     * 1962), in time linear in nodes and edges.
      *
-     * @param names what to call a node in the message
+     * @param names the names of nodes in the message
      * @return all events
      * @throws IllegalArgumentException when there is a cycle; the message names the nodes of one
      */
@@ -149,7 +152,7 @@ final class EventGraph {
          * Finds a cycle in linear time.
          *
          * @param events the graph
-         * @param waiting for each event the number of predecessors that can never come; 0 for an event that does come
+         * @param waiting for each event the number of predecessors that never happen; 0 for an event that happens
          */
         Cycle(EventGraph events, int[] waiting) {
             int[] before = predecessors(events, waiting);
@@ -157,7 +160,8 @@ final class EventGraph {
         }
 
         /**
-         * For each event that waits, one that it waits for: its own start where possible, otherwise of the lowest node.
+         * Returns for each waiting event one event that it waits for: its own node's start if possible, otherwise an
+         * event of the lowest node.
          */
         private static int[] predecessors(EventGraph events, int[] waiting) {
             int[] before = new int[waiting.length];
@@ -176,7 +180,10 @@ final class EventGraph {
             return before;
         }
 
-        /** Going back from any event that waits ends in a cycle, since every one of them waits for another. */
+        /**
+         * Returns an event of a cycle. Each waiting event waits for another one, so following them backwards ends in a
+         * cycle.
+         */
         private static int somewhereOnACycle(int[] before) {
             boolean[] seen = new boolean[before.length];
             int event = 0;
@@ -190,7 +197,7 @@ final class EventGraph {
             return event;
         }
 
-        /** The nodes of the cycle through an event in the order of time, the lowest id first. */
+        /** Returns the nodes of the cycle through an event in the order of time, the lowest id first. */
         private static int[] nodesBetween(int[] before, int event) {
             int[] backwards = new int[before.length];
             int count = 0;
@@ -217,11 +224,11 @@ final class EventGraph {
         }
 
         /**
-         * The message for people.
+         * Returns the message.
          *
-         * @param names what to call a node
-         * @return for example {@code "the graph has a cycle: 'a' (node 0) -> 'b' (node 1) -> 'a' (node 0)"}; of a long
-         *     cycle the first nodes and how many there are
+         * @param names the names of nodes
+         * @return for example {@code "the graph has a cycle: 'a' (node 0) -> 'b' (node 1) -> 'a' (node 0)"}; a long
+         *     cycle is cut to its first nodes and their number
          */
         String describe(IntFunction<String> names) {
             String listed = Arrays.stream(nodes)

@@ -17,7 +17,7 @@ import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What ran, what it ran inside of, and what it had to wait for: nodes with dense ids from 0, and typed edges.
+ * The execution of a program, with its nesting and its dependencies: nodes with dense ids from 0, and typed edges.
  *
  * <p>Ownership edges ({@link EdgeType#isOwnership()}) make a forest: a node has at most one parent and is never its own
  * ancestor. The other edges order nodes; nothing keeps them free of cycles.
@@ -50,7 +50,7 @@ public final class ExecutionGraph {
     /** Computed when first needed; null again after a change. */
     private @Nullable NodeTimes times;
 
-    /** A graph without nodes. */
+    /** Creates a graph without nodes. */
     public ExecutionGraph() {}
 
     // ---- building ----
@@ -125,7 +125,7 @@ public final class ExecutionGraph {
         addEdge(from, to, EdgeType.DEPENDS_ON);
     }
 
-    /** Adds an ownership edge that is known to be the only one and to close no circle. */
+    /** Adds an ownership edge. The caller has checked that the child has no parent and is no ancestor of the parent. */
     private void own(int parent, int child, EdgeType type, double weight) {
         edges.add(parent, child, type, weight);
         parents.set(child, parent);
@@ -133,7 +133,7 @@ public final class ExecutionGraph {
         times = null;
     }
 
-    /** Makes a node the child of another that is known not to be below it. */
+    /** Makes a node the child of another. The caller has checked that the parent is not below the child. */
     void adopt(int parent, int child) {
         own(parent, child, EdgeType.ownershipOf(nodes.get(child)), Edge.DEFAULT_WEIGHT);
     }
@@ -154,9 +154,9 @@ public final class ExecutionGraph {
     }
 
     /**
-     * Ends the innermost scope. Where none is open, that is counted, see {@link #unmatchedPops()}.
+     * Ends the innermost scope. If none is open, the call is counted in {@link #unmatchedPops()}.
      *
-     * @return the id of the node that was the scope; empty where none was open
+     * @return the id of the scope's node; empty if none was open
      */
     public OptionalInt popScope() {
         if (scopes.isEmpty()) {
@@ -168,9 +168,9 @@ public final class ExecutionGraph {
     }
 
     /**
-     * The innermost open scope.
+     * Returns the innermost open scope.
      *
-     * @return the id of its node; empty where none is open
+     * @return the id of its node; empty if none is open
      */
     public OptionalInt currentScope() {
         return scopes.isEmpty() ? OptionalInt.empty() : OptionalInt.of(scopes.getLast());
@@ -179,8 +179,8 @@ public final class ExecutionGraph {
     /**
      * Adds a node below the current scope, and a sequence edge from the node added in that scope before. The ownership
      * edge is {@link EdgeType#LAUNCHES} for a kernel, {@link EdgeType#CALLS} for a function, and
-     * {@link EdgeType#CONTAINS} for everything else. Outside of all scopes the node has no parent, and follows the node
-     * added there before.
+     * {@link EdgeType#CONTAINS} for everything else. Outside of all scopes the node has no parent, and a sequence edge
+     * leads to it from the last node added outside of all scopes.
      *
      * @param node the node
      * @return its id
@@ -198,16 +198,16 @@ public final class ExecutionGraph {
     }
 
     /**
-     * Whether every scope that was opened is closed, and none was closed that was not open.
+     * Returns whether each scope that was opened was closed exactly once.
      *
-     * @return true where {@link #unbalancedScopes()} is empty and {@link #unmatchedPops()} is 0
+     * @return true if {@link #unbalancedScopes()} is empty and {@link #unmatchedPops()} is 0
      */
     public boolean isScopeBalanced() {
         return unbalancedScopes().isEmpty() && unmatchedPops() == 0;
     }
 
     /**
-     * The names of the scopes that are open or were never closed.
+     * Returns the names of the scopes that are open or were never closed.
      *
      * @return first those a recorder reported, then those still open, outermost first; a name once for each scope
      */
@@ -218,7 +218,7 @@ public final class ExecutionGraph {
     }
 
     /**
-     * How often a scope was to be closed where none was open.
+     * Returns how often {@link #popScope} found no open scope.
      *
      * @return 0 or more
      */
@@ -229,7 +229,7 @@ public final class ExecutionGraph {
     // ---- what a recorder could not keep ----
 
     /**
-     * How many nodes a recorder could not take, because its budget was used up.
+     * Returns the number of nodes that the recorder dropped because its budget was used up.
      *
      * @return 0 or more
      */
@@ -238,7 +238,7 @@ public final class ExecutionGraph {
     }
 
     /**
-     * How many dependencies a recorder could not take, because its budget was used up.
+     * Returns the number of dependencies that the recorder dropped because its budget was used up.
      *
      * @return 0 or more
      */
@@ -252,10 +252,10 @@ public final class ExecutionGraph {
     }
 
     /**
-     * What a recorder could not keep, or saw to be wrong. Immutable.
+     * The losses and errors that a recorder counted. Immutable.
      *
      * @param unbalancedScopes the names of scopes that were opened and not closed
-     * @param unmatchedPops how often a scope was to be closed where none was open
+     * @param unmatchedPops how often a scope end found no open scope
      * @param droppedNodes nodes past the budget
      * @param droppedDependencies dependencies past the budget
      */
@@ -271,7 +271,7 @@ public final class ExecutionGraph {
     // ---- queries ----
 
     /**
-     * How many nodes there are.
+     * Returns the number of nodes.
      *
      * @return ids run from 0 to one less
      */
@@ -280,7 +280,7 @@ public final class ExecutionGraph {
     }
 
     /**
-     * How many edges there are.
+     * Returns the number of edges.
      *
      * @return 0 or more
      */
@@ -289,7 +289,7 @@ public final class ExecutionGraph {
     }
 
     /**
-     * A node.
+     * Returns a node.
      *
      * @param id its id
      * @return the node
@@ -301,10 +301,10 @@ public final class ExecutionGraph {
     }
 
     /**
-     * The nodes of a name.
+     * Returns the nodes with a name.
      *
      * @param name a name
-     * @return their ids, ascending; empty where there are none
+     * @return their ids, ascending; empty if there are none
      */
     public List<Integer> nodesByName(String name) {
         Objects.requireNonNull(name, "name");
@@ -312,7 +312,7 @@ public final class ExecutionGraph {
     }
 
     /**
-     * The edges that leave a node.
+     * Returns the edges that leave a node.
      *
      * @param id a node
      * @return the edges in the order in which they were added
@@ -324,7 +324,7 @@ public final class ExecutionGraph {
     }
 
     /**
-     * The edges that enter a node.
+     * Returns the edges that enter a node.
      *
      * @param id a node
      * @return the edges in the order in which they were added
@@ -335,13 +335,13 @@ public final class ExecutionGraph {
         return edges.incoming(id);
     }
 
-    /** The columns of all edges, to be read by the algorithms of this package. */
+    /** Returns the columns of all edges, for the algorithms of this package. */
     EdgeColumns edges() {
         return edges;
     }
 
     /**
-     * The node that owns another.
+     * Returns the node that owns another.
      *
      * @param id a node
      * @return the id of its parent; empty for a root
@@ -353,10 +353,10 @@ public final class ExecutionGraph {
     }
 
     /**
-     * The thread that recorded a node.
+     * Returns the thread that recorded a node.
      *
      * @param id a node
-     * @return its name; empty where the node was added to a graph by hand
+     * @return its name; empty if no recorder recorded the node
      * @throws IllegalArgumentException when no node has the id
      */
     public Optional<String> threadName(int id) {
@@ -364,24 +364,24 @@ public final class ExecutionGraph {
         return Optional.ofNullable(threads.get(id));
     }
 
-    /** Notes which thread recorded a node. */
+    /** Sets the thread that recorded a node. */
     void setThread(int id, String name) {
         threads.put(id, name);
     }
 
-    /** Notes that a node began at the very reading of the clock that ended the one before it. */
+    /** Marks a node as begun by the clock reading that ended the node before it. */
     void setLapped(int id) {
         lapped.set(id);
     }
 
     /**
-     * How bricks of one name lie inside and beside others. Of several graphs, the numbers add up.
+     * The nesting of the bricks of one name. The numbers of several graphs add up.
      *
-     * @param samples how many there are
-     * @param lapped of them, those that one reading of the clock began while it ended the brick before, as {@code lap}
-     *     does
-     * @param within bricks inside them, at any depth
-     * @param lappedWithin of these, those that were begun so
+     * @param samples the number of bricks of the name
+     * @param lapped those of them that began at the clock reading that ended the brick before, as {@code lap} records
+     *     them
+     * @param within the number of bricks inside them, at any depth
+     * @param lappedWithin those of {@code within} that began in the same way
      */
     public record Nesting(long samples, long lapped, long within, long lappedWithin) {
         /**
@@ -401,9 +401,9 @@ public final class ExecutionGraph {
         }
 
         /**
-         * Both together.
+         * Returns the sums of this and another nesting.
          *
-         * @param other of bricks of the same name
+         * @param other the nesting of bricks of the same name
          * @return the sums
          */
         public Nesting plus(Nesting other) {
@@ -416,7 +416,7 @@ public final class ExecutionGraph {
     }
 
     /**
-     * How the bricks lie inside and beside each other.
+     * Returns the nesting of the bricks by name.
      *
      * @return by the name of the brick, in order; the caller's own
      */
@@ -436,18 +436,18 @@ public final class ExecutionGraph {
         return nesting;
     }
 
-    /** The parent of a node that exists, or {@link #NONE}. */
+    /** Returns the parent of an existing node, or {@link #NONE}. */
     int parentOrNone(int id) {
         return parents.get(id);
     }
 
-    /** How many nodes a node owns that exists. */
+    /** Returns the number of children of an existing node. */
     int childCount(int id) {
         return childCounts.get(id);
     }
 
     /**
-     * The nodes that a node owns.
+     * Returns the nodes that a node owns.
      *
      * @param id a node
      * @return the ids of its children, in the order in which they came to it
@@ -459,7 +459,7 @@ public final class ExecutionGraph {
     }
 
     /**
-     * The kernels.
+     * Returns the kernels.
      *
      * @return the ids of all kernel nodes, ascending
      */
@@ -468,18 +468,18 @@ public final class ExecutionGraph {
     }
 
     /**
-     * The kernel that took longest, by its own time or, where that is not known, by the time of the nearest brick above
-     * it, which launched it.
+     * Returns the kernel that took longest, by its own time or, where that is not known, by the time of the nearest
+     * brick above it, which launched it.
      *
-     * @return its id, the lowest among equals; empty where no kernel has a time
+     * @return its id, the lowest among equals; empty if no kernel has a time
      */
     public OptionalInt slowestKernel() {
         return optional(times().slowest(kernels));
     }
 
     /**
-     * The part of a node's own time that its children do not explain: <i>max(0, t - c)</i>, where <i>t</i> is the
-     * node's own time, 0 where it has none, and <i>c</i> the sum of its children's totals.
+     * Returns the part of a node's own time that its children do not explain: <i>max(0, t - c)</i>, where <i>t</i> is
+     * the node's own time, 0 where it has none, and <i>c</i> the sum of its children's totals.
      *
      * @param id a node
      * @return ns, 0 or more
@@ -491,9 +491,9 @@ public final class ExecutionGraph {
     }
 
     /**
-     * The time of a node and everything below it, each counted once: <i>max(t, c)</i>, where <i>t</i> is the node's own
-     * time, 0 where it has none, and <i>c</i> the sum of its children's totals. Children that ran at the same time may
-     * sum to more than the node's own time.
+     * Returns the time of a node and everything below it, each counted once: <i>max(t, c)</i>, where <i>t</i> is the
+     * node's own time, 0 where it has none, and <i>c</i> the sum of its children's totals. Children that ran at the
+     * same time may sum to more than the node's own time.
      *
      * <p>The first call after a change computes the times of all nodes.
      *

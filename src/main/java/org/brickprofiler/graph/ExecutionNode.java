@@ -20,16 +20,16 @@ import org.brickprofiler.graph.ExecutionNode.Transfer;
 public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function, Layer, AsyncTask {
 
     /**
-     * The name in queries and exports; several nodes may share one.
+     * Returns the name in queries and exports; several nodes may share one.
      *
      * @return a name that is not empty
      */
     String name();
 
     /**
-     * The node's own time, its children's included where they ran inside it.
+     * Returns the node's own time, which includes the time of children that ran inside it.
      *
-     * @return ns, 0 or more; empty where none was measured
+     * @return ns, 0 or more; empty if no time was measured
      */
     OptionalLong timeNs();
 
@@ -99,7 +99,7 @@ public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function,
         }
 
         /**
-         * A launch of which nothing was measured.
+         * Creates a launch without measured times and rates.
          *
          * @param name the kernel
          * @param hash the hash of its PTX text or binary
@@ -152,7 +152,7 @@ public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function,
         }
 
         /**
-         * A copy whose duration is not known.
+         * Creates a copy whose duration is not known.
          *
          * @param source the buffer or memory it reads
          * @param destination the buffer or memory it writes
@@ -198,7 +198,7 @@ public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function,
         }
 
         /**
-         * A function whose place is not known.
+         * Creates a function whose place is not known.
          *
          * @param name the function
          * @throws IllegalArgumentException when the name is null or empty
@@ -214,7 +214,7 @@ public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function,
     }
 
     /**
-     * A layer of the model. Its name is {@code "Layer N"}, and its time is that of what it contains.
+     * A layer of the model. Its name is {@code "Layer N"}. It has no time of its own.
      *
      * @param index the layer, from 0
      */

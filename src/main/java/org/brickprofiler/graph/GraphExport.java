@@ -17,17 +17,17 @@ public final class GraphExport {
 
     private static final String[] TIME_UNITS = {"ns", "us", "ms", "s"};
 
-    /** What would be rounded to 1000 with four digits, and belongs to the next unit. */
+    /** Larger values would be rounded to 1000 with four digits, so they are written in the next unit. */
     private static final double NEXT_UNIT = 999.95;
 
-    /** Scopes that were never closed and are named; more are counted. */
+    /** The largest number of unclosed scopes that are named; further ones are counted. */
     private static final int MOST_SCOPES = 20;
 
     private GraphExport() {}
 
     /**
-     * The graph in the language of Graphviz, to be drawn by {@code dot}. Each kind of node has a shape and a colour,
-     * each type of edge a line. A layer is a box around what it owns. Any name is a legal label.
+     * Returns the graph in Graphviz's language, for {@code dot}. Each kind of node has a shape and a colour, each type
+     * of edge a line. A layer is a box around the nodes that it owns. Names may hold any character.
      *
      * @param graph a graph
      * @return text to be stored as UTF-8
@@ -37,9 +37,9 @@ public final class GraphExport {
     }
 
     /**
-     * The ownership tree as text: a line for each node with its total time, the share of its parent's total, and what
-     * is particular to its kind; at the end what was lost while recording. Children that ran at the same time can sum
-     * to more than 100 %.
+     * Returns the ownership tree as text: a line for each node with its total time, the share of its parent's total,
+     * and the details of its kind; at the end the losses of the recorder. Children that ran at the same time can sum to
+     * more than 100 %.
      *
      * @param graph a graph
      * @return lines of printable ASCII; other characters of names are escaped as in Java source
@@ -49,9 +49,8 @@ public final class GraphExport {
     }
 
     /**
-     * The critical path as text: how long it is, how much work there is beside it and so how many nodes could run at
-     * once on average, what a recorder lost, and the names that make up most of the path with what the whole can gain
-     * from each.
+     * Returns the critical path as text: its length, the total work, the average parallelism, the losses of the
+     * recorder, and the names that take most of the path, each with the time that the whole could gain from it.
      *
      * @param graph a graph
      * @return lines of printable ASCII; other characters of names are escaped as in Java source
@@ -63,7 +62,7 @@ public final class GraphExport {
     }
 
     /**
-     * All edges as a sparse matrix.
+     * Returns all edges as a sparse matrix.
      *
      * @param graph a graph
      * @return a row for each node
@@ -73,7 +72,7 @@ public final class GraphExport {
     }
 
     /**
-     * The edges of some types as a sparse matrix.
+     * Returns the edges of some types as a sparse matrix.
      *
      * @param graph a graph
      * @param types which edges
@@ -84,9 +83,9 @@ public final class GraphExport {
         return Csr.of(graph, types);
     }
 
-    // ---- words that the texts share ----
+    // ---- shared by the texts ----
 
-    /** A duration in a unit that fits, with four digits, for example {@code "12.34 ms"}. */
+    /** Returns a duration in a unit that fits, with four digits, for example {@code "12.34 ms"}. */
     static String duration(long ns) {
         double value = ns;
         int unit = 0;
@@ -101,7 +100,7 @@ public final class GraphExport {
         return String.format(Locale.ROOT, "%." + decimals + "f %s", value, TIME_UNITS[unit]);
     }
 
-    /** The kind of a node and what is particular to it, without its name and time; may be empty. */
+    /** Returns the kind of a node and its details, without its name and time; may be empty. */
     static String details(ExecutionNode node) {
         if (node instanceof Brick brick) {
             return count(brick.elements(), "element");
@@ -130,12 +129,12 @@ public final class GraphExport {
         return function.file().map(file -> " at " + file + line).orElse("");
     }
 
-    /** A count with its unit, for example {@code "1,024 bytes"}. */
+    /** Returns a count with its unit, for example {@code "1,024 bytes"}. */
     static String count(long count, String unit) {
         return String.format(Locale.ROOT, "%,d %s%s", count, unit, count == 1 ? "" : "s");
     }
 
-    /** A line for each kind of thing that a recorder could not keep, or saw to be wrong. */
+    /** Returns a line for each kind of loss or error that a recorder counted. */
     static String losses(ExecutionGraph graph) {
         String losses = loss("nodes not recorded, past the budget", graph.droppedNodes())
                 + loss("dependencies not recorded, past the budget", graph.droppedDependencies())
@@ -155,9 +154,9 @@ public final class GraphExport {
     }
 
     /**
-     * The edges of a graph as a sparse matrix in compressed rows, to be read by numeric code. Row <i>r</i> holds the
-     * edges that leave node <i>r</i>, in the order in which they were added: entries {@code rowOffsets[r]} to
-     * {@code rowOffsets[r + 1] - 1} of columns and weights. Immutable; every array is a copy of its own.
+     * The edges of a graph as a sparse matrix in compressed rows, for numeric code. Row <i>r</i> holds the edges that
+     * leave node <i>r</i>, in the order in which they were added: entries {@code rowOffsets[r]} to {@code rowOffsets[r
+     * + 1] - 1} of columns and weights. Immutable; every array is a copy of its own.
      */
     public static final class Csr {
 
@@ -185,7 +184,7 @@ public final class GraphExport {
         }
 
         /**
-         * How many rows there are.
+         * Returns the number of rows.
          *
          * @return the number of nodes
          */
@@ -194,7 +193,7 @@ public final class GraphExport {
         }
 
         /**
-         * How many entries there are.
+         * Returns the number of entries.
          *
          * @return the number of edges
          */
@@ -203,7 +202,7 @@ public final class GraphExport {
         }
 
         /**
-         * Where each row begins.
+         * Returns the index of the first edge of each row.
          *
          * @return one number per node, and the number of entries at the end
          */
@@ -212,7 +211,7 @@ public final class GraphExport {
         }
 
         /**
-         * Where each edge leads.
+         * Returns the target node of each edge.
          *
          * @return the id of a node per entry
          */
@@ -221,7 +220,7 @@ public final class GraphExport {
         }
 
         /**
-         * The weight of each edge.
+         * Returns the weight of each edge.
          *
          * @return a finite number of 0 or more per entry
          */

@@ -17,28 +17,28 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Records an {@link ExecutionGraph} while a program runs, from any number of threads. Off until enabled; while it is
- * off every method reads one field and returns, and its arguments are not looked at.
+ * off, every method reads one field and returns without looking at its arguments.
  *
- * <p><b>What owns what.</b> Every thread has its own scopes, layers and passes. A node recorded inside an open scope is
- * a child of that scope. A brick is recorded when it ends, and then takes over what its thread recorded in the same
- * scope since the brick began; a layer does the same when it ends. Whatever nobody took over is at the top level. What
- * one thread recorded below one parent, or at the top level, is linked by {@link EdgeType#SEQUENCE} edges in the order
- * in which it ended; scopes in the order in which they began.
+ * <p><b>Ownership.</b> Every thread has its own scopes, layers and passes. A node recorded inside an open scope is a
+ * child of that scope. A brick is recorded when it ends, and then takes over what its thread recorded in the same scope
+ * since the brick began; a layer does the same when it ends. A node that is not adopted stays at the top level.
+ * {@link EdgeType#SEQUENCE} edges link the nodes that one thread recorded below one parent, or at the top level, in the
+ * order in which they ended; scopes, in the order in which they began.
  *
  * <p><b>Work for other threads.</b> A token of {@link #handOff} carries the brick that is open on the thread that takes
  * it. A node that another thread records for the token is a child of that brick, or of the token's layer if no brick of
  * the layer was open; until the brick and the layer have ended it is at the top level. The time at which a node was
  * recorded decides nothing.
  *
- * <p>What began at the same reading of the clock as a brick counts as begun inside it. What was recorded on a thread
- * after something that began inside a brick belongs to that brick, even if it was reported to have begun earlier.
+ * <p>A node that began at the same reading of the clock as a brick counts as begun inside it. A node that was recorded
+ * on a thread after one that began inside a brick belongs to that brick, even if it was reported to have begun earlier.
  *
  * <p><b>Budget.</b> Once as many nodes are recorded as the budget allows, further ones are counted and dropped, and
  * their id is {@link #NONE}. Dependencies are bounded by four times the budget, and tokens that carry a brick by the
  * budget; a token past it carries its layer alone and is counted as a dropped dependency.
  *
  * <p><b>Threads.</b> Every method may be called from any thread, virtual ones included. Recording threads wait neither
- * for each other nor for a reader. A reader waits for nodes that are being recorded at that moment. What belongs to a
+ * for each other nor for a reader. A reader waits for nodes that are being recorded at that moment. The state of a
  * thread stays with it when a pool clears its thread-locals. An ended thread leaves its nodes behind; whatever else
  * goes at the next {@link #graph()}, or when as many threads again have come.
  *
@@ -52,11 +52,12 @@ public final class GraphRecorder {
     /** The id of a node that was not recorded: the recorder was off, or its budget was used up. */
     public static final int NONE = -1;
 
-    /** The most nodes a recorder keeps, unless another budget is given. */
+    /** The largest number of nodes that a recorder keeps unless another budget is given. */
     public static final int DEFAULT_NODE_BUDGET = 100_000;
 
     /**
-     * How often {@link #handOff} reads the clock and waits for it to advance: some 20 us, and clocks of 100 ns advance.
+     * How often {@link #handOff} reads the clock to see it advance: for some 20 us, enough for a clock with a
+     * resolution of 100 ns.
      */
     private static final int MOST_READINGS = 1_000;
 
@@ -65,14 +66,14 @@ public final class GraphRecorder {
     private final AtomicLong generations = new AtomicLong();
     private final AtomicInteger handOffs = new AtomicInteger();
 
-    /** Holds no reference to a recording, so that a thread does not keep alive what a reset forgot. */
+    /** Holds no reference to a recording, so that a thread does not keep a recording alive after a reset. */
     private final PerThread<OpenEntries, @Nullable Void> entries = new PerThread<>(OpenEntries::new, null, false);
 
     private volatile Recording recording;
     private volatile boolean enabled;
 
     /**
-     * A recorder with the default budget, switched off.
+     * Creates a recorder with the default budget, switched off.
      *
      * @param clock the clock that the readings given to {@link #brick} come from
      */
@@ -81,7 +82,7 @@ public final class GraphRecorder {
     }
 
     /**
-     * A recorder, switched off.
+     * Creates a recorder, switched off.
      *
      * @param clock the clock that the readings given to {@link #brick} come from
      * @param nodeBudget the most nodes it keeps, 1 or more
@@ -104,7 +105,7 @@ public final class GraphRecorder {
     }
 
     /**
-     * Switches recording off. What is recorded stays. A scope that is closed while the recorder is off stays open in
+     * Switches recording off and keeps what is recorded. A scope that is closed while the recorder is off stays open in
      * the graph.
      */
     public void disable() {
@@ -112,7 +113,7 @@ public final class GraphRecorder {
     }
 
     /**
-     * Whether recording is on.
+     * Returns whether recording is on.
      *
      * @return true between {@link #enable} and {@link #disable}
      */
@@ -123,12 +124,12 @@ public final class GraphRecorder {
     // ---- nodes ----
 
     /**
-     * Records a brick that has ended, and makes it the parent of what the calling thread recorded in its current scope
-     * since the brick began. A brick that ends on another thread than it began on belongs to the thread it ends on.
+     * Records a brick that has ended, and makes it the parent of the nodes that the calling thread recorded in its
+     * current scope since the brick began. A brick belongs to the thread on which it ends.
      *
      * @param name the brick
      * @param startNs the recorder's clock when it began
-     * @param endNs the recorder's clock when it ended; where that is earlier, the brick took 0 ns
+     * @param endNs the recorder's clock when it ended; if that is before {@code startNs}, the brick took 0 ns
      * @param elements elements it processed
      * @return its id, or {@link #NONE}
      * @throws IllegalArgumentException when the name is null or empty or the elements are negative
@@ -157,7 +158,7 @@ public final class GraphRecorder {
         return id;
     }
 
-    /** What to record in; null while the recorder is off or its budget is used up, which is counted. */
+    /** Returns the current recording, or null if the recorder is off or, which is counted, its budget is used up. */
     private @Nullable Recording recordingWithRoom() {
         if (!enabled) {
             return null;
@@ -166,7 +167,7 @@ public final class GraphRecorder {
         return current.hasRoom() ? current : null;
     }
 
-    /** A layer that had ended without a node has one now. */
+    /** Records the node of a layer that ended without one, now that a brick belongs to it. */
     private static void fillLayer(OpenEntries mine, Recording current) {
         Layer layer = mine.emptyClosedLayer();
         if (layer != null && current.hasRoom()) {
@@ -200,7 +201,7 @@ public final class GraphRecorder {
     }
 
     /**
-     * Records the launch of a kernel of which nothing was measured.
+     * Records the launch of a kernel without measured times and rates.
      *
      * @param name the kernel
      * @param hash the hash of its PTX text or binary
@@ -282,11 +283,11 @@ public final class GraphRecorder {
     }
 
     /**
-     * Records a dependency: one node ends before another starts. Ignored where an id is {@link #NONE}.
+     * Records a dependency: one node ends before another starts. Does nothing if an id is {@link #NONE}.
      *
      * @param from the id of the node that ends
-     * @param to the id of the node that starts; both from this recorder, and from after its last {@link #reset}
-     * @throws IllegalArgumentException when both are the same node or an id was never one
+     * @param to the id of the node that starts; both ids must be from this recorder, since its last {@link #reset}
+     * @throws IllegalArgumentException when both are the same node or an id was never returned
      */
     public void addDependency(int from, int to) {
         if (enabled && from != NONE && to != NONE) {
@@ -297,11 +298,11 @@ public final class GraphRecorder {
     // ---- scopes ----
 
     /**
-     * Records a node that began now, and makes it the parent of what the calling thread records until the matching
-     * {@link #popScope}.
+     * Records a node that begins now, and makes it the parent of the nodes that the calling thread records until the
+     * matching {@link #popScope}.
      *
      * @param node the node
-     * @return its id, or {@link #NONE}; it is to be popped even where the budget had no room for it
+     * @return its id, or {@link #NONE}; pop the scope even if the budget had no room for it
      */
     public int pushScope(ExecutionNode node) {
         if (!enabled) {
@@ -329,10 +330,10 @@ public final class GraphRecorder {
     }
 
     /**
-     * Closes the scope that the calling thread opened last. Where it has none open, that is counted, see
+     * Closes the scope that the calling thread opened last. If none is open, the call is counted in
      * {@link ExecutionGraph#unmatchedPops()}.
      *
-     * @return the id of the scope's node; empty where none was open or it was not recorded
+     * @return the id of the scope's node; empty if none was open or it was not recorded
      */
     public OptionalInt popScope() {
         if (!enabled) {
@@ -356,14 +357,14 @@ public final class GraphRecorder {
 
     // ---- layers and passes ----
 
-    /** Marks where a layer begins on the calling thread. Without it a layer begins where the one before it ended. */
+    /** Begins a layer on the calling thread. Without this call a layer begins when the layer before it ends. */
     public void startLayer() {
         startLayer(LayerToken.VOID);
     }
 
     /**
-     * Marks where a layer begins on the calling thread that other threads may work for, see {@link #workFor}. Its
-     * number is that of the token.
+     * Begins a layer on the calling thread that other threads may work for, see {@link #workFor}. Its number is the
+     * token's.
      *
      * @param layer the layer's {@link LayerToken}
      */
@@ -374,11 +375,11 @@ public final class GraphRecorder {
     }
 
     /**
-     * Ends a layer: a {@link Layer} becomes the parent of what the calling thread recorded in its current scope since
-     * the layer began. Where that is nothing, no node is added; the layer is counted all the same.
+     * Ends a layer: a {@link Layer} becomes the parent of the nodes that the calling thread recorded in its current
+     * scope since the layer began. If there are none, no node is added, but the layer is counted.
      *
-     * <p>A brick that began in the layer and ends later belongs to the layer if most of its time lies there, else to
-     * the next one, or to none.
+     * <p>A brick that began in the layer and ends later belongs to the layer if it ran there most of its time, else to
+     * the next layer, or to none.
      *
      * @return the id of the layer's node, or {@link #NONE}
      */
@@ -389,8 +390,8 @@ public final class GraphRecorder {
     /**
      * Ends a layer, as {@link #endLayer()} does.
      *
-     * @param layer the layer's {@link LayerToken}, whose number it gets; {@link LayerToken#VOID} where the layer has
-     *     that of {@link #startLayer(long)}, or is to be counted
+     * @param layer the layer's {@link LayerToken}, whose number it gets; {@link LayerToken#VOID} if
+     *     {@link #startLayer(long)} named the layer, or to count it
      * @return the id of the layer's node, or {@link #NONE}
      */
     public int endLayer(long layer) {
@@ -424,10 +425,10 @@ public final class GraphRecorder {
     /**
      * Returns a token of a layer that also carries the innermost brick that is open on the calling thread, in its
      * current scope: nodes that other threads record for the token become children of that brick. A brick is open from
-     * its beginning until {@link #brick} reports it; one that ends on another thread carries nothing.
+     * its beginning until {@link #brick} reports it. A token never carries a brick that ends on another thread.
      *
-     * <p>So that a brick that begins next is told from one that is open, the call returns after the clock has advanced.
-     * If the clock stands still for 1,000 readings, a brick that begins at that reading counts as open.
+     * <p>The call returns only after the clock has advanced, to distinguish open bricks from the brick that begins
+     * next. If the clock stands still for 1,000 readings, a brick that begins at that reading counts as open.
      *
      * @param layer the {@link LayerToken} of the layer that the calling thread works for
      * @return the token, for {@link #workFor} on another thread; {@code layer} itself while the recorder is off, for
@@ -440,7 +441,7 @@ public final class GraphRecorder {
         Recording current = recording;
         OpenEntries mine = entriesIn(current);
         mine.makeRoom();
-        // Never from 0 again: a token of before a reset belongs to nothing that is recorded after it.
+        // Never from 0 again: a token from before a reset must not match a hand-off after it.
         long token = LayerToken.withHandOff(layer, handOffs.getAndIncrement() & Integer.MAX_VALUE);
         int index = current.handOff(mine.place(), token);
         if (index == NONE) {
@@ -455,13 +456,12 @@ public final class GraphRecorder {
     }
 
     /**
-     * Sets for whose layer the calling thread works from now on, until the next call. Nodes that it records then belong
-     * to the brick that the token carries, or else to the token's layer; until both have ended they have no parent.
-     * Whatever the thread had begun itself, or for a token that it was interrupted in, goes on when it works for that
-     * again.
+     * Sets the layer that the calling thread works for until the next call. Nodes that it records then belong to the
+     * brick that the token carries, or else to the token's layer; they have no parent until both have ended. When the
+     * thread returns to its own work or to an earlier token, it goes on with what it had begun there.
      *
      * @param layer a token of {@link #handOff}, the {@link LayerToken} of a layer, {@link LayerToken#VOID} for none, or
-     *     {@link LayerToken#OWN} for whatever this thread itself has begun
+     *     {@link LayerToken#OWN} for the thread's own work
      */
     public void workFor(long layer) {
         if (enabled) {
@@ -470,9 +470,8 @@ public final class GraphRecorder {
     }
 
     /**
-     * Ends a pass on the calling thread: nothing recorded so far is adopted any more, layers are counted from 0 again,
-     * a layer that has begun and not ended ends, and scopes that are still open are closed and reported, see
-     * {@link ExecutionGraph#unbalancedScopes()}.
+     * Ends a pass on the calling thread. Nodes recorded so far are no longer adopted, and layers are counted from 0
+     * again. An open layer ends; open scopes are closed and reported by {@link ExecutionGraph#unbalancedScopes()}.
      */
     public void endPass() {
         if (!enabled) {
@@ -489,8 +488,8 @@ public final class GraphRecorder {
     // ---- results ----
 
     /**
-     * What is recorded so far, with the ids that the recording methods returned. Nothing is ended by it: a scope that
-     * is open at the moment is in the graph, and among its unbalanced scopes.
+     * Returns the graph recorded so far, with the ids that the recording methods returned. The call ends nothing: an
+     * open scope is in the graph and among its unbalanced scopes.
      *
      * @return a new graph, the caller's own
      */
@@ -499,7 +498,7 @@ public final class GraphRecorder {
         return recording.toGraph();
     }
 
-    /** Forgets all nodes, open scopes, layers and counts, of all threads. Ids start at 0 again. */
+    /** Forgets all nodes, open scopes, layers and counts of all threads. Ids start at 0 again. */
     public void reset() {
         recording = new Recording(generations.incrementAndGet(), nodeBudget);
     }

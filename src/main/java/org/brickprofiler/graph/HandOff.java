@@ -1,9 +1,9 @@
 package org.brickprofiler.graph;
 
 /**
- * The moment at which a thread took a token of its layer, to give work to other threads. The brick that was open on
- * that thread then adopts the hand-off when it ends, as it adopts the nodes recorded inside it, and so owns the work
- * done for the token. A hand-off is no node: it has no id in the graph.
+ * The moment at which a thread took a token of its layer, to give work to other threads. The innermost brick that is
+ * open on that thread adopts the hand-off when the brick ends, as it adopts the nodes recorded inside it, and so owns
+ * the work done for the token. A hand-off is no node: it has no id in the graph.
  */
 final class HandOff extends Adoptable {
 
@@ -16,22 +16,22 @@ final class HandOff extends Adoptable {
         this.token = token;
     }
 
-    /** The {@link org.brickprofiler.internal.record.LayerToken} that other threads work for. */
+    /** Returns the {@link org.brickprofiler.internal.record.LayerToken} that other threads work for. */
     long token() {
         return token;
     }
 
-    /** The number that stands for a hand-off among the ids of nodes: below {@link GraphRecorder#NONE}. */
+    /** Returns the number that stands for a hand-off among the ids of nodes: below {@link GraphRecorder#NONE}. */
     static int entry(int index) {
         return FIRST_ENTRY - index;
     }
 
-    /** Whether a number among the ids of nodes stands for a hand-off. */
+    /** Returns whether a number among the ids of nodes stands for a hand-off. */
     static boolean isEntry(int id) {
         return id <= FIRST_ENTRY;
     }
 
-    /** The index of the hand-off that such a number stands for. */
+    /** Returns the index of the hand-off that a number below {@link GraphRecorder#NONE} stands for. */
     static int index(int entry) {
         return FIRST_ENTRY - entry;
     }

@@ -23,7 +23,7 @@ public final class KernelRegistry {
     /** The source registered last under each name that a source still has. */
     private final Map<String, Source> byName = new HashMap<>();
 
-    /** A registry without kernels. */
+    /** Creates a registry without kernels. */
     public KernelRegistry() {}
 
     /**
@@ -43,7 +43,7 @@ public final class KernelRegistry {
      *
      * @param name the kernel; another text may have the same name
      * @param text its PTX text
-     * @param path where the text lies
+     * @param path the path of the text
      * @return the text as it is registered now
      * @throws IllegalArgumentException when name, text or path is null or empty; the registry is not changed then
      */
@@ -69,7 +69,7 @@ public final class KernelRegistry {
         }
     }
 
-    /** Finds another text for a name that has just lost its newest one. */
+    /** Maps a name to its newest remaining text, if there is one. */
     private void restoreNewestOf(String name) {
         for (Source source : byHash.values()) {
             if (source.name().equals(name)) {
@@ -79,7 +79,7 @@ public final class KernelRegistry {
     }
 
     /**
-     * The hash of a PTX text.
+     * Returns the hash of a PTX text.
      *
      * @param text the text
      * @return the FNV-1a hash of its UTF-8 bytes
@@ -89,20 +89,20 @@ public final class KernelRegistry {
     }
 
     /**
-     * The text of a hash.
+     * Returns the text with a hash.
      *
      * @param hash the FNV-1a hash of a text's UTF-8 bytes
-     * @return its source; empty where none is registered
+     * @return its source; empty if none is registered
      */
     public synchronized Optional<Source> byHash(long hash) {
         return Optional.ofNullable(byHash.get(hash));
     }
 
     /**
-     * The text of a name.
+     * Returns the newest text with a name.
      *
      * @param name a kernel
-     * @return of the texts that have this name now, the one registered last; empty where there is none
+     * @return the text with this name that was registered last; empty if there is none
      */
     public synchronized Optional<Source> byName(String name) {
         Objects.requireNonNull(name, "name");
@@ -110,7 +110,7 @@ public final class KernelRegistry {
     }
 
     /**
-     * The hashes of all texts.
+     * Returns the hashes of all texts.
      *
      * @return a copy, in the order in which the texts were registered last
      */
@@ -119,7 +119,7 @@ public final class KernelRegistry {
     }
 
     /**
-     * How many texts are registered.
+     * Returns the number of registered texts.
      *
      * @return 0 or more
      */
@@ -132,7 +132,7 @@ public final class KernelRegistry {
      *
      * @param name the kernel
      * @param text its PTX text
-     * @param path where the text lies, where known
+     * @param path the path of the text, if known
      * @param hash the FNV-1a hash of the text's UTF-8 bytes
      */
     public record Source(String name, String text, Optional<String> path, long hash) {

@@ -6,8 +6,8 @@ import org.brickprofiler.internal.io.Sums;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
 /**
- * Self and total time of every node of a graph, and the brick around each. Computed at once, without recursion, in a
- * time that grows with the number of nodes. Valid until the nodes change; not changed itself.
+ * The self time and total time of every node of a graph, and the brick around each. Computed at once, without
+ * recursion, in linear time. Immutable; valid until the nodes change.
  */
 final class NodeTimes {
 
@@ -43,7 +43,7 @@ final class NodeTimes {
         return new NodeTimes(graph, totalNs, selfNs, bricks(graph, childrenFirst));
     }
 
-    /** The nodes in an order in which every node comes after its children. */
+    /** Returns the nodes, each after its children. */
     private static int[] childrenFirst(ExecutionGraph graph) {
         int count = graph.nodeCount();
         int[] missing = new int[count];
@@ -63,7 +63,7 @@ final class NodeTimes {
         return order.toArray();
     }
 
-    /** For each node the nearest brick above it, or {@link #NONE}. */
+    /** Returns for each node the nearest brick above it, or {@link #NONE}. */
     private static int[] bricks(ExecutionGraph graph, int[] childrenFirst) {
         int[] bricks = new int[childrenFirst.length];
         for (int i = childrenFirst.length - 1; i >= 0; i--) {
@@ -86,7 +86,7 @@ final class NodeTimes {
         return selfNs[node];
     }
 
-    /** The node with the longest {@link #ownOrBrickNs}, the first among equals, or {@link #NONE}. */
+    /** Returns the node with the longest {@link #ownOrBrickNs}, the first among equals, or {@link #NONE}. */
     int slowest(IntArrayList candidates) {
         int slowest = NONE;
         long slowestNs = -1;
@@ -100,7 +100,7 @@ final class NodeTimes {
         return slowest;
     }
 
-    /** The node's own time or, where it has none, that of the nearest brick above it. */
+    /** Returns the node's own time or, if it has none, the time of the nearest brick above it. */
     private OptionalLong ownOrBrickNs(int node) {
         OptionalLong ownNs = graph.node(node).timeNs();
         return ownNs.isPresent() || bricks[node] == NONE

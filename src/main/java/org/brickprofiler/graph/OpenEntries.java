@@ -8,23 +8,25 @@ import org.brickprofiler.internal.record.PerThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes and hand-offs of one thread that a later step may still adopt, and its open scopes. Only that thread.
+ * The nodes and hand-offs of one thread that a later step may still adopt, and the thread's open scopes. Only that
+ * thread.
  *
  * <p>Entries lie on a stack, each with the clock at its beginning; those of the innermost frame are on top. Within a
- * frame beginnings never fall: one that would is raised to that of the entry below. A step that ends therefore adopts
- * from the top down to the first entry that began before it did, and each entry is looked at about once in its life.
+ * frame beginnings never decrease: an earlier one is raised to the beginning of the entry below. A step that ends
+ * therefore adopts entries from the top down to the first one that began before the step, and each entry is looked at
+ * about once.
  *
  * <h2>Bricks across the boundary of a layer</h2>
  *
- * {@link LayerBoundaries} decides which side they belong to. A layer that has ended is remembered with what it adopted
- * last: a brick that ends later may become its child, and takes over what had begun inside the brick.
+ * {@link LayerBoundaries} decides to which side a brick belongs. The last layer that ended is remembered with its
+ * entries: a brick that ends later may become its child, and then adopts the entries that began inside the brick.
  */
 final class OpenEntries extends PerThread.Owned {
 
     private static final int NONE = GraphRecorder.NONE;
     private static final int FIRST_LENGTH = 8;
 
-    /** Frames of work for others that one thread nests; more are taken for ends that were forgotten. */
+    /** The largest number of nested frames of work for others. More of them mean that ends were forgotten. */
     private static final int MOST_FOREIGN = 64;
 
     private final String threadName;
@@ -36,7 +38,7 @@ final class OpenEntries extends PerThread.Owned {
     private Frame frame;
     private int layerIndex;
 
-    /** What the layer that ended last had adopted, and the frame that it ended in. */
+    /** The layer that ended last, with the entries it adopted and its frame. */
     private final Closed closed = new Closed();
 
     /** Scopes open above the innermost frame that the budget had no room for. */
@@ -45,7 +47,7 @@ final class OpenEntries extends PerThread.Owned {
     /** Scopes that were open when a reset forgot them, and whose end is still to come. */
     private int forgottenScopes;
 
-    /** The entries of the calling thread, which has recorded nothing. */
+    /** Creates the entries of the calling thread, which has recorded nothing yet. */
     OpenEntries(@Nullable Thread owner) {
         super(owner);
         Thread caller = Thread.currentThread();
@@ -53,26 +55,26 @@ final class OpenEntries extends PerThread.Owned {
         frame = outermost(new LayerBoundaries());
     }
 
-    /** A scope, work for the layer of another thread, or what is outside of all. */
+    /** A scope, the work for another thread's layer, or the outermost frame. */
     private static final class Frame {
         final @Nullable Frame outer;
         final RecordedNode.Place place;
         final int depth;
         final int foreignDepth;
 
-        /** Where its entries begin. */
+        /** The stack index of its first entry. */
         final int base;
 
-        /** Where the entries of its current layer begin. */
+        /** The stack index of the first entry of its current layer. */
         int layerBase;
 
-        /** The layers inside the frame; those of the outermost one go on from pass to pass. */
+        /** The layers inside the frame. The layers of the outermost frame go on from pass to pass. */
         final LayerBoundaries boundaries;
 
-        /** Whether the beginning of its current layer was announced. */
+        /** True if the beginning of its current layer was announced. */
         boolean layerOpen;
 
-        /** The token of that layer, where it has one. */
+        /** The token of the current layer, if it has one. */
         long layerToken;
 
         Frame(
@@ -96,7 +98,7 @@ final class OpenEntries extends PerThread.Owned {
         }
     }
 
-    /** A layer that has ended, as long as a brick may be found to belong to it. */
+    /** The layer that ended last, kept while a brick may still turn out to belong to it. */
     private static final class Closed {
         @Nullable
         Frame frame;
@@ -105,7 +107,7 @@ final class OpenEntries extends PerThread.Owned {
         ExecutionNode.@Nullable Layer layer;
         long token;
 
-        /** Where in the stack its entry lies, or would lie. */
+        /** The stack index of its entry, or the index that it would have. */
         int at;
 
         int[] children = new int[FIRST_LENGTH];
@@ -122,7 +124,7 @@ final class OpenEntries extends PerThread.Owned {
             System.arraycopy(began, from, beginnings, 0, size);
         }
 
-        /** Remembers a brick that was found to belong to it, and has taken over what began inside it. */
+        /** Adds a brick that turned out to belong to the layer and has adopted the entries that began inside it. */
         void add(int id, long beganNs) {
             if (size == children.length) {
                 children = Arrays.copyOf(children, 2 * size);
@@ -133,7 +135,7 @@ final class OpenEntries extends PerThread.Owned {
             size++;
         }
 
-        /** Gives what began at a time or later to a brick. */
+        /** Makes a brick the parent of the entries that began at a time or later. */
         void adoptSince(long beganNs, int parent, Recording recording) {
             while (size > 0 && beginnings[size - 1] - beganNs >= 0) {
                 recording.adopt(children[--size], parent);
@@ -158,14 +160,14 @@ final class OpenEntries extends PerThread.Owned {
         forgottenScopes = open;
     }
 
-    /** Where a node belongs that is recorded now. */
+    /** Returns the place of a node that is recorded now. */
     RecordedNode.Place place() {
         return frame.place;
     }
 
     // ---- entries ----
 
-    /** Sees to it that {@link #add} need not allocate. */
+    /** Reserves space for one entry, so that {@link #add} does not allocate. */
     void makeRoom() {
         if (size == ids.length) {
             ids = Arrays.copyOf(ids, 2 * size);
@@ -173,13 +175,13 @@ final class OpenEntries extends PerThread.Owned {
         }
     }
 
-    /** Adds the entry of something that was not under way before, for which there is room. */
+    /** Adds an entry that begins now. The caller has made room for it. */
     void add(int id, long beganNs) {
         frame.boundaries.add(beganNs);
         push(id, beganNs);
     }
 
-    /** Adds the entry of a hand-off, for which there is room; it belongs to no layer by itself. */
+    /** Adds the entry of a hand-off, which belongs to no layer by itself. The caller has made room for it. */
     void addHandOff(int entry, long atNs) {
         push(entry, atNs);
     }
@@ -191,7 +193,7 @@ final class OpenEntries extends PerThread.Owned {
         size++;
     }
 
-    /** Gives the entries of the current frame that began at a time or later to a parent. */
+    /** Adopts the entries of the current frame that began at a time or later; returns the index of the first one. */
     private int adoptSince(long beganNs, int floor, int parent, Recording recording) {
         int from = size;
         while (from > floor && beginnings[from - 1] - beganNs >= 0) {
@@ -210,12 +212,12 @@ final class OpenEntries extends PerThread.Owned {
 
     // ---- bricks that end ----
 
-    /** Which side of a boundary a brick belongs to that ends now. */
+    /** Returns the side of the layer boundary to which a brick that ends now belongs. */
     Side side(long beganNs, long endedNs) {
         return frame.boundaries.side(beganNs, endedNs);
     }
 
-    /** What a brick of a side belongs to that is to be recorded. */
+    /** Returns the place of a brick on a side of the boundary. */
     RecordedNode.Place placeOf(Side side) {
         RecordedNode.Place around = frame.place;
         return side == Side.LAYER_BEFORE && closed.id != NONE
@@ -223,7 +225,10 @@ final class OpenEntries extends PerThread.Owned {
                 : around;
     }
 
-    /** A brick ends: adopts what began inside it, and goes where its side is. There is room for an entry. */
+    /**
+     * Ends a brick: it adopts the entries that began inside it and is added on its side of the boundary. The caller has
+     * made room for an entry.
+     */
     void end(int id, long beganNs, long endedNs, Side side, Recording recording) {
         LayerBoundaries boundaries = frame.boundaries;
         if (boundaries.isInClosed(beganNs, endedNs)) {
@@ -235,7 +240,8 @@ final class OpenEntries extends PerThread.Owned {
             case WITHIN, OUTSIDE -> {
                 int from = adoptSince(beganNs, beforeLayer ? frame.base : frame.layerBase, id, recording);
                 if (from < frame.layerBase || (from == frame.layerBase && beforeLayer)) {
-                    // The layer began inside the parent: what follows the parent is the layer's, the parent is not.
+                    // The layer began inside the parent: the entries after the parent belong to the layer, the parent
+                    // does not.
                     frame.layerBase = from + 1;
                 }
                 push(id, beganNs);
@@ -267,38 +273,38 @@ final class OpenEntries extends PerThread.Owned {
         frame.layerToken = token;
     }
 
-    /** Whether something was recorded in the current frame since the layer began. */
+    /** Returns whether something was recorded in the current frame since the layer began. */
     boolean hasLayer() {
         return size > frame.layerBase;
     }
 
-    /** Whether a layer was announced outside of all scopes and not ended. */
+    /** Returns whether a layer that was announced outside of all scopes has not ended. */
     boolean isLayerOpen() {
         return frame.outer == null && frame.layerOpen;
     }
 
-    /** The layer that ends, by its token or, where that is void, by its number in the pass. */
+    /** Returns the layer that ends. Its number is the token's or, if the token is void, its number in the pass. */
     ExecutionNode.Layer layer(long token) {
         int counted = layerIndex++;
         return new ExecutionNode.Layer(token == LayerToken.VOID ? counted : LayerToken.layer(token));
     }
 
-    /** The token of the layer that was announced. */
+    /** Returns the token of the layer that was announced. */
     long layerToken() {
         return frame.layerToken;
     }
 
-    /** When the layer began of which there are entries. */
+    /** Returns the time at which the current layer began. */
     long layerBeganNs() {
         return frame.boundaries.beganNs();
     }
 
-    /** Remembers what the layer has adopted by its end, and sees to it that {@link #closeLayer} need not allocate. */
+    /** Remembers the entries that the layer adopts, so that {@link #closeLayer} need not allocate. */
     void keepLayer() {
         closed.keep(ids, beginnings, frame.layerBase, size);
     }
 
-    /** Puts a layer in the place of its entries; there are some, and they are kept. */
+    /** Replaces the entries of a layer, of which there are some, by the layer. {@link #keepLayer} was called before. */
     void closeLayer(int id, Recording recording) {
         int from = frame.layerBase;
         long beganNs = layerBeganNs();
@@ -307,7 +313,8 @@ final class OpenEntries extends PerThread.Owned {
     }
 
     /**
-     * A layer has ended, recorded under an id or, where there was nothing in it or no room, {@link GraphRecorder#NONE}.
+     * Ends a layer that was recorded under an id, or under {@link GraphRecorder#NONE} if it was empty or there was no
+     * room.
      */
     void endLayer(ExecutionNode.Layer layer, long token, int id, long nowNs) {
         if (closed.frame != null && closed.frame != frame) {
@@ -327,7 +334,7 @@ final class OpenEntries extends PerThread.Owned {
         frame.layerToken = LayerToken.VOID;
     }
 
-    /** The layer that ended without an entry, and of which a brick was just found to be. */
+    /** Returns the last layer if it ended without an entry, else null. A brick has just turned out to belong to it. */
     ExecutionNode.@Nullable Layer emptyClosedLayer() {
         return closed.id == NONE ? closed.layer : null;
     }
@@ -344,7 +351,7 @@ final class OpenEntries extends PerThread.Owned {
         return frame.boundaries.closedEndedNs();
     }
 
-    /** Puts the layer that had no entry in the place of its first one, which is the entry on top. */
+    /** Replaces the top entry, the first one of a layer that had none, by the layer. */
     void fillClosedLayer(int id, Recording recording) {
         int from = size - 1;
         closed.keep(ids, beginnings, from, size);
@@ -367,7 +374,7 @@ final class OpenEntries extends PerThread.Owned {
         droppedScopes++;
     }
 
-    /** Closes the innermost scope that is no node, if it is the innermost of all. */
+    /** Closes the innermost dropped scope; returns whether there was one. */
     boolean popDroppedScope() {
         if (droppedScopes == 0) {
             return false;
@@ -376,7 +383,10 @@ final class OpenEntries extends PerThread.Owned {
         return true;
     }
 
-    /** Closes the innermost scope that is a node, and returns it, or {@link GraphRecorder#NONE}. */
+    /**
+     * Closes the innermost scope and returns its node, or {@link GraphRecorder#NONE} if the innermost frame is no
+     * scope.
+     */
     int popScope() {
         if (!frame.isScope()) {
             return NONE;
@@ -386,7 +396,7 @@ final class OpenEntries extends PerThread.Owned {
         return scope;
     }
 
-    /** Closes a scope that a reset forgot, if there is one. */
+    /** Closes a scope that a reset forgot; returns whether there was one. */
     boolean popForgottenScope() {
         if (forgottenScopes == 0) {
             return false;
@@ -403,10 +413,7 @@ final class OpenEntries extends PerThread.Owned {
         }
     }
 
-    /**
-     * From now on the thread works for another layer: for one that it worked for before and was interrupted in, or for
-     * a new one.
-     */
+    /** Makes the thread work for another layer. If it worked for that layer before, it goes on there. */
     void workFor(long layer) {
         if (layer == LayerToken.OWN) {
             leaveForeign(0);
@@ -432,7 +439,7 @@ final class OpenEntries extends PerThread.Owned {
         }
     }
 
-    /** Ends the pass at a time: what runs then may still belong to the layer that ended last. */
+    /** Ends the pass at a time. A brick that runs then may still belong to the layer that ended last. */
     void endPass(long nowNs) {
         LayerBoundaries boundaries = frame.outer == null ? frame.boundaries : new LayerBoundaries();
         boundaries.endPass(nowNs);

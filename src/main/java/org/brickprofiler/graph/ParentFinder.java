@@ -7,7 +7,7 @@ import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 
 /**
  * Finds the owner of each recorded node. A node that a thread recorded for a token of another thread belongs to the
- * brick that was open where the token was taken, or else to the token's layer; times decide nothing. One thread, once;
+ * brick that was open when the token was taken, or else to the token's layer. Times do not matter. One thread, once;
  * linear, but for tokens that were taken while working for tokens.
  */
 final class ParentFinder {
@@ -76,8 +76,8 @@ final class ParentFinder {
     }
 
     /**
-     * Threads that end layers while they work for each other's say of each layer that it lies inside the other: neither
-     * does.
+     * Removes the parents of layers in a cycle. If two threads end their layers while each works for the other's layer,
+     * each layer would be the other's parent.
      */
     private void cutCircles(BitSet ofOthers) {
         int[] walks = new int[parents.length];
@@ -99,16 +99,16 @@ final class ParentFinder {
         }
     }
 
-    /** Enters what has a token; a token of two means neither. */
+    /** Maps a token to a number. A token that occurs twice maps to {@link #NONE}. */
     private static void addTo(LongIntHashMap byToken, long token, int number) {
         byToken.put(token, byToken.containsKey(token) ? NONE : number);
     }
 
-    /** The node that owns the work done for a token. */
+    /** Returns the node that owns the work done for a token. */
     private int owner(long token, LongIntHashMap layers, LongIntHashMap taken) {
         int before = handOffs.size();
         int index = taken.getIfAbsent(token, NONE);
-        // A token that was taken while its thread worked for another one is the later of the two.
+        // If a token was taken while its thread worked for another token, go on with that one, which is the earlier.
         while (index != NONE && index < before) {
             HandOff handOff = handOffs.get(index);
             int parent = handOff.parentBelow(parents.length);

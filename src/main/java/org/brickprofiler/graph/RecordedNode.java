@@ -3,8 +3,7 @@ package org.brickprofiler.graph;
 import org.brickprofiler.internal.record.LayerToken;
 
 /**
- * A node as it was recorded, and where it belongs. Written by the thread that recorded it; read by any, see
- * {@link Recording}.
+ * A node as it was recorded, and its place. Written by the thread that recorded it; read by any, see {@link Recording}.
  */
 final class RecordedNode extends Adoptable {
 
@@ -13,29 +12,29 @@ final class RecordedNode extends Adoptable {
     private final long beganNs;
     private final long endedNs;
 
-    /** Whether the node is a scope that was not closed. */
+    /** True if the node is a scope that was not closed. */
     private volatile boolean openScope;
 
     /**
-     * Where a node was recorded.
+     * The thread and the parent of a node when it was recorded.
      *
      * @param thread the number of the thread
      * @param threadName its name
-     * @param parent the id of what is around it: a scope that is open, or a layer that ended while the node ran; or
+     * @param parent the id of the open scope around it, or of a layer that ended while the node ran; or
      *     {@link GraphRecorder#NONE}
-     * @param layer the token that the thread worked for, of a layer of another thread, if nothing else is around the
-     *     node; else {@link LayerToken#VOID}
+     * @param layer the token of another thread's layer that the thread worked for, if the node has no parent; else
+     *     {@link LayerToken#VOID}
      */
     record Place(int thread, String threadName, int parent, long layer) {}
 
     /**
-     * A node that nobody has adopted.
+     * Creates a node that is not adopted.
      *
      * @param node the node
-     * @param place where it was recorded
-     * @param token of a layer that has one its token, else {@link LayerToken#VOID}
-     * @param beganNs the clock when it began
-     * @param endedNs the clock when it had ended; when it began, where that is not known
+     * @param place its thread and parent
+     * @param token the token of a layer that has one, else {@link LayerToken#VOID}
+     * @param beganNs the clock at its beginning
+     * @param endedNs the clock at its end; if that is not known, the clock at its beginning
      */
     RecordedNode(ExecutionNode node, Place place, long token, long beganNs, long endedNs) {
         super(place);
@@ -53,7 +52,7 @@ final class RecordedNode extends Adoptable {
         return token;
     }
 
-    /** Whether it ended at the very time at which another one began. */
+    /** Returns whether this node ended at the time at which another one began. */
     boolean endsWhere(RecordedNode other) {
         return endedNs == other.beganNs;
     }

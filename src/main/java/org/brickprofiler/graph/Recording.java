@@ -11,16 +11,16 @@ import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
  *
  * <h2>Why a graph is whole</h2>
  *
- * A step that adopts others takes its id first, then sets their parent, then is published. A reader takes the number of
- * ids given out as its limit and waits until all nodes below it are published; it looks at parents only then, and
- * ignores those at or above the limit. It therefore sees every adoption by a node below the limit and none by another:
- * the state at the moment when it read the limit.
+ * A step that adopts others first takes its id, then sets their parent, then is published. A reader takes the number of
+ * reserved ids as its limit and waits until all nodes below the limit are published. Only then it reads parents, and it
+ * ignores parents at or above the limit. It therefore sees every adoption by a node below the limit and none by
+ * another: the state at the moment when it read the limit.
  */
 final class Recording {
 
     private static final int NONE = GraphRecorder.NONE;
 
-    /** Room for explicit dependencies, as a multiple of that for nodes: they must be bounded, too. */
+    /** The budget of explicit dependencies, as a multiple of the budget of nodes. */
     private static final int DEPENDENCIES_PER_NODE = 4;
 
     private final long generation;
@@ -40,19 +40,19 @@ final class Recording {
         this.dependencies = new AppendLog<>((int) dependencyBudget);
     }
 
-    /** Which recording of its recorder this is. */
+    /** Returns the number of this recording in its recorder. */
     long generation() {
         return generation;
     }
 
-    /** A number for a thread that begins to record here. */
+    /** Returns the number of a thread that begins to record here. */
     int newThread() {
         return threads.getAndIncrement();
     }
 
     // ---- nodes ----
 
-    /** Whether there is room for a node; where there is none, a loss is counted. */
+    /** Returns whether there is room for a node. If not, counts a dropped node. */
     boolean hasRoom() {
         if (nodes.isFull()) {
             droppedNodes.increment();
@@ -61,7 +61,10 @@ final class Recording {
         return true;
     }
 
-    /** Takes an id, to be published at once; {@link GraphRecorder#NONE} where none is left, and that is counted. */
+    /**
+     * Reserves an id, which the caller must publish at once. If none is left, counts a dropped node and returns
+     * {@link GraphRecorder#NONE}.
+     */
     int reserve() {
         int id = nodes.reserve();
         if (id == AppendLog.FULL) {
@@ -75,7 +78,7 @@ final class Recording {
         nodes.publish(id, node);
     }
 
-    /** Gives a node or a hand-off of the calling thread a parent that is reserved and not yet published. */
+    /** Sets the parent of a node or a hand-off of the calling thread. The parent is reserved and not yet published. */
     void adopt(int child, int parent) {
         Adoptable adopted = HandOff.isEntry(child) ? handOffs.get(HandOff.index(child)) : nodes.get(child);
         adopted.setParent(parent);
@@ -122,9 +125,9 @@ final class Recording {
 
     // ---- reading ----
 
-    /** A graph of what is recorded now; ids are those that recording threads were given. */
+    /** Returns the graph recorded so far, with the ids that the recording methods returned. */
     ExecutionGraph toGraph() {
-        // Dependencies first: their nodes were given ids before them, and so lie below the limit.
+        // Dependencies first: their nodes reserved ids before them, and so lie below the limit.
         int dependencyCount = dependencies.size();
         List<RecordedNode> recorded = published(nodes);
         ExecutionGraph graph = new ExecutionGraph();
@@ -147,7 +150,10 @@ final class Recording {
         return elements;
     }
 
-    /** Adds the edges to parents, and between what one thread recorded below one parent, by rising id. */
+    /**
+     * Adds the edges from parents, and sequence edges between the nodes that one thread recorded below one parent, by
+     * rising id.
+     */
     private static void link(ExecutionGraph graph, List<RecordedNode> recorded, int[] parents) {
         LongIntHashMap last = new LongIntHashMap();
         for (int id = 0; id < parents.length; id++) {

@@ -17,12 +17,12 @@ public final class Roofline {
     private Roofline() {}
 
     /**
-     * Where every kernel stands whose intensity and rate are known.
+     * Returns the position of every kernel whose intensity and rate are known.
      *
      * @param graph the graph; one thread
      * @param peakTflops the machine's peak rate, TFLOP/s
      * @param bandwidthGBps its memory bandwidth, GB/s of 10^9 bytes
-     * @return the kernels by id; those of {@link #unplaced} are missing
+     * @return the kernels by id, without those of {@link #unplaced}
      * @throws IllegalArgumentException when the peak or the bandwidth is not positive and finite
      */
     public static List<Distance> distances(ExecutionGraph graph, double peakTflops, double bandwidthGBps) {
@@ -53,8 +53,8 @@ public final class Roofline {
     }
 
     /**
-     * The kernels that have no place in the model: those without intensity or rate, and those whose intensity is 0:
-     * they do no arithmetic and their roof is 0.
+     * Returns the kernels that have no place in the model: kernels without intensity or rate, and kernels of intensity
+     * 0, which do no arithmetic and whose roof is 0.
      *
      * @param graph the graph; one thread
      * @return ids, ascending
@@ -75,8 +75,8 @@ public final class Roofline {
     }
 
     /**
-     * The intensity from which on the peak, not the bandwidth, is the limit. A kernel exactly there counts as
-     * {@link Bound#COMPUTE}.
+     * Returns the ridge point: the intensity from which the peak, not the bandwidth, is the limit. A kernel exactly
+     * there counts as {@link Bound#COMPUTE}.
      *
      * @param peakTflops the machine's peak rate, TFLOP/s
      * @param bandwidthGBps its memory bandwidth, GB/s of 10^9 bytes
@@ -105,7 +105,7 @@ public final class Roofline {
      * @param roofTflops the most that its intensity allows, TFLOP/s
      * @param distance {@code 1 - achievedTflops / roofTflops}: 0 at the roof, 1 for no operation at all; negative above
      *     the roof
-     * @param bound what the roof is made of
+     * @param bound the limit that sets the roof
      * @param aboveRoof whether the rate exceeds the roof, so that the rate, the intensity or the machine's figures are
      *     wrong
      */
@@ -130,7 +130,7 @@ public final class Roofline {
         }
     }
 
-    /** What limits a kernel in the roofline model. */
+    /** The limit of a kernel in the roofline model. */
     public enum Bound {
         /** The memory bandwidth: the kernel lies left of the ridge point. */
         MEMORY,

@@ -1,6 +1,6 @@
 package org.brickprofiler.graph;
 
-/** Between which kinds of memory data is copied. */
+/** The kinds of memory between which data is copied. */
 public enum TransferDirection {
     /** Host to device. */
     H2D,

@@ -7,12 +7,12 @@ import java.util.Map;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
-/** Finds transfers that need not have been made. Stateless; any thread. */
+/** Finds unnecessary transfers. Stateless; any thread. */
 public final class TransferPatterns {
 
     private TransferPatterns() {}
 
-    /** What two transfers must share to be a pair. */
+    /** The fields that two transfers must share to be a pair. */
     private record Route(String source, String destination, long bytes) {
         static Route of(Transfer transfer) {
             return new Route(transfer.source(), transfer.destination(), transfer.bytes());
@@ -27,9 +27,9 @@ public final class TransferPatterns {
      * Finds data that went from one buffer to another and came back in the same size.
      *
      * <p>Transfers are taken in the order of their ids, the order of recording. Each one is the way back of the latest
-     * earlier transfer with source and destination exchanged and the same number of bytes that is in no pair yet; where
-     * there is none, it waits to be a way there. So each transfer is in at most one pair, and a way back belongs to the
-     * nearest way there. A copy of a buffer onto itself and a transfer of 0 bytes are in none.
+     * earlier transfer with source and destination exchanged and the same number of bytes that is in no pair yet. If
+     * there is none, it may become the way there of a later pair. So each transfer is in at most one pair, and a way
+     * back belongs to the nearest way there. A copy of a buffer onto itself and a transfer of 0 bytes are in no pair.
      *
      * @param graph a graph
      * @return the pairs by the id of their way back, found in a time that grows with the number of nodes

@@ -6,7 +6,9 @@ import java.util.OptionalInt;
 import org.brickprofiler.internal.io.PlainText;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
-/** Writes what owns what as text in printable ASCII: a line per node, children below their parent, by rising depth. */
+/**
+ * Writes the ownership tree as printable ASCII: a line for each node, children below their parent, indented by depth.
+ */
 final class TreeWriter {
 
     private static final int INDENT = 2;
@@ -14,7 +16,7 @@ final class TreeWriter {
     /** Deeper nodes are not indented further, or the text would grow with the square of the depth. */
     private static final int DEEPEST_INDENT = 32;
 
-    /** Names are padded so that times are aligned, but not further than this. */
+    /** Names are padded to at most this width, so that times are aligned. */
     private static final int WIDEST_NAME = 60;
 
     private static final int DURATION_WIDTH = 9;
@@ -74,7 +76,7 @@ final class TreeWriter {
         return widest;
     }
 
-    /** The name of a line's node behind its indentation. */
+    /** Returns the indented name of a line's node. */
     private String name(int line) {
         int depth = depths.get(line);
         String deep = depth > DEEPEST_INDENT ? "[" + depth + "] " : "";
@@ -98,7 +100,7 @@ final class TreeWriter {
         out.append(text.toString().stripTrailing()).append('\n');
     }
 
-    /** The thread that recorded a node, where its parent is not that thread's too. */
+    /** Returns the thread that recorded a node; empty if the same thread recorded its parent. */
     private String thread(int id) {
         Optional<String> thread = graph.threadName(id);
         OptionalInt parent = graph.parent(id);
@@ -115,7 +117,9 @@ final class TreeWriter {
         return graph.node(id).timeNs().isPresent() || graph.totalNs(id) > 0;
     }
 
-    /** The node's total as a share of its parent's; empty for a root, without a time, and below none. */
+    /**
+     * Returns the node's total as a share of its parent's; empty for a root, and if the node or its parent has no time.
+     */
     private String share(int id) {
         OptionalInt parent = graph.parent(id);
         long wholeNs = parent.isEmpty() ? 0 : graph.totalNs(parent.getAsInt());

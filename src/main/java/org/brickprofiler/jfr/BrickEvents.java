@@ -25,15 +25,14 @@ import org.jspecify.annotations.Nullable;
  * <tr><th>name</th><th></th><th>what it is</th></tr>
  * <tr><td>{@code brick.Step}</td><td>on</td><td>a step, with its duration: phase, batch, tokens, KV length, and the brick
  *     time of each category</td></tr>
- * <tr><td>{@code brick.Execution}</td><td>off</td><td>a sample, at its end: brick, category, elapsed time, elements. Of
- *     samples that the host timed; not of deferred ones, nor of those that a device timed</td></tr>
+ * <tr><td>{@code brick.Execution}</td><td>off</td><td>a sample, at its end: brick, category, elapsed time, elements. Only for samples that the host timed, not for deferred samples or samples that a device timed</td></tr>
  * <tr><td>{@code brick.ClockAnchor}</td><td>on, each second</td><td>{@link System#nanoTime()} before and after the
  *     event</td></tr>
  * </table>
  *
- * <p>Switch executions on by {@code recording.enable("brick.Execution")}, or on the command line by
- * {@code -XX:StartFlightRecording:filename=run.jfr,+brick.Execution#enabled=true}. Where that is done while a recording
- * runs, they come within a second. As long as no recording wants executions, a sample costs nothing more. Any thread.
+ * <p>To switch executions on, call {@code recording.enable("brick.Execution")}, or use the command line option
+ * {@code -XX:StartFlightRecording:filename=run.jfr,+brick.Execution#enabled=true}. If a recording is already running,
+ * executions begin within a second. While no recording has them enabled, a sample costs nothing more. Any thread.
  */
 public final class BrickEvents implements AutoCloseable {
 
@@ -43,7 +42,7 @@ public final class BrickEvents implements AutoCloseable {
     private final Runnable anchor = this::anchor;
     private final RecordingListener recordings = new RecordingListener();
 
-    /** Guarded by {@code this}, as what follows. */
+    /** Guarded by {@code this}, like the next fields. */
     private boolean executing;
 
     private boolean closed;
@@ -53,10 +52,10 @@ public final class BrickEvents implements AutoCloseable {
     }
 
     /**
-     * Makes a profiler's steps and bricks events from now on.
+     * Begins to emit a profiler's steps and bricks as events.
      *
      * @param profiler the profiler; the flight recorder keeps it alive until {@link #close}
-     * @return what ends it
+     * @return the handle whose {@link #close} ends the events
      * @throws IllegalStateException when this virtual machine has no flight recorder
      */
     public static BrickEvents of(BrickProfiler profiler) {
@@ -68,7 +67,7 @@ public final class BrickEvents implements AutoCloseable {
         return events;
     }
 
-    /** Ends it; events that were committed stay. */
+    /** Ends the events; committed events stay. */
     @Override
     public synchronized void close() {
         if (!closed) {
@@ -80,7 +79,7 @@ public final class BrickEvents implements AutoCloseable {
         }
     }
 
-    /** Listens to bricks exactly while somebody records them. */
+    /** Listens to bricks exactly while a recording has executions enabled. */
     private synchronized void follow() {
         boolean wanted = !closed && EventType.getEventType(ExecutionEvent.class).isEnabled();
         if (wanted && !executing) {
@@ -106,7 +105,7 @@ public final class BrickEvents implements AutoCloseable {
         }
     }
 
-    /** Each thread has at most one step under way. */
+    /** Emits a step's event. Each thread has at most one step under way. */
     private static final class StepListener implements ProfilerListener {
         @SuppressWarnings("ThreadLocalUsage") // a thread may drive steps of several profilers
         private final ThreadLocal<@Nullable StepEvent> underWay = new ThreadLocal<>();

@@ -23,7 +23,7 @@ import org.brickprofiler.Steps;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The profile of a recording, of this virtual machine or of another one, as far as it has come.
+ * The profile of a flight recording of this or another virtual machine, up to the last event that has arrived.
  *
  * <pre>{@code
  * try (RecordingStream stream = new RecordingStream()) {
@@ -35,10 +35,10 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Bricks come from {@code brick.Execution}, steps from {@code brick.Step}. The wall time is that from the first
- * event to the last; times to first token and per output token are by the threads that drove the steps; where several
- * drove steps at a time, the time in which one was under way is their sum. Events reach a stream up to a second after
- * they were committed. Any thread.
+ * <p>Bricks come from {@code brick.Execution}, steps from {@code brick.Step}. The wall time reaches from the first
+ * event to the last. Times to first token and per output token are computed by thread. If several threads drove steps
+ * at the same time, the time with a step under way is the sum over the threads. An event reaches a stream up to a
+ * second after its commit. Any thread.
  */
 public final class EventProfile {
 
@@ -46,7 +46,7 @@ public final class EventProfile {
 
     private final Playback bricks = new Playback();
 
-    /** The steps of each thread, as its profiler had them. Guarded by {@code this}. */
+    /** The steps of each thread, as its profiler recorded them. Guarded by {@code this}. */
     private final Map<Long, Playback> threads = new HashMap<>();
 
     private @Nullable Instant first;
@@ -55,10 +55,10 @@ public final class EventProfile {
     private EventProfile() {}
 
     /**
-     * Follows a stream of events, which is still to be started.
+     * Follows a stream of events, which is not started yet.
      *
-     * @param stream the stream; which events it gets is set there, {@code brick.Execution} is off unless enabled
-     * @return the profile, empty yet
+     * @param stream the stream; enable events on it, since {@code brick.Execution} is off by default
+     * @return the profile, still empty
      */
     public static EventProfile of(EventStream stream) {
         Objects.requireNonNull(stream, "stream");
@@ -87,9 +87,9 @@ public final class EventProfile {
     }
 
     /**
-     * The profile of the events that have come.
+     * Returns the profile of the events that have arrived.
      *
-     * @return the snapshot; its environment is that of this virtual machine
+     * @return the snapshot, with the environment of this virtual machine
      */
     public synchronized ProfileSnapshot snapshot() {
         Instant start = first == null ? last : first;
@@ -119,9 +119,9 @@ public final class EventProfile {
                 RunIdentity.NONE);
     }
 
-    /** A profiler to which events are played back, by the clock of the recording. Guarded by the profile. */
+    /** A profiler that events are played back to, on the clock of the recording. Guarded by the profile. */
     private static final class Playback {
-        /** Ns since 1970: what the profiler takes for now when it is made. */
+        /** The profiler's clock, ns since 1970. */
         private long nowNs = unixNs(Instant.now());
 
         private final BrickProfiler profiler =
@@ -143,7 +143,10 @@ public final class EventProfile {
                     event.getLong("elements"));
         }
 
-        /** An event has the brick's own name: one that is an alias is the name of an engine's own brick. */
+        /**
+         * Returns the key of a brick. An event has the brick's own name, so a name that is an alias is an engine's own
+         * brick.
+         */
         private int keyOf(String brick, BrickCategory category) {
             boolean isOwn = BrickId.parse(brick)
                     .filter(known -> !known.displayName().equals(brick))

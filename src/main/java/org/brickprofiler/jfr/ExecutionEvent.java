@@ -10,7 +10,7 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 
-/** A sample of a brick. Committed when it has ended: an event cannot be given an earlier beginning afterwards. */
+/** A sample of a brick. Committed at the sample's end, because an event cannot be given an earlier beginning. */
 @Name(ExecutionEvent.NAME)
 @Label("Brick Execution")
 @Category("Brick Profiler")

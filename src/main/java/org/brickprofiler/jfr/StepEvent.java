@@ -12,7 +12,7 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.Step;
 import org.jspecify.annotations.Nullable;
 
-/** A step. Its brick time by category is a field for each: a recording keeps neither maps nor lists. */
+/** A step. Each category's brick time has its own field, because events hold neither maps nor lists. */
 @Name(StepEvent.NAME)
 @Label("Step")
 @Category("Brick Profiler")
@@ -115,7 +115,7 @@ final class StepEvent extends Event {
         return ns.getOrDefault(category, 0L);
     }
 
-    /** The field of a category's time. */
+    /** Returns the field of a category's time. */
     static String field(BrickCategory category) {
         return switch (category) {
             case NORM -> "norm";

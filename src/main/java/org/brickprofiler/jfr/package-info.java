@@ -1,6 +1,6 @@
 /**
- * Bricks and steps as events of the Java Flight Recorder, and profiles of such events. It needs the module
- * {@code jdk.jfr}, which the JDK has.
+ * Bricks and steps as events of the Java Flight Recorder, and profiles of such events. Needs the module {@code jdk.jfr}
+ * of the JDK.
  */
 @NullMarked
 package org.brickprofiler.jfr;

@@ -5,7 +5,7 @@ import java.util.Objects;
 import org.brickprofiler.Backend;
 
 /**
- * What was recorded of the command buffers with one label on one backend. Immutable.
+ * The recorded times of the command buffers with one label on one backend. Immutable.
  *
  * @param label the label; {@link KernelTimings#OTHER_NAMES} for all labels past the bound
  * @param backend where they ran
@@ -52,7 +52,7 @@ public record CommandBufferTiming(
         }
 
         /**
-         * How long it took.
+         * Returns how long it took.
          *
          * @return ns, 0 or more
          */

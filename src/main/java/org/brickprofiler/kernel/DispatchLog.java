@@ -204,7 +204,7 @@ final class DispatchLog {
             endsNs.clear();
         }
 
-        /** The same command buffers, each with its dispatches in the order they were added. */
+        /** Returns the same command buffers, each with its dispatches in the order they were added. */
         List<CommandBufferTiming> under(List<CommandBufferTiming> withoutDispatches) {
             List<List<CommandBufferTiming.Dispatch>> dispatches = new ArrayList<>();
             withoutDispatches.forEach(buffer -> dispatches.add(new ArrayList<>()));

@@ -92,7 +92,7 @@ public record KernelSpeedup(List<Change> changes, List<KernelTiming> onlyBefore,
         }
 
         /**
-         * The kernel's name.
+         * Returns the kernel's name.
          *
          * @return the name in both snapshots
          */
@@ -101,7 +101,7 @@ public record KernelSpeedup(List<Change> changes, List<KernelTiming> onlyBefore,
         }
 
         /**
-         * Where the kernel ran.
+         * Returns the backend of the kernel.
          *
          * @return the backend in both snapshots
          */
@@ -110,7 +110,7 @@ public record KernelSpeedup(List<Change> changes, List<KernelTiming> onlyBefore,
         }
 
         /**
-         * How the total changed, which depends on the number of dispatches too: see {@link #ratio()}.
+         * Returns how the total changed, which depends on the number of dispatches too: see {@link #ratio()}.
          *
          * @return ns after less ns before; negative where it became less
          */
@@ -119,7 +119,7 @@ public record KernelSpeedup(List<Change> changes, List<KernelTiming> onlyBefore,
         }
 
         /**
-         * How many times faster a dispatch became: the mean duration before, over the mean duration after.
+         * Returns how many times faster a dispatch became: the mean duration before, over the mean duration after.
          *
          * @return above 1 where it became faster, below 1 where it became slower; 1 where both means are 0, and
          *     {@link Double#POSITIVE_INFINITY} where only the one after is

@@ -5,7 +5,7 @@ import java.util.Objects;
 import org.brickprofiler.Backend;
 
 /**
- * What was recorded of one kernel on one backend. Immutable. Every derived figure is computed from the components
+ * The recorded times of one kernel on one backend. Immutable. Every derived figure is computed from the components
  * alone.
  *
  * @param name the kernel's name
@@ -39,7 +39,7 @@ public record KernelTiming(
     }
 
     /**
-     * The mean duration.
+     * Returns the mean duration.
      *
      * @return ns, 0 without dispatches
      */
@@ -48,7 +48,7 @@ public record KernelTiming(
     }
 
     /**
-     * The mean duration.
+     * Returns the mean duration.
      *
      * @return ms, 0 without dispatches
      */
@@ -57,7 +57,7 @@ public record KernelTiming(
     }
 
     /**
-     * The shortest duration.
+     * Returns the shortest duration.
      *
      * @return ms, 0 without dispatches
      */
@@ -66,7 +66,7 @@ public record KernelTiming(
     }
 
     /**
-     * The longest duration.
+     * Returns the longest duration.
      *
      * @return ms, 0 without dispatches
      */
@@ -75,7 +75,7 @@ public record KernelTiming(
     }
 
     /**
-     * The duration that was recorded last.
+     * Returns the duration that was recorded last.
      *
      * @return ms, 0 without dispatches
      */

@@ -31,23 +31,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How long kernels took, for code that has the times already, from its driver, or takes them by {@link #time} or a
- * {@link DispatchTimer}. Sums by kernel, where a kernel is a name on a {@link Backend}, and command buffers with their
+ * The times of kernels, for code that has the times from its driver, or takes them by {@link #time} or a
+ * {@link DispatchTimer}. It has sums by kernel, which is a name on a {@link Backend}, and command buffers with their
  * dispatches by label.
  *
  * <p>Every method may be called from any thread. Threads that {@link #record} wait neither for each other nor for a
- * reader; command buffers and dispatches share one short lock. Nothing is allocated from the second sample of a thread
- * and kernel on.
+ * reader; command buffers and dispatches share one short lock. Only the first sample of a kernel on a thread allocates.
  *
- * <p><b>Switches.</b> An object is on until {@link #disable}. The system property {@code brick.profiler.kernels}, or
- * where that is not set the environment variable {@code BRICK_PROFILER_KERNELS}, switches all objects of a virtual
- * machine off for good: {@code false}, {@code off} or {@code 0} do, {@code true}, {@code on}, {@code 1} and nothing
- * leave them on, and anything else is warned of and ignored. {@code brick.profiler} and {@code BRICK_PROFILER}, which
- * switch the whole profiler off, do so too. That is read once, into a constant: compiled code then holds nothing of a
- * call.
+ * <p><b>Switches.</b> An object is on until {@link #disable}. The system property {@code brick.profiler.kernels}, or if
+ * it is not set the environment variable {@code BRICK_PROFILER_KERNELS}, switches all objects of a virtual machine off
+ * for good: {@code false}, {@code off} or {@code 0} switch them off, {@code true}, {@code on}, {@code 1} and an empty
+ * value leave them on, and another value is ignored with a warning. {@code brick.profiler} and {@code BRICK_PROFILER},
+ * which switch the whole profiler off, do so too. The switch is read once, into a constant: compiled code then contains
+ * no part of a call.
  *
- * <p><b>Names.</b> There is room for at least 4,000 kernels of each backend, for good, and for 4,096 labels between two
- * resets. Further ones are counted together as {@value #OTHER_NAMES}, backend by backend, and that is logged once.
+ * <p><b>Names.</b> At least 4,000 kernels of each backend have room, and 4,096 labels between two resets. Further
+ * kernels and labels are counted together as {@value #OTHER_NAMES}, separately for each backend, which is logged once.
  *
  * <p><b>Errors.</b> Null and empty names, negative numbers and intervals that end before they begin are refused with an
  * {@link IllegalArgumentException}, also while recording is off by {@link #disable}; nothing is recorded then.
@@ -93,7 +92,7 @@ public final class KernelTimings {
     }
 
     /**
-     * The timings that all code of this virtual machine can share.
+     * Returns the timings that all code of this virtual machine can share.
      *
      * @return always the same object
      */
@@ -103,7 +102,7 @@ public final class KernelTimings {
 
     // ---- the switch ----
 
-    /** Switches recording on. Where all timings are switched off for good, it only warns of that, once, in the log. */
+    /** Switches recording on. If all timings are switched off for good, only logs a warning, once. */
     public void enable() {
         if (AVAILABLE) {
             enabled = true;
@@ -118,7 +117,7 @@ public final class KernelTimings {
     }
 
     /**
-     * Whether recording is on.
+     * Returns whether recording is on.
      *
      * @return false after {@link #disable}, and always where all timings are switched off for good
      */
@@ -200,8 +199,8 @@ public final class KernelTimings {
     }
 
     /**
-     * Runs code that enqueues a dispatch on a device, waits for the device, and records how long it took there. Where
-     * the timer reads 0, since the device reports no time, nothing is recorded. To wait once for many, see
+     * Runs code that enqueues a dispatch on a device, waits for the device, and records how long it took there. If the
+     * timer reads 0, because the device reports no time, nothing is recorded. To wait once for many, see
      * {@link DispatchTimer}.
      *
      * @param name the kernel's name; any but null and empty
@@ -246,7 +245,8 @@ public final class KernelTimings {
     }
 
     /**
-     * The kernels that were recorded since the last reset. Each one's values belong together, also while others record.
+     * Returns the kernels that were recorded since the last reset. Each one's values belong together, also while others
+     * record.
      *
      * @return an immutable list, largest total first, then by name and backend
      */
@@ -381,8 +381,8 @@ public final class KernelTimings {
     }
 
     /**
-     * The command buffers that were recorded since the last reset, by label and backend. At most 262,144 dispatches are
-     * listed; later ones are dropped, counted in {@link #droppedDispatches}, and logged once.
+     * Returns the command buffers that were recorded since the last reset, by label and backend. At most 262,144
+     * dispatches are listed; later ones are dropped, counted in {@link #droppedDispatches}, and logged once.
      *
      * @return an immutable list, in the order in which the labels first appeared, in a command buffer or a dispatch;
      *     consistent as a whole
@@ -392,7 +392,7 @@ public final class KernelTimings {
     }
 
     /**
-     * How many dispatches were dropped since the last reset.
+     * Returns how many dispatches were dropped since the last reset.
      *
      * @return 0 or more
      */
@@ -436,7 +436,10 @@ public final class KernelTimings {
         }
     }
 
-    /** A line of headings and a line for each timing, in the order given; names as {@link PlainText#ascii} has them. */
+    /**
+     * Returns a line of headings and a line for each timing, in the order given; names as {@link PlainText#ascii} has
+     * them.
+     */
     static List<String> lines(List<KernelTiming> timings) {
         List<String> names =
                 timings.stream().map(timing -> PlainText.ascii(timing.name())).toList();

@@ -45,7 +45,7 @@ public final class BrickSeries {
     }
 
     /**
-     * The sums of each series. Where bricks are new, those with the most time get the series that are left.
+     * Returns the sums of each series. New bricks with the most time get the remaining series.
      *
      * @param snapshot a snapshot, always of the same profiler
      * @return sums by series, for bricks of the snapshot; the caller's own

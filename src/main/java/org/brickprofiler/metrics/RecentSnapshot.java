@@ -43,7 +43,7 @@ public final class RecentSnapshot {
     }
 
     /**
-     * The snapshot.
+     * Returns the snapshot.
      *
      * @return the same object until it is too old
      */

@@ -20,6 +20,7 @@ import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.InputFile;
+import org.brickprofiler.report.internal.JsonInput;
 import org.brickprofiler.report.internal.JsonText;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ChecksumFile {
 
-    /** What the first line names the file's contents. */
+    /** The kind of file, as named in the first line. */
     private static final String KIND = "brick-checksums";
 
     private static final String SCHEMA_VERSION = "1.0";
@@ -83,10 +84,10 @@ public final class ChecksumFile {
     public static ChecksumLog read(InputStream json, String source) throws IOException {
         Objects.requireNonNull(json, "json");
         Objects.requireNonNull(source, "source");
-        try (JsonParser parser = JsonReportReader.parser(json)) {
+        try (JsonParser parser = JsonInput.parser(json)) {
             return new Reader(new JsonInput(parser)).log();
         } catch (JsonProcessingException malformed) {
-            throw new IOException(source + ": " + JsonReport.describe(malformed), malformed);
+            throw new IOException(source + ": " + JsonInput.describe(malformed), malformed);
         } catch (IOException failed) {
             throw InputFile.cannotRead(source, failed);
         }

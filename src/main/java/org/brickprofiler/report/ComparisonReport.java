@@ -21,13 +21,13 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.brickprofiler.compare.Comparison;
-import org.brickprofiler.compare.Comparison.Change;
-import org.brickprofiler.compare.Comparison.Kind;
-import org.brickprofiler.compare.Comparison.Line;
-import org.brickprofiler.compare.Comparison.Side;
-import org.brickprofiler.compare.Comparison.Verdict;
 import org.brickprofiler.compare.Run;
+import org.brickprofiler.compare.RunComparison;
+import org.brickprofiler.compare.RunComparison.Change;
+import org.brickprofiler.compare.RunComparison.Kind;
+import org.brickprofiler.compare.RunComparison.Line;
+import org.brickprofiler.compare.RunComparison.Side;
+import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.report.internal.HtmlPage;
 import org.brickprofiler.report.internal.JsonText;
@@ -51,12 +51,12 @@ public final class ComparisonReport {
     private ComparisonReport() {}
 
     /**
-     * The report for a console: printable ASCII, lines that end with {@code "\n"}.
+     * Returns the report for a console: printable ASCII, lines that end with {@code "\n"}.
      *
      * @param comparison what was compared
      * @return lines of text
      */
-    public static String toText(Comparison comparison) {
+    public static String toText(RunComparison comparison) {
         StringBuilder text = new StringBuilder(headline(comparison)).append('\n');
         comparison.remarks().forEach(remark -> text.append("! ")
                 .append(PlainText.ascii(remark))
@@ -74,13 +74,13 @@ public final class ComparisonReport {
     }
 
     /**
-     * The report for a comment in Markdown: what changed is seen, the rest is folded. Names show as they are, whatever
-     * characters they hold.
+     * Returns the report for a comment in Markdown: what changed is seen, the rest is folded. Names show as they are,
+     * whatever characters they hold.
      *
      * @param comparison what was compared
      * @return lines of Markdown
      */
-    public static String toMarkdown(Comparison comparison) {
+    public static String toMarkdown(RunComparison comparison) {
         StringBuilder text = new StringBuilder("**" + headline(comparison) + "**\n\n");
         comparison.remarks().forEach(remark -> text.append("> :warning: ")
                 .append(escaped(remark))
@@ -109,13 +109,13 @@ public final class ComparisonReport {
     }
 
     /**
-     * The comparison for programs. Keys are in snake case; times are in ns, shares and changes in percent
-     * ({@code _pct}). What is not known is omitted.
+     * Returns the comparison for programs. Keys are in snake case; times are in ns, shares and changes in percent
+     * ({@code _pct}). Unknown values are omitted.
      *
      * @param comparison what was compared
      * @return indented JSON that ends with a line break
      */
-    public static String toJson(Comparison comparison) {
+    public static String toJson(RunComparison comparison) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (JsonGenerator json = JsonText.generator(bytes, JsonText.indented())) {
             new Json(json).write(comparison);
@@ -126,15 +126,15 @@ public final class ComparisonReport {
     }
 
     /**
-     * The report as one page for a browser, which loads nothing, opens from a disk and prints: what casts doubt on the
-     * figures, the whole, then bricks, categories and tiles, those with a verdict and the largest change first, each
-     * with its interval drawn. The page holds the text of {@link #toJson}, which can be saved from it, and for where
-     * scripts are off that of {@link #toText}.
+     * Returns the report as one page for a browser, which loads nothing, opens from a disk and prints: what casts doubt
+     * on the figures, the whole, then bricks, categories and tiles, those with a verdict and the largest change first,
+     * each with its interval drawn. The page holds the text of {@link #toJson}, which can be saved from it, and for
+     * where scripts are off that of {@link #toText}.
      *
      * @param comparison what was compared
      * @return HTML, to be stored as UTF-8
      */
-    public static String toHtml(Comparison comparison) {
+    public static String toHtml(RunComparison comparison) {
         return HtmlPage.render(
                 "Brick comparison",
                 ComparisonReport.class,
@@ -144,7 +144,7 @@ public final class ComparisonReport {
     }
 
     /**
-     * The lines that are slower by a percentage, one each, for whoever fails a build.
+     * Returns the lines that are slower by a percentage, one each, for whoever fails a build.
      *
      * @param lines of a comparison, each of which is slower
      * @return for example {@code "RmsNorm is 6.1 % slower (4.9 to 7.3)"}, ending with {@code "\n"}
@@ -170,7 +170,7 @@ public final class ComparisonReport {
         return line.verdict() == Verdict.FASTER || line.verdict() == Verdict.SLOWER;
     }
 
-    private static String headline(Comparison comparison) {
+    private static String headline(RunComparison comparison) {
         int before = comparison.before().size();
         String runs = count(before) + (before == 1 ? " run" : " runs") + " before, "
                 + count(comparison.after().size()) + " after: ";
@@ -187,7 +187,7 @@ public final class ComparisonReport {
                 + (tails.isEmpty() ? "" : "; of their percentiles " + String.join(", ", tails));
     }
 
-    private static Optional<String> tally(Comparison comparison, Verdict verdict, Predicate<Kind> kind) {
+    private static Optional<String> tally(RunComparison comparison, Verdict verdict, Predicate<Kind> kind) {
         long lines = comparison.lines().stream()
                 .filter(line -> kind.test(line.kind()) && line.verdict() == verdict)
                 .count();
@@ -200,7 +200,7 @@ public final class ComparisonReport {
         return lines == 0 ? Optional.empty() : Optional.of(count(lines) + " " + words);
     }
 
-    private static String legend(Comparison comparison) {
+    private static String legend(RunComparison comparison) {
         StringBuilder legend = new StringBuilder();
         NumberFormat percent = new DecimalFormat("0.##", DecimalFormatSymbols.getInstance(Locale.ROOT));
         if (comparison.lines().stream().anyMatch(line -> line.beside().isPresent())) {
@@ -220,7 +220,7 @@ public final class ComparisonReport {
                             "Verdicts are of one test for all lines: where nothing differs, any at all has a chance of at most %s "
                                     + "%%. Changes below %s %% count for nothing.%nShown from: the smallest change that four in five "
                                     + "such comparisons find. Intervals are of 95 %%, each for its line alone.%s%n",
-                            percent.format(100 * Comparison.LEVEL),
+                            percent.format(100 * RunComparison.LEVEL),
                             percent.format(comparison.options().floorPercent()),
                             trimmed(comparison.trimmedRuns()))
                     .replace("\r\n", "\n"));
@@ -231,12 +231,12 @@ public final class ComparisonReport {
         return legend.toString().stripTrailing();
     }
 
-    private static String tails(Comparison comparison) {
+    private static String tails(RunComparison comparison) {
         return comparison.lines().stream().anyMatch(line -> line.kind().isTail())
-                ? "p90 and p99: percentiles of the samples, of bricks with " + Comparison.FEWEST_FOR_P90 + " and "
-                        + Comparison.FEWEST_FOR_P99
+                ? "p90 and p99: percentiles of the samples, of bricks with " + RunComparison.FEWEST_FOR_P90 + " and "
+                        + RunComparison.FEWEST_FOR_P99
                         + " samples in every run; a brick without them may have a longer tail."
-                : "Percentiles are not compared, as not every run recorded them with " + Comparison.FEWEST_FOR_P90
+                : "Percentiles are not compared, as not every run recorded them with " + RunComparison.FEWEST_FOR_P90
                         + " samples of a brick: a longer tail may go unnoticed.";
     }
 
@@ -317,7 +317,7 @@ public final class ComparisonReport {
                 new Block("percentile of a brick", Set.of(Kind.BRICK_P90, Kind.BRICK_P99)),
                 new Block("tile", Set.of(Kind.TILE)));
 
-        List<Line> of(Comparison comparison) {
+        List<Line> of(RunComparison comparison) {
             return comparison.lines().stream()
                     .filter(line -> kinds.contains(line.kind()))
                     .toList();
@@ -368,13 +368,13 @@ public final class ComparisonReport {
     /** Writes one comparison. One thread. */
     private record Json(JsonGenerator json) {
 
-        void write(Comparison comparison) throws IOException {
+        void write(RunComparison comparison) throws IOException {
             json.writeStartObject();
             json.writeStringField("schema_version", SCHEMA_VERSION);
             json.writeStringField("kind", "brick-comparison");
             json.writeStringField("headline", headline(comparison));
             json.writeNumberField("floor_pct", comparison.options().floorPercent());
-            json.writeNumberField("level", Comparison.LEVEL);
+            json.writeNumberField("level", RunComparison.LEVEL);
             json.writeNumberField("trimmed_runs", comparison.trimmedRuns());
             if (!comparison.options().baseline().isEmpty()) {
                 json.writeArrayFieldStart("baseline");

@@ -8,8 +8,8 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.brickprofiler.checksum.ChecksumComparison;
 import org.brickprofiler.checksum.ChecksumEntry;
-import org.brickprofiler.checksum.Comparison;
 import org.brickprofiler.checksum.Divergence;
 import org.brickprofiler.checksum.Divergence.ValueError;
 import org.brickprofiler.checksum.Tolerance;
@@ -29,20 +29,20 @@ public final class DivergenceReport {
     private static final String HERE = " here";
     private static final String IN_REFERENCE = " in the reference";
 
-    private final Comparison comparison;
+    private final ChecksumComparison comparison;
     private final StringBuilder text = new StringBuilder();
 
-    private DivergenceReport(Comparison comparison) {
+    private DivergenceReport(ChecksumComparison comparison) {
         this.comparison = comparison;
     }
 
     /**
-     * The report of a comparison.
+     * Returns the report of a comparison.
      *
      * @param comparison what came out of it
      * @return lines of text
      */
-    public static String render(Comparison comparison) {
+    public static String render(ChecksumComparison comparison) {
         DivergenceReport report = new DivergenceReport(comparison);
         report.line(comparison.first().map(Divergence::toString).orElseGet(report::agreement));
         comparison.first().ifPresent(report::divergence);
@@ -83,7 +83,7 @@ public final class DivergenceReport {
         }
     }
 
-    /** What each side that has the entry knows of it. */
+    /** Returns the description of the entry on each side that has it. */
     private static String sides(Divergence divergence, Function<ChecksumEntry, String> part) {
         Optional<String> here = divergence.here().map(part).map(known -> known + HERE);
         Optional<String> reference = divergence.reference().map(part).map(known -> known + IN_REFERENCE);
@@ -121,7 +121,7 @@ public final class DivergenceReport {
         }
         boolean diverges = !comparison.matches();
         text.append(diverges ? "\nThe last entries before it, which agree\n\n" : "\nThe last entries\n\n");
-        text.append(new TextTable<Comparison.Pair>()
+        text.append(new TextTable<ChecksumComparison.Pair>()
                 .left("brick", pair -> pair.here().name(), "")
                 .right("layer", pair -> String.valueOf(pair.here().layer()), "")
                 .right("pos", pair -> String.valueOf(pair.here().position()), "")
@@ -136,7 +136,7 @@ public final class DivergenceReport {
         return String.format(Locale.ROOT, "0x%016X", entry.hash());
     }
 
-    private static String referenceHash(Comparison.Pair pair) {
+    private static String referenceHash(ChecksumComparison.Pair pair) {
         return pair.here().hash() == pair.reference().hash() ? "the same" : hash(pair.reference());
     }
 
@@ -175,7 +175,7 @@ public final class DivergenceReport {
                         + number(tolerance.relative()) + " * |expected|, of sampled values";
     }
 
-    private static String only(Comparison.Side log) {
+    private static String only(ChecksumComparison.Side log) {
         Optional<Divergence> first = log.only().stream().findFirst();
         return entries(log.only().size())
                 + first.map(only -> ", the first " + place(only.name(), only.layer(), only.position()))
@@ -198,14 +198,14 @@ public final class DivergenceReport {
         return number(size) + " at " + place(error.entry()) + ", float " + error.index();
     }
 
-    private void nonFinite(String where, Comparison.Side log) {
+    private void nonFinite(String where, ChecksumComparison.Side log) {
         log.firstNonFinite()
                 .ifPresent(first -> fact(
                         "not finite",
                         entries(log.nonFinite()) + where + " with NaN or infinite values, the first " + place(first)));
     }
 
-    private void dropped(String where, Comparison.Side log) {
+    private void dropped(String where, ChecksumComparison.Side log) {
         if (log.dropped() > 0) {
             fact(
                     "dropped",

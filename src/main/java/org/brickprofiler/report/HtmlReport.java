@@ -8,27 +8,17 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
-import java.util.Deque;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalInt;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.checksum.Comparison;
+import org.brickprofiler.checksum.ChecksumComparison;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
-import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.graph.Roofline;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.kernel.KernelTiming;
@@ -46,25 +36,14 @@ import org.brickprofiler.trace.Timeline;
  * and, for where scripts are off, the text of {@link TextReport}. Nothing of the profile becomes markup. A content
  * security policy in the page allows its one script and its one style sheet, by their hashes, and no connection.
  *
- * <p>What a snapshot does not hold can be added: {@code HtmlReport.of(snapshot).withGraph(graph).write(path)}. Sections
- * without data are left out. Equal data gives equal pages. Needs jackson-core. Immutable; any thread.
+ * <p>Parts that a snapshot does not hold can be added: {@code HtmlReport.of(snapshot).withGraph(graph).write(path)}.
+ * Sections without data are left out. Equal data gives equal pages. Needs jackson-core. Immutable; any thread.
  */
 public final class HtmlReport {
 
-    /**
-     * The most nodes of a graph that a page holds, those from the top: beyond, it would grow past what opens at once.
-     */
-    static final int MOST_NODES = 10_000;
-
-    /** One TFLOP/s in GFLOP/s, of which the page draws both kinds of rooflines. */
-    private static final double GIGA_PER_TERA = 1e3;
-
-    /** What stands for a parent or a layer where there is none. */
-    private static final int NONE = -1;
-
     private final ProfileSnapshot snapshot;
 
-    /** What the JSON of the profile has besides, by its keys. */
+    /** Further entries of the JSON, by key. */
     private final Map<String, ?> further;
 
     /** Elements with what was added, by their names. */
@@ -77,7 +56,7 @@ public final class HtmlReport {
     }
 
     /**
-     * The page of a profile.
+     * Returns the page of a profile.
      *
      * @param snapshot the profile
      * @return HTML, to be stored as UTF-8; of a profile without samples, a page that states it
@@ -99,7 +78,7 @@ public final class HtmlReport {
     }
 
     /**
-     * A page to add to.
+     * Returns a page to add to.
      *
      * @param snapshot the profile
      * @return the page of the profile alone
@@ -119,7 +98,7 @@ public final class HtmlReport {
      */
     public HtmlReport withGraph(ExecutionGraph graph) {
         Objects.requireNonNull(graph, "graph");
-        return with("graph", element("graph", json -> writeGraph(graph, CriticalPath.of(graph), json)));
+        return with("graph", element("graph", json -> PageParts.graph(graph, CriticalPath.of(graph), json)));
     }
 
     /**
@@ -182,7 +161,9 @@ public final class HtmlReport {
         List<Roofline.Distance> launches = Roofline.distances(graph, peakTflops, bandwidthGBps);
         return with(
                 "kernel-roofline",
-                element("kernel-roofline", json -> writeRoofline(graph, launches, peakTflops, bandwidthGBps, json)));
+                element(
+                        "kernel-roofline",
+                        json -> PageParts.roofline(graph, launches, peakTflops, bandwidthGBps, json)));
     }
 
     /**
@@ -193,18 +174,18 @@ public final class HtmlReport {
      */
     public HtmlReport withTiles(List<TileProfiler.Place> places) {
         List<TileProfiler.Place> all = List.copyOf(Objects.requireNonNull(places, "places"));
-        return with("tile-places", element("tile-places", json -> writePlaces(all, json)));
+        return with("tile-places", element("tile-places", json -> PageParts.tilePlaces(all, json)));
     }
 
     /**
-     * Adds how long kernels took. Where their work is known, {@link #withKernelRoofline} adds how well they did it.
+     * Adds how long kernels took. If their work is known, {@link #withKernelRoofline} adds their distance to the roof.
      *
      * @param kernels what {@link org.brickprofiler.kernel.KernelTimings#snapshot()} returned
      * @return a page with it, in place of an earlier one
      */
     public HtmlReport withKernels(List<KernelTiming> kernels) {
         List<KernelTiming> all = List.copyOf(Objects.requireNonNull(kernels, "kernels"));
-        return with("kernels", element("kernels", json -> writeKernels(all, json)));
+        return with("kernels", element("kernels", json -> PageParts.kernels(all, json)));
     }
 
     /**
@@ -213,7 +194,7 @@ public final class HtmlReport {
      * @param comparison what came of it
      * @return a page with it, in place of an earlier one
      */
-    public HtmlReport withChecksums(Comparison comparison) {
+    public HtmlReport withChecksums(ChecksumComparison comparison) {
         String text = DivergenceReport.render(Objects.requireNonNull(comparison, "comparison"));
         return with("checksums", element("checksums", json -> json.writeString(text)));
     }
@@ -225,7 +206,7 @@ public final class HtmlReport {
     }
 
     /**
-     * The page.
+     * Returns the page.
      *
      * @return HTML, to be stored as UTF-8
      */
@@ -263,132 +244,5 @@ public final class HtmlReport {
             throw new UncheckedIOException("memory does not fail", impossible);
         }
         return HtmlPage.data(id, bytes.toString(UTF_8) + "\n");
-    }
-
-    private static void writeKernels(List<KernelTiming> kernels, JsonGenerator json) throws IOException {
-        json.writeStartArray();
-        for (KernelTiming kernel : kernels) {
-            json.writeStartObject();
-            json.writeStringField("name", kernel.name());
-            json.writeStringField("backend", kernel.backend().name());
-            json.writeNumberField("count", kernel.dispatchCount());
-            json.writeNumberField("total_ns", kernel.totalNs());
-            json.writeNumberField("min_ns", kernel.minNs());
-            json.writeNumberField("max_ns", kernel.maxNs());
-            json.writeEndObject();
-        }
-        json.writeEndArray();
-    }
-
-    private static void writeRoofline(
-            ExecutionGraph graph,
-            List<Roofline.Distance> launches,
-            double peakTflops,
-            double bandwidthGBps,
-            JsonGenerator json)
-            throws IOException {
-        Map<String, List<Roofline.Distance>> byName = launches.stream()
-                .sorted(Comparator.comparingDouble(Roofline.Distance::distance))
-                .collect(Collectors.groupingBy(Roofline.Distance::name, TreeMap::new, Collectors.toList()));
-        json.writeStartObject();
-        json.writeNumberField("peak_gflops", GIGA_PER_TERA * peakTflops);
-        json.writeNumberField("bandwidth_gbps", bandwidthGBps);
-        json.writeArrayFieldStart("kernels");
-        for (List<Roofline.Distance> kernel : byName.values()) {
-            Roofline.Distance median = kernel.get((kernel.size() - 1) / 2);
-            json.writeStartObject();
-            json.writeStringField("name", median.name());
-            json.writeNumberField("count", kernel.size());
-            json.writeNumberField(
-                    "total_ns",
-                    kernel.stream()
-                            .mapToLong(
-                                    launch -> graph.node(launch.node()).timeNs().orElse(0))
-                            .sum());
-            json.writeStringField("bound", median.bound().name().toLowerCase(Locale.ROOT));
-            json.writeNumberField("gflops", GIGA_PER_TERA * median.achievedTflops());
-            json.writeNumberField("arithmetic_intensity", median.intensity());
-            json.writeNumberField("distance", median.distance());
-            json.writeNumberField("least_distance", kernel.get(0).distance());
-            json.writeNumberField("most_distance", kernel.get(kernel.size() - 1).distance());
-            json.writeNumberField(
-                    "above_roof",
-                    kernel.stream().filter(Roofline.Distance::aboveRoof).count());
-            json.writeEndObject();
-        }
-        json.writeEndArray();
-        json.writeArrayFieldStart("unplaced");
-        for (String name : Roofline.unplaced(graph).stream()
-                .map(node -> graph.node(node).name())
-                .collect(Collectors.toCollection(TreeSet::new))) {
-            json.writeString(name);
-        }
-        json.writeEndArray();
-        json.writeEndObject();
-    }
-
-    private static void writePlaces(List<TileProfiler.Place> places, JsonGenerator json) throws IOException {
-        json.writeStartArray();
-        for (TileProfiler.Place place : places) {
-            json.writeStartObject();
-            json.writeStringField("level", place.stats().level().displayName());
-            json.writeNumberField("first_row", place.firstRow());
-            json.writeNumberField("last_row", place.lastRow());
-            json.writeNumberField("first_col", place.firstCol());
-            json.writeNumberField("last_col", place.lastCol());
-            json.writeNumberField("count", place.stats().count());
-            json.writeNumberField("total_ns", place.stats().totalNs());
-            json.writeNumberField("max_ns", place.stats().maxNs());
-            json.writeEndObject();
-        }
-        json.writeEndArray();
-    }
-
-    /** The nodes in columns, each behind its parent, whose place among them is the first column. */
-    private static void writeGraph(ExecutionGraph graph, CriticalPath path, JsonGenerator json) throws IOException {
-        List<Integer> nodes = fromTheTop(graph);
-        Map<Integer, Integer> places = new HashMap<>();
-        nodes.forEach(node -> places.put(node, places.size()));
-        json.writeStartObject();
-        json.writeNumberField("total_ns", path.totalNs());
-        json.writeNumberField("left_out", graph.nodeCount() - nodes.size());
-        HtmlPage.column(json, "parent", nodes, node -> {
-            OptionalInt parent = graph.parent(node);
-            json.writeNumber(parent.isPresent() ? places.getOrDefault(parent.getAsInt(), NONE) : NONE);
-        });
-        HtmlPage.column(json, "name", "names", nodes, node -> graph.node(node).name());
-        HtmlPage.column(json, "kind", "kinds", nodes, node -> graph.node(node)
-                .getClass()
-                .getSimpleName());
-        HtmlPage.column(
-                json,
-                "layer",
-                nodes,
-                node -> json.writeNumber(graph.node(node) instanceof ExecutionNode.Layer layer ? layer.index() : NONE));
-        HtmlPage.column(json, "node_ns", nodes, node -> json.writeNumber(graph.totalNs(node)));
-        HtmlPage.column(json, "self_ns", nodes, node -> json.writeNumber(graph.selfNs(node)));
-        HtmlPage.column(json, "start_ns", nodes, node -> json.writeNumber(path.earliestStartNs(node)));
-        HtmlPage.column(json, "slack_ns", nodes, node -> json.writeNumber(path.slackNs(node)));
-        json.writeEndObject();
-    }
-
-    /** The nodes in the order of the tree's text, up to the bound. */
-    private static List<Integer> fromTheTop(ExecutionGraph graph) {
-        Deque<Integer> open = new ArrayDeque<>();
-        for (int node = graph.nodeCount() - 1; node >= 0; node--) {
-            if (graph.parent(node).isEmpty()) {
-                open.push(node);
-            }
-        }
-        List<Integer> nodes = new ArrayList<>();
-        while (!open.isEmpty() && nodes.size() < MOST_NODES) {
-            int node = open.pop();
-            nodes.add(node);
-            List<Integer> children = graph.children(node);
-            for (int i = children.size() - 1; i >= 0; i--) {
-                open.push(children.get(i));
-            }
-        }
-        return nodes;
     }
 }

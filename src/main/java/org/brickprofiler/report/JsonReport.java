@@ -1,9 +1,7 @@
 package org.brickprofiler.report;
 
 import com.fasterxml.jackson.core.JsonGenerationException;
-import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.io.JsonEOFException;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -16,14 +14,14 @@ import java.util.Objects;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.InputFile;
-import org.brickprofiler.internal.io.JsonFault;
+import org.brickprofiler.report.internal.JsonInput;
 
 /**
  * A profile as JSON, and back without loss: {@code read} returns a snapshot that equals the one that was written.
  *
  * <p>Keys are in snake case and carry their units ({@code _ns}, {@code _us}); {@code pct} is a share of the sum of
- * brick time. What follows from other values, such as an average, is written for the convenience of other programs and
- * ignored when it is read. Optional values are left out where there is none. Equal snapshots give equal text.
+ * brick time. Derived values, such as averages, are written for other programs and ignored by the reader. Optional
+ * values are left out where there is none. Equal snapshots give equal text.
  *
  * <p>The file names its {@code schema_version}, as major and minor number. Readers ignore keys they do not know, and
  * keys that an older file lacks read as zero or are worked out from others; so files of the same major version can be
@@ -36,7 +34,7 @@ public final class JsonReport {
     private JsonReport() {}
 
     /**
-     * The report of a profile.
+     * Returns the report of a profile.
      *
      * @param snapshot the profile
      * @return indented JSON that ends with a line break
@@ -46,8 +44,8 @@ public final class JsonReport {
     }
 
     /**
-     * The report of a profile, with what else is known of it behind the report's own keys. Readers of reports ignore
-     * those keys.
+     * Returns the report of a profile, with what else is known of it behind the report's own keys. Readers of reports
+     * ignore those keys.
      *
      * @param snapshot the profile
      * @param further more keys, in the order of the map; values are strings, numbers, truth values, and lists and maps
@@ -60,8 +58,8 @@ public final class JsonReport {
     }
 
     /**
-     * The same on one line, without what follows from other values and without the sums of bricks that are 0: some
-     * third of the text, of which {@link #fromJson} makes an equal snapshot.
+     * Returns the same on one line, without what follows from other values and without the sums of bricks that are 0:
+     * some third of the text, of which {@link #fromJson} makes an equal snapshot.
      *
      * @param snapshot the profile
      * @param further more keys, as of {@link #toJson(ProfileSnapshot, Map)}
@@ -125,7 +123,7 @@ public final class JsonReport {
         try {
             return JsonReportReader.read(json);
         } catch (JsonProcessingException malformed) {
-            throw new IOException(source + ": " + describe(malformed), malformed);
+            throw new IOException(source + ": " + JsonInput.describe(malformed), malformed);
         } catch (IOException failed) {
             throw InputFile.cannotRead(source, failed);
         }
@@ -142,23 +140,7 @@ public final class JsonReport {
         try {
             return JsonReportReader.read(new ByteArrayInputStream(json.getBytes(StandardCharsets.UTF_8)));
         } catch (JsonProcessingException malformed) {
-            throw new IOException(describe(malformed), malformed);
+            throw new IOException(JsonInput.describe(malformed), malformed);
         }
-    }
-
-    /**
-     * What is wrong with a text, and where.
-     *
-     * @param malformed what was thrown when it was read
-     * @return line, column and reason
-     */
-    static String describe(JsonProcessingException malformed) {
-        JsonLocation at = malformed.getLocation();
-        String where = at == null ? "" : "line " + at.getLineNr() + ", column " + at.getColumnNr() + ": ";
-        if (malformed instanceof JsonInput.WrongValue) {
-            return where + malformed.getOriginalMessage();
-        }
-        boolean isCut = malformed instanceof JsonEOFException;
-        return where + (isCut ? JsonFault.EARLY_END : JsonFault.words(malformed.getOriginalMessage()));
     }
 }

@@ -9,15 +9,10 @@ import java.io.OutputStream;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
-import java.util.function.DoubleToLongFunction;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Calibration;
 import org.brickprofiler.CategoryStats;
-import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
@@ -26,10 +21,10 @@ import org.brickprofiler.RunIdentity;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
-import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.report.internal.JsonText;
+import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.tile.TileStats;
 
 /** Writes one report. One thread. */
@@ -122,39 +117,8 @@ final class JsonReportWriter {
         if (identity.equals(RunIdentity.NONE)) {
             return;
         }
-        json.writeObjectFieldStart("identity");
-        text("run_id", identity.runId());
-        whole("rank", identity.rank());
-        whole("world_size", identity.worldSize());
-        whole("local_rank", identity.localRank());
-        text("host", identity.host());
-        text("device", identity.device());
-        text("model", identity.model());
-        text("precision", identity.precision());
-        text("commit", identity.commit());
-        text("phase", identity.phase());
-        whole("first_step", identity.firstStep());
-        whole("last_step", identity.lastStep());
-        whole("window", identity.window());
-        json.writeEndObject();
-    }
-
-    private void text(String key, Optional<String> text) throws IOException {
-        if (text.isPresent()) {
-            json.writeStringField(key, text.get());
-        }
-    }
-
-    private void whole(String key, OptionalInt number) throws IOException {
-        if (number.isPresent()) {
-            json.writeNumberField(key, number.getAsInt());
-        }
-    }
-
-    private void whole(String key, OptionalLong number) throws IOException {
-        if (number.isPresent()) {
-            json.writeNumberField(key, number.getAsLong());
-        }
+        json.writeFieldName("identity");
+        ProfileFields.IDENTITY.write(json, identity, isCompact);
     }
 
     private void fields(Map<?, ?> values) throws IOException {
@@ -190,111 +154,20 @@ final class JsonReportWriter {
         json.writeEndArray();
     }
 
-    /** Where something was measured, as an object. */
+    /** Writes the environment of a measurement as an object. */
     static void environment(JsonGenerator json, Environment environment) throws IOException {
-        json.writeStartObject();
-        json.writeStringField("java_version", environment.javaVersion());
-        json.writeStringField("jvm", environment.jvm());
-        json.writeStringField("os", environment.os());
-        json.writeStringField("arch", environment.arch());
-        json.writeStringField("cpu", environment.cpu());
-        json.writeNumberField("processors", environment.processors());
-        json.writeNumberField("clock_resolution_ns", environment.clockResolutionNs());
-        json.writeEndObject();
+        ProfileFields.ENVIRONMENT.write(json, environment, false);
     }
 
     private void bricks() throws IOException {
         json.writeArrayFieldStart("bricks");
         for (BrickStats brick : snapshot.bricks()) {
-            brick(brick);
+            ProfileFields.BRICK.write(
+                    json,
+                    new ProfileFields.Brick(brick, totalNs, snapshot.facts().netNs(brick)),
+                    isCompact);
         }
         json.writeEndArray();
-    }
-
-    private void brick(BrickStats brick) throws IOException {
-        json.writeStartObject();
-        json.writeStringField("name", brick.name());
-        json.writeStringField("category", brick.category().displayName());
-        json.writeNumberField("count", brick.count());
-        json.writeNumberField("total_ns", brick.totalNs());
-        derived("avg_us", brick.avgUs());
-        derived("min_us", brick.minUs());
-        derived("max_us", brick.maxUs());
-        json.writeNumberField("min_ns", brick.minNs());
-        json.writeNumberField("max_ns", brick.maxNs());
-        json.writeNumberField("last_ns", brick.lastNs());
-        json.writeNumberField("last_at_unix_ns", brick.lastAtUnixNs());
-        OptionalLong netNs = snapshot.facts().netNs(brick);
-        if (netNs.isPresent() && !isCompact) {
-            json.writeNumberField("net_ns", netNs.getAsLong());
-        }
-        derived("throughput", brick.throughput());
-        derived("pct", brick.percentage(totalNs));
-        json.writeNumberField("total_elements", brick.totalElements());
-        sum("total_bytes", brick.totalBytes());
-        sum("total_compressed_bytes", brick.totalCompressedBytes());
-        derived("compression_ratio", brick.compressionRatio());
-        derived("throughput_gbps", brick.throughputGbps());
-        sum("total_cycles", brick.totalCycles());
-        sum("min_cycles", brick.minCycles());
-        sum("max_cycles", brick.maxCycles());
-        json.writeStringField("bottleneck", brick.bottleneck().name().toLowerCase(Locale.ROOT));
-        if (brick.latency().isPresent()) {
-            distribution("latency", brick.latency().get(), brick::percentileNs);
-        }
-        if (!brick.device().equals(DeviceTime.NONE)) {
-            device(brick);
-        }
-        if (!brick.work().equals(Work.NONE)) {
-            work(brick);
-        }
-        json.writeEndObject();
-    }
-
-    private void work(BrickStats brick) throws IOException {
-        Work work = brick.work();
-        json.writeObjectFieldStart("work");
-        json.writeNumberField("flops", work.flops());
-        json.writeNumberField("bytes", work.bytes());
-        json.writeNumberField("working_set_bytes", work.workingSetBytes());
-        derived("gflops", brick.gflops());
-        derived("arithmetic_intensity", work.intensity());
-        json.writeEndObject();
-    }
-
-    private void device(BrickStats brick) throws IOException {
-        DeviceTime device = brick.device();
-        json.writeObjectFieldStart("device");
-        json.writeStringField("time_source", brick.timeSource().name().toLowerCase(Locale.ROOT));
-        json.writeNumberField("device_samples", device.samples());
-        json.writeNumberField("launches", device.launches());
-        json.writeNumberField("launch_ns", device.launchNs());
-        json.writeNumberField("min_launch_ns", device.minLaunchNs());
-        json.writeNumberField("max_launch_ns", device.maxLaunchNs());
-        json.writeNumberField("unresolved", device.unresolved());
-        if (device.withoutStart() > 0) {
-            json.writeNumberField("without_start", device.withoutStart());
-        }
-        json.writeEndObject();
-    }
-
-    private void distribution(String key, LatencyDistribution latency, DoubleToLongFunction percentileNs)
-            throws IOException {
-        json.writeObjectFieldStart(key);
-        derived("p50_us", percentileNs.applyAsLong(50) / 1e3);
-        derived("p90_us", percentileNs.applyAsLong(90) / 1e3);
-        derived("p99_us", percentileNs.applyAsLong(99) / 1e3);
-        derived("p999_us", percentileNs.applyAsLong(99.9) / 1e3);
-        number("relative_error", LatencyDistribution.RELATIVE_ERROR);
-        json.writeArrayFieldStart("buckets");
-        long[] counts = latency.counts();
-        for (int bucket = 0; bucket < counts.length; bucket++) {
-            if (counts[bucket] > 0) {
-                json.writeArray(new long[] {bucket, counts[bucket]}, 0, 2);
-            }
-        }
-        json.writeEndArray();
-        json.writeEndObject();
     }
 
     private void categories() throws IOException {
@@ -314,22 +187,7 @@ final class JsonReportWriter {
     private void tiles() throws IOException {
         json.writeArrayFieldStart("tiles");
         for (TileStats tile : snapshot.tiles()) {
-            json.writeStartObject();
-            json.writeStringField("level", tile.level().displayName());
-            json.writeNumberField("count", tile.count());
-            json.writeNumberField("total_ns", tile.totalNs());
-            derived("avg_us", tile.avgUs());
-            derived("min_us", tile.minUs());
-            derived("max_us", tile.maxUs());
-            json.writeNumberField("min_ns", tile.minNs());
-            json.writeNumberField("max_ns", tile.maxNs());
-            derived("gflops", tile.gflops());
-            derived("arithmetic_intensity", tile.arithmeticIntensity());
-            json.writeNumberField("total_elements", tile.totalElements());
-            json.writeNumberField("total_flops", tile.totalFlops());
-            json.writeNumberField("slowest_row", tile.slowestRow());
-            json.writeNumberField("slowest_col", tile.slowestCol());
-            json.writeEndObject();
+            ProfileFields.TILE.write(json, tile, isCompact);
         }
         json.writeEndArray();
     }
@@ -340,25 +198,7 @@ final class JsonReportWriter {
         }
         json.writeArrayFieldStart("streams");
         for (StreamTotals stream : snapshot.streams()) {
-            json.writeStartObject();
-            json.writeStringField("stream", stream.stream());
-            json.writeStringField("device", stream.device());
-            json.writeNumberField("device_index", stream.deviceIndex());
-            if (stream.deviceUuid().isPresent()) {
-                json.writeStringField("device_uuid", stream.deviceUuid().get());
-            }
-            if (stream.pciAddress().isPresent()) {
-                json.writeStringField("pci_address", stream.pciAddress().get());
-            }
-            json.writeNumberField("samples", stream.samples());
-            json.writeNumberField("busy_ns", stream.busyNs());
-            json.writeNumberField("idle_ns", stream.idleNs());
-            json.writeNumberField("waits", stream.waits());
-            json.writeNumberField("clock_error_ns", stream.clockErrorNs());
-            if (stream.failure().isPresent()) {
-                json.writeStringField("failure", stream.failure().get());
-            }
-            json.writeEndObject();
+            ProfileFields.STREAM.write(json, stream, isCompact);
         }
         json.writeEndArray();
     }
@@ -366,51 +206,27 @@ final class JsonReportWriter {
     private void steps(Steps steps) throws IOException {
         json.writeObjectFieldStart("steps");
         json.writeNumberField("abandoned", steps.abandoned());
-        LatencyDistribution first = steps.timeToFirstToken();
-        LatencyDistribution perToken = steps.timePerOutputToken();
-        distribution("time_to_first_token", first, first::percentileNs);
+        distribution("time_to_first_token", steps.timeToFirstToken());
         json.writeNumberField("time_to_first_token_ns", steps.timeToFirstTokenNs());
-        distribution("time_per_output_token", perToken, perToken::percentileNs);
+        distribution("time_per_output_token", steps.timePerOutputToken());
         json.writeArrayFieldStart("phases");
         for (StepStats phase : steps.phases()) {
-            phase(phase);
+            ProfileFields.PHASE.write(json, phase, isCompact);
         }
         json.writeEndArray();
         json.writeFieldName("kept_columns");
-        StepRow.writeColumns(json);
+        ProfileFields.STEP.writeKeys(json);
         json.writeArrayFieldStart("kept");
         for (Step step : steps.kept()) {
-            StepRow.write(json, step);
+            ProfileFields.STEP.writeCells(json, step);
         }
         json.writeEndArray();
         json.writeEndObject();
     }
 
-    private void phase(StepStats phase) throws IOException {
-        json.writeStartObject();
-        json.writeStringField("phase", phase.phase().name().toLowerCase(Locale.ROOT));
-        json.writeNumberField("count", phase.count());
-        json.writeNumberField("wall_ns", phase.wallNs());
-        json.writeNumberField("total_ns", phase.totalNs());
-        json.writeNumberField("min_ns", phase.minNs());
-        json.writeNumberField("max_ns", phase.maxNs());
-        derived("avg_us", phase.avgNs() / 1e3);
-        derived("output_tokens_per_s", phase.outputTokensPerSecond());
-        derived("prefill_tokens_per_s", phase.prefillTokensPerSecond());
-        json.writeNumberField("sequences", phase.sequences());
-        json.writeNumberField("prefill_tokens", phase.prefillTokens());
-        json.writeNumberField("output_tokens", phase.outputTokens());
-        json.writeNumberField("drafted_tokens", phase.draftedTokens());
-        json.writeNumberField("accepted_tokens", phase.acceptedTokens());
-        json.writeNumberField("kv_length", phase.kvLength());
-        json.writeNumberField("attributed", phase.attributed());
-        json.writeObjectFieldStart("category_ns");
-        for (Map.Entry<BrickCategory, Long> part : phase.categoryNs().entrySet()) {
-            json.writeNumberField(part.getKey().displayName(), part.getValue());
-        }
-        json.writeEndObject();
-        distribution("durations", phase.durations(), phase::percentileNs);
-        json.writeEndObject();
+    private void distribution(String key, LatencyDistribution durations) throws IOException {
+        json.writeFieldName(key);
+        ProfileFields.DISTRIBUTION.write(json, new ProfileFields.Spread(durations, durations::percentileNs), isCompact);
     }
 
     private void facts() throws IOException {
@@ -472,23 +288,14 @@ final class JsonReportWriter {
     }
 
     private void spread(String key, Calibration.Spread spread) throws IOException {
-        json.writeObjectFieldStart(key);
-        number("median", spread.medianNs());
-        number("low", spread.lowNs());
-        number("high", spread.highNs());
-        json.writeEndObject();
+        json.writeFieldName(key);
+        ProfileFields.SPREAD.write(json, spread, isCompact);
     }
 
     private void nesting(Map<String, ExecutionGraph.Nesting> nesting) throws IOException {
         json.writeArrayFieldStart("nesting");
         for (Map.Entry<String, ExecutionGraph.Nesting> entry : nesting.entrySet()) {
-            json.writeStartObject();
-            json.writeStringField("name", entry.getKey());
-            json.writeNumberField("samples", entry.getValue().samples());
-            json.writeNumberField("lapped", entry.getValue().lapped());
-            json.writeNumberField("within", entry.getValue().within());
-            json.writeNumberField("lapped_within", entry.getValue().lappedWithin());
-            json.writeEndObject();
+            ProfileFields.NESTING.write(json, entry, isCompact);
         }
         json.writeEndArray();
     }
@@ -496,28 +303,15 @@ final class JsonReportWriter {
     private void virtualMachines(List<RunFacts.VirtualMachine> machines) throws IOException {
         json.writeArrayFieldStart("virtual_machines");
         for (RunFacts.VirtualMachine machine : machines) {
-            json.writeStartObject();
-            json.writeNumberField("pid", machine.pid());
-            json.writeStringField("started_at", machine.startedAt().toString());
-            json.writeNumberField("up_ns", machine.upNs());
-            json.writeNumberField("gc_ns", machine.gcNs());
-            json.writeNumberField("jit_ns", machine.jitNs());
-            json.writeEndObject();
+            ProfileFields.VIRTUAL_MACHINE.write(json, machine, isCompact);
         }
         json.writeEndArray();
     }
 
-    /** What {@link JsonReportReader} works out again. */
+    /** Writes a derived value, which {@link JsonReportReader} ignores. */
     private void derived(String key, double value) throws IOException {
         if (!isCompact) {
             number(key, value);
-        }
-    }
-
-    /** What most bricks have none of; a key that is missing reads as 0. */
-    private void sum(String key, long value) throws IOException {
-        if (!isCompact || value != 0) {
-            json.writeNumberField(key, value);
         }
     }
 

@@ -24,6 +24,7 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.report.internal.JsonInput;
 import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.roofline.BrickRoofline;
@@ -35,12 +36,12 @@ import org.brickprofiler.roofline.MachineRoof.Rate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a machine can do at most, and how far bricks stay below that: as text, as values for a JSON report, and the
- * machine in a file of its own. Stateless; any thread.
+ * Reports the roof of a machine and the distance of bricks to it: as text, as values for a JSON report, and the machine
+ * in a file of its own. Stateless; any thread.
  */
 public final class RooflineReport {
 
-    /** What the file is named. */
+    /** The kind of file. */
     private static final String KIND = "machine-roof";
 
     private static final String SCHEMA_VERSION = "1.0";
@@ -54,7 +55,7 @@ public final class RooflineReport {
     // ---- text ----
 
     /**
-     * The table of bricks, after a line on the machine and before what does not belong in it.
+     * Returns the table of bricks, after a line on the machine and before what does not belong in it.
      *
      * @param roofline where the bricks stand
      * @return lines of printable ASCII that end with {@code "\n"}
@@ -147,7 +148,7 @@ public final class RooflineReport {
     }
 
     /**
-     * What a machine can do.
+     * Renders the roof of a machine.
      *
      * @param machine its roof
      * @return lines of printable ASCII that end with {@code "\n"}
@@ -201,8 +202,8 @@ public final class RooflineReport {
     // ---- values ----
 
     /**
-     * What {@link JsonReport#toJson(org.brickprofiler.ProfileSnapshot, Map)} takes as {@code roofline}: the roofs of as
-     * many threads, and each brick below them. Numbers that do not exist are omitted.
+     * Returns the value of {@code roofline} for {@link JsonReport#toJson(org.brickprofiler.ProfileSnapshot, Map)}: the
+     * roofs of as many threads, and each brick below them. Numbers that do not exist are omitted.
      *
      * @param roofline where the bricks stand
      * @return keys and values, in order
@@ -315,10 +316,10 @@ public final class RooflineReport {
      */
     public static MachineRoof read(Path path) throws IOException {
         InputStream json = InputFile.open(path);
-        try (JsonParser parser = JsonReportReader.parser(json)) {
+        try (JsonParser parser = JsonInput.parser(json)) {
             return new Reader(new JsonInput(parser)).machine();
         } catch (JsonProcessingException malformed) {
-            throw new IOException(path + ": " + JsonReport.describe(malformed), malformed);
+            throw new IOException(path + ": " + JsonInput.describe(malformed), malformed);
         } catch (IOException failed) {
             throw InputFile.cannotRead(path.toString(), failed);
         }

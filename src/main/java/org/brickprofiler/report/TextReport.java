@@ -51,7 +51,7 @@ public final class TextReport {
     /** The most bricks of the category Other that are named below the categories. */
     private static final int OTHERS_NAMED = 3;
 
-    /** What {@link TileStats#arithmeticIntensity()} assumes. */
+    /** The element size that {@link TileStats#arithmeticIntensity()} assumes. */
     private static final double USUAL_BYTES_PER_ELEMENT = 4;
 
     /** Files of other programs may lack what a snapshot of this one has. */
@@ -74,7 +74,7 @@ public final class TextReport {
     }
 
     /**
-     * The report of a profile. Elements of tiles count as 4 bytes.
+     * Returns the report of a profile. Elements of tiles count as 4 bytes.
      *
      * @param snapshot the profile
      * @return lines of text; of a profile without samples, a sentence that states it
@@ -84,7 +84,7 @@ public final class TextReport {
     }
 
     /**
-     * The report of a profile whose tiles read and wrote elements of a known size.
+     * Returns the report of a profile whose tiles read and wrote elements of a known size.
      *
      * @param snapshot the profile
      * @param bytesPerElement bytes that an element of a tile takes, more than 0: 2 for a half float, about 0.56 for a
@@ -98,8 +98,9 @@ public final class TextReport {
     }
 
     /**
-     * The report of a profile with a calibration, in which the times without the profiler's own cost stand beside those
-     * that were recorded; see {@link org.brickprofiler.RunFacts#netNs}. Elements of tiles count as 4 bytes.
+     * Returns the report of a profile with a calibration, in which the times without the profiler's own cost stand
+     * beside those that were recorded; see {@link org.brickprofiler.RunFacts#netNs}. Elements of tiles count as 4
+     * bytes.
      *
      * @param snapshot the profile
      * @return lines of text; of a profile without samples, a sentence that states it
@@ -130,7 +131,7 @@ public final class TextReport {
     }
 
     /**
-     * The table of categories alone.
+     * Returns the table of categories alone.
      *
      * @param snapshot the profile
      * @return lines of text, empty where no brick was recorded
@@ -167,7 +168,7 @@ public final class TextReport {
                         + (snapshot.wallNs() == 0 ? "" : ", " + percent(percentOfWall(totalNs)) + " % of wall time"));
     }
 
-    /** Whether a trace was read: it shows a wall time, and nothing of who recorded. */
+    /** Returns whether a trace was read: it shows a wall time, and nothing of who recorded. */
     private boolean isOfTrace() {
         boolean isByThreads = snapshot.threads() > 0 || snapshot.virtualThreads();
         return snapshot.samples() > 0 && snapshot.wallNs() > 0 && !isByThreads && snapshot.overheadNs() == 0;
@@ -218,7 +219,7 @@ public final class TextReport {
         text.append(String.format(Locale.ROOT, "  %-10s  %s\n", what, PlainText.ascii(value.strip())));
     }
 
-    /** What makes the tables read wrongly stands above them. */
+    /** Prints reasons why the tables may mislead, above them. */
     private void warnings() {
         if (snapshot.literalOverlaps() > 0) {
             text.append("\nOverlapping: ")
@@ -384,7 +385,7 @@ public final class TextReport {
         return brick.latency().isPresent() ? durationCell(brick.percentileNs(percent)) : NONE;
     }
 
-    /** The share of brick time after a bar in proportion to the largest; as wide as its header. */
+    /** Returns the share of brick time after a bar in proportion to the largest; as wide as its header. */
     private String shareCell(long ns, long largestNs) {
         double percent = totalNs == 0 ? 0.0 : 100.0 * ns / totalNs;
         long bar = largestNs == 0 ? 0 : Math.round((double) BAR * ns / largestNs);
@@ -560,7 +561,7 @@ public final class TextReport {
         }
     }
 
-    /** What was taken out of net times, and what was not. */
+    /** Returns the costs that were subtracted for net times, and those that were not. */
     private String netNotes() {
         Calibration.Cost cost = snapshot.facts().calibrations().get(0).own();
         StringBuilder notes = new StringBuilder("Net times are without what timing took, as it was measured: ")
@@ -593,7 +594,9 @@ public final class TextReport {
         return String.format(Locale.ROOT, "%.1f ns (%.1f..%.1f)", spread.medianNs(), spread.lowNs(), spread.highNs());
     }
 
-    /** What was launch-bound, what a device did not report, and why a stream failed. */
+    /**
+     * Returns the launch-bound bricks, the samples that a device did not report, and the reason why a stream failed.
+     */
     private String deviceNotes() {
         StringBuilder notes = new StringBuilder();
         List<BrickStats> bound =

@@ -21,9 +21,9 @@ import org.brickprofiler.trace.Track;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a page holds of a timeline: what happened in the median and in the slowest step of each phase, and the time of
- * each brick in each layer, over all steps. Its size is bounded, whatever the timeline's. The timeline is replayed
- * twice. One thread.
+ * The part of a timeline that a page holds: what happened in the median and in the slowest step of each phase, and the
+ * time of each brick in each layer, over all steps. Its size is bounded, whatever the timeline's. The timeline is
+ * replayed twice. One thread.
  */
 final class TimelineDigest {
 
@@ -39,7 +39,7 @@ final class TimelineDigest {
     /** Layers from this one on are left out. */
     static final int MOST_LAYERS = 1_024;
 
-    /** What PyTorch's profiler calls a step. */
+    /** The name of a step in PyTorch's profiler. */
     private static final Pattern FOREIGN_STEP = Pattern.compile("ProfilerStep#\\d+");
 
     /** The name of a step of which no more is known than that it is one. */
@@ -67,7 +67,7 @@ final class TimelineDigest {
 
     private record Drawn(int track, long startNs, long elapsedNs, int name, int layer) {}
 
-    /** What is drawn of a step. */
+    /** The drawn part of a step. */
     private static final class Window {
         private final String what;
         private final Step step;
@@ -173,7 +173,7 @@ final class TimelineDigest {
         times.computeIfAbsent(span.name(), name -> new TreeMap<>()).merge(span.layer(), ns, Long::sum);
     }
 
-    /** The median and the slowest step of each phase, the most frequent phase first. */
+    /** Returns the median and the slowest step of each phase, the most frequent phase first. */
     private List<Window> windows() {
         Map<String, List<Step>> phases = new LinkedHashMap<>();
         steps.forEach(step ->

@@ -17,8 +17,8 @@ import org.brickprofiler.Work;
  *
  * <p>The roof of a brick is the time that its operations take at the machine's highest rate, or that its bytes take at
  * the highest bandwidth, whichever is longer. The rest of the brick's time is overhead: scalar instructions, the
- * latency of loads, waiting for other threads, the call itself. Where that is the larger part, the brick is
- * {@link Bound#OVERHEAD}, and neither a faster memory nor fewer operations would help it much.
+ * latency of loads, waiting for other threads, the call itself. If this is the larger part, the brick is
+ * {@link Bound#OVERHEAD}: neither faster memory nor fewer operations would help it much.
  *
  * <p>The kernels of an execution graph have a roofline of their own, of one bandwidth:
  * {@link org.brickprofiler.graph.Roofline}.
@@ -33,7 +33,7 @@ import org.brickprofiler.Work;
 public record BrickRoofline(
         MachineRoof machine, int threads, List<Distance> bricks, List<String> unplaced, List<String> remarks) {
 
-    /** What limits a brick. */
+    /** The limits of a brick. */
     public enum Bound {
         /** The bandwidth of the level in which its working set lies. */
         MEMORY,
@@ -169,7 +169,7 @@ public record BrickRoofline(
     }
 
     /**
-     * The time that the placed bricks would take at their roofs, as a share of the time that counts for them.
+     * Returns the time that the placed bricks would take at their roofs, as a share of the time that counts for them.
      *
      * @return 0 to 1, more where a brick exceeds its roof; 0 without bricks
      */
@@ -180,7 +180,7 @@ public record BrickRoofline(
     }
 
     /**
-     * Where one brick stands. Immutable.
+     * The distance of one brick to its roof. Immutable.
      *
      * @param name the brick
      * @param work what it had to do, over all samples
@@ -215,7 +215,7 @@ public record BrickRoofline(
         }
 
         /**
-         * The time that is compared with the roof.
+         * Returns the time that is compared with the roof.
          *
          * @return the usual time, ns; the total if the usual time is below the roof
          */
@@ -228,7 +228,7 @@ public record BrickRoofline(
         }
 
         /**
-         * How far it stays below the roof.
+         * Returns how far it stays below the roof.
          *
          * @return 1 - achieved / roof: 0 at the roof, near 1 far below it, negative above it
          */
@@ -237,8 +237,8 @@ public record BrickRoofline(
         }
 
         /**
-         * Whether it was faster than the machine can be: its work, its time, its working set, the number of threads or
-         * the machine's figures are wrong.
+         * Returns whether it was faster than the machine can be: its work, its time, its working set, the number of
+         * threads or the machine's figures are wrong.
          *
          * @return true above the roof
          */
@@ -247,7 +247,7 @@ public record BrickRoofline(
         }
 
         /**
-         * The rate of operations that it reached.
+         * Returns the rate of operations that it reached.
          *
          * @return GFLOP/s
          */
@@ -256,7 +256,7 @@ public record BrickRoofline(
         }
 
         /**
-         * The bandwidth that it reached.
+         * Returns the bandwidth that it reached.
          *
          * @return GB/s of 10<sup>9</sup> bytes
          */

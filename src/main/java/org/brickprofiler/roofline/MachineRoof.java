@@ -11,8 +11,8 @@ import org.brickprofiler.Environment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a machine can do at most, as {@link #measure} found: the bandwidth by the size of the working set, which shows
- * the cache levels and the memory, and the rate of floating-point operations. Immutable.
+ * The highest rates of a machine, as measured by {@link #measure}: the bandwidth by the size of the working set, which
+ * shows the cache levels and the memory, and the rate of floating-point operations. Immutable.
  *
  * <p>Each rate is a {@linkplain Rate#high highest} one of several rounds, with the others beside it. The highest is the
  * roof: what was reached once can be reached again.
@@ -74,7 +74,7 @@ public record MachineRoof(
     }
 
     /**
-     * The same with what else the machine did during the measurement: its rates may be too low then.
+     * Returns the same with what else the machine did during the measurement: its rates may be too low then.
      *
      * @param remarks one each
      * @return a roof
@@ -106,7 +106,7 @@ public record MachineRoof(
         }
 
         /**
-         * How far the rounds lie apart.
+         * Returns how far the rounds lie apart.
          *
          * @return by how much the lowest is below the highest, as a share of the highest
          */
@@ -132,7 +132,7 @@ public record MachineRoof(
     public record Bandwidth(
             String level, long workingSetBytes, Rate readOne, Rate readAll, Rate triadOne, Rate triadAll) {
 
-        /** What lies behind the last cache. */
+        /** The memory behind the last cache. */
         public static final String MEMORY = "memory";
 
         /**
@@ -174,7 +174,7 @@ public record MachineRoof(
 
     /**
      * Measures a little of it, beside a run: the operations of one thread, and how fast it reads 16 MiB. Takes about a
-     * second; the bricks must not run meanwhile. What it finds belongs into the profile:
+     * second; the bricks must not run meanwhile. Store the result in the profile:
      *
      * <pre>{@code
      * RunFacts facts = snapshot.facts();
@@ -188,7 +188,7 @@ public record MachineRoof(
     }
 
     /**
-     * Whether the machine was another one when a profile was recorded than when this was measured: a rate of
+     * Returns whether the machine was another one when a profile was recorded than when this was measured: a rate of
      * {@link #measureBriefly} is more than a tenth below the median of the rounds here, or as much above the highest.
      *
      * @param figures what was measured beside the run
@@ -219,7 +219,7 @@ public record MachineRoof(
     }
 
     /**
-     * Whether the bandwidth of the memory itself was measured, or only that of caches.
+     * Returns whether the bandwidth of the memory itself was measured, or only that of caches.
      *
      * @return false where the largest working set fits a known cache
      */
@@ -229,7 +229,8 @@ public record MachineRoof(
     }
 
     /**
-     * Where a working set lies: the largest one that was measured and is no larger, or else the smallest.
+     * Returns the bandwidth for a working set: that of the largest one that was measured and is no larger, or else the
+     * smallest.
      *
      * @param workingSetBytes its size, bytes
      * @return the measured bandwidth
@@ -245,8 +246,9 @@ public record MachineRoof(
     }
 
     /**
-     * The most at which a working set can be moved: the higher of reading and triad, and no less than with any larger
-     * set. Some of the processors' threads can do no more than all, and no more than as many times what one does.
+     * Returns the most at which a working set can be moved: the higher of reading and triad, and no less than with any
+     * larger set. Some of the processors' threads can do no more than all, and no more than as many times what one
+     * does.
      *
      * @param workingSetBytes its size, bytes
      * @param threads how many threads work on it, 1 or more
@@ -267,7 +269,7 @@ public record MachineRoof(
     }
 
     /**
-     * The most operations of some threads.
+     * Returns the most operations of some threads.
      *
      * @param threads how many, 1 or more
      * @return GFLOP/s

@@ -21,8 +21,8 @@ import org.brickprofiler.roofline.MachineRoof.Rate;
 
 /**
  * Measures what a machine can do. The loops are such that C2 vectorises them: all arrays of a loop have one index, and
- * nothing is carried from one iteration to the next, as it is in a reduction. What they compute is kept, so that none
- * of it can be omitted. One thread; the threads that it starts end with it.
+ * nothing is carried from one iteration to the next, as it is in a reduction. Their results are kept, so that the
+ * compiler cannot omit the computation. One thread; the threads that it starts end with it.
  */
 final class RoofProbe {
 
@@ -70,7 +70,7 @@ final class RoofProbe {
 
     private static final Path CACHES = Path.of("/sys/devices/system/cpu/cpu0/cache");
 
-    /** What was computed last. */
+    /** The latest result. */
     @SuppressWarnings("unused") // written, so that nothing is computed in vain
     private static volatile float kept;
 
@@ -93,7 +93,7 @@ final class RoofProbe {
         return new MachineRoof(Environment.current(), Instant.now(), bandwidths, flops(1), flops(processors));
     }
 
-    /** One thread's rates, from memory that a process can spare: about a second. */
+    /** Returns one thread's rates, from memory that a process can spare: about a second. */
     static Map<String, Double> measureBriefly() {
         float[][] rows = new float[(int) (BRIEF_BYTES / ROW_BYTES)][ROW];
         warmUp(rows);
@@ -101,7 +101,7 @@ final class RoofProbe {
         return Map.of(BRIEF_READ, readGBps, BRIEF_FLOPS, flops(1).high());
     }
 
-    /** The caches of the first processor that hold data, by size; empty where the system does not say. */
+    /** Returns the caches of the first processor that hold data, by size; empty where the system does not say. */
     private static Map<Long, String> caches() {
         Map<Long, String> caches = new TreeMap<>();
         try (DirectoryStream<Path> all = Files.newDirectoryStream(CACHES, "index*")) {
@@ -170,7 +170,8 @@ final class RoofProbe {
     }
 
     /**
-     * The better of two loops that write as well as they read: a copy has fewer streams than a triad, and moves more.
+     * Returns the better of two loops that write as well as they read: a copy has fewer streams than a triad, and moves
+     * more.
      */
     private static Rate written(int threads, IntUnaryOperator first, float[][] rows, int count) {
         Rate triad = rate(threads, part -> new Triad(rows, first.applyAsInt(part), count));
@@ -194,7 +195,7 @@ final class RoofProbe {
         /** Goes once over everything, and returns something of what it computed. */
         float pass();
 
-        /** What a pass moves or computes: bytes, or operations. */
+        /** Returns the bytes or operations of a pass. */
         long amount();
     }
 
@@ -296,7 +297,7 @@ final class RoofProbe {
 
     // ---- operations ----
 
-    /** The best of several loops: which one a compiler makes most of differs from one to the next. */
+    /** Returns the best of several loops: which one a compiler makes most of differs from one to the next. */
     private static Rate flops(int threads) {
         List<Rate> rates = new ArrayList<>();
         for (int floats : FLOP_FLOATS) {
@@ -370,7 +371,7 @@ final class RoofProbe {
 
     // ---- rounds ----
 
-    /** The rates of some rounds, in amounts per ns: of bytes GB/s, of operations GFLOP/s. */
+    /** Returns the rates of some rounds, in amounts per ns: of bytes GB/s, of operations GFLOP/s. */
     private static Rate rate(int threads, Loops loops) {
         List<Loop> parts = new ArrayList<>();
         for (int part = 0; part < threads; part++) {
@@ -403,7 +404,7 @@ final class RoofProbe {
         kept = last;
     }
 
-    /** How many passes fill a round; the first ones bring the working set to where it will be. */
+    /** Returns how many passes fill a round; the first ones bring the working set to where it will be. */
     private static long passes(Loop loop) {
         long passes = 1;
         while (true) {

@@ -29,15 +29,15 @@ import org.brickprofiler.Work;
 import org.brickprofiler.internal.io.Checks;
 
 /**
- * What the bricks of a model have to do in one step, from its shape alone. Record it beside the samples:
+ * The work of the bricks of a model in one step, computed from its shape alone. Record it beside the samples:
  *
  * <pre>{@code
  * WorkModel model = WorkModel.llama(WorkModel.LlamaConfig.dense(32, 4096, 32, 8, 14336, 128_256));
  * model.decode(1, position + 1).forEach(profiler::recordWork);
  * }</pre>
  *
- * <p><b>What is counted.</b> Each weight is read once in a step, each cached key and value once for its sequence, and
- * each brick reads its inputs and writes its outputs once. A product of matrices takes 2 x rows x columns x inner
+ * <p><b>Counting.</b> Each weight is read once in a step, each cached key and value once for its sequence, and each
+ * brick reads its inputs and writes its outputs once. A product of matrices takes 2 x rows x columns x inner
  * operations. A comparison, a division, a square root and an exponential count as one operation each. Scales of
  * quantised weights belong to the bits of a weight. The scores of attention are no bytes: they need not leave the core
  * that computes them, as fused attention shows.
@@ -57,8 +57,8 @@ public final class WorkModel {
     }
 
     /**
-     * A model of the Llama architecture: RMS norm, rotary embedding, grouped-query attention, SwiGLU, dense or with
-     * experts.
+     * Returns a model of the Llama architecture: RMS norm, rotary embedding, grouped-query attention, SwiGLU, dense or
+     * with experts.
      *
      * @param config its shape
      * @return its work
@@ -132,7 +132,7 @@ public final class WorkModel {
         }
 
         /**
-         * A dense model whose numbers take 16 bits and whose heads divide its width.
+         * Returns a dense model whose numbers take 16 bits and whose heads divide its width.
          *
          * @param layers number of layers
          * @param dim width of the residual stream
@@ -162,7 +162,7 @@ public final class WorkModel {
         }
 
         /**
-         * The same model in another precision.
+         * Returns the same model in another precision.
          *
          * @param weight bits of a weight
          * @param cache bits of a cached number
@@ -188,7 +188,7 @@ public final class WorkModel {
         }
 
         /**
-         * The same model with experts in place of each feed-forward block.
+         * Returns the same model with experts in place of each feed-forward block.
          *
          * @param all experts of a layer
          * @param perToken how many a token uses
@@ -213,7 +213,7 @@ public final class WorkModel {
         }
 
         /**
-         * The same model with attention in one brick.
+         * Returns the same model with attention in one brick.
          *
          * @return the shape
          */
@@ -244,7 +244,7 @@ public final class WorkModel {
     }
 
     /**
-     * One step in which each sequence gets one more token.
+     * Returns one step in which each sequence gets one more token.
      *
      * @param sequences how many sequences decode together, 1 or more
      * @param kvLength keys that each new token attends to, itself included, 1 or more
@@ -257,8 +257,8 @@ public final class WorkModel {
     }
 
     /**
-     * One step in which the cache is empty and each sequence brings its prompt. Only the last token of each needs
-     * logits.
+     * Returns one step in which the cache is empty and each sequence brings its prompt. Only the last token of each
+     * needs logits.
      *
      * @param sequences how many prompts there are, 1 or more
      * @param tokens tokens of each prompt, 1 or more
@@ -284,9 +284,9 @@ public final class WorkModel {
     }
 
     /**
-     * How many different experts some tokens use together, on average, where each takes its experts by chance, all
-     * experts alike and no two the same: E (1 - (1 - k/E)^n). A token misses a given expert with the probability 1 -
-     * k/E, so n of them miss it with its n-th power, and expectations add up. (The problem of occupancy, Feller, "An
+     * Returns how many different experts some tokens use together, on average, where each takes its experts by chance,
+     * all experts alike and no two the same: E (1 - (1 - k/E)^n). A token misses a given expert with the probability 1
+     * - k/E, so n of them miss it with its n-th power, and expectations add up. (The problem of occupancy, Feller, "An
      * Introduction to Probability Theory and Its Applications", volume 1, chapter IV.) A router that prefers some
      * experts uses fewer.
      *

@@ -1,7 +1,7 @@
 package org.brickprofiler.spi;
 
 /**
- * What takes every sample, layer and pass of a profiler as a span on a timeline, beside the sums:
+ * Receives every sample, layer and pass of a profiler as a span on a timeline, beside the sums:
  * {@code org.brickprofiler.trace.TraceRecorder}. There is nothing to call here and nothing to implement: how spans get
  * there is the library's own.
  */

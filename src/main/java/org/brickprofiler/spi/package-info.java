@@ -1,4 +1,4 @@
-/** What an application may give to a profiler: the clock that it reads, and what takes its spans. */
+/** Interfaces that an application may pass to a profiler: its clock and the receiver of its spans. */
 @NullMarked
 package org.brickprofiler.spi;
 

@@ -1,6 +1,6 @@
 package org.brickprofiler.tile;
 
-/** How large a tile is. */
+/** The size class of a tile. */
 public enum TileLevel {
     /** Sized for the last-level cache or main memory. */
     MACRO("macro"),
@@ -16,7 +16,7 @@ public enum TileLevel {
     }
 
     /**
-     * The name in reports.
+     * Returns the name in reports.
      *
      * @return for example {@code "macro"}
      */
@@ -24,7 +24,7 @@ public enum TileLevel {
         return displayName;
     }
 
-    /** The row of this level; the only reader of the ordinal. */
+    /** Returns the row of this level; the only reader of the ordinal. */
     @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
     int index() {
         return ordinal();

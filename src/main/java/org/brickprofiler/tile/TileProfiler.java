@@ -20,17 +20,17 @@ import org.brickprofiler.spi.Tracing;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Times tiles, by level. Off until enabled, and then a cheap no-op; on, a tile costs two clock reads and one row of the
- * calling thread's table, without a lock and without allocation.
+ * Times tiles, by level. Recording is off until enabled; a call then does almost nothing. While recording is on, a tile
+ * costs two clock reads and one row of the calling thread's table, without a lock and without allocation.
  *
- * <p>Every method may be called from any thread. A timer may be stopped on another thread than the one that started it;
- * it is a value, and stopping it twice counts twice. A timer that was started while tiles were off is void.
+ * <p>Every method may be called from any thread. A timer may be stopped on another thread than the one that started it.
+ * A timer is a value; stopping it twice counts twice. A timer that was started while recording was off is void.
  *
- * <p>The timer carries level, row, column and start in one {@code long}: rows and columns from
- * {@link #LARGEST_TIMED_INDEX} on all read as that index, and a tile must take less than 33 seconds. Use
- * {@link #record} for anything larger. A timer of a brick is void here, and a tile's is void for bricks.
+ * <p>The timer carries level, row, column and start in one {@code long}: larger rows and columns than
+ * {@link #LARGEST_TIMED_INDEX} count as that index, and a tile must take less than 33 seconds. Use {@link #record} for
+ * anything larger. A brick's timer is void here, and a tile's timer is void for bricks.
  *
- * <p>{@link #recordPlaces} adds where in the grid tiles take their time.
+ * <p>{@link #recordPlaces} adds statistics by place in the grid.
  */
 public final class TileProfiler {
 
@@ -42,13 +42,13 @@ public final class TileProfiler {
     private static final int ROW_SHIFT = LEVEL_BITS + INDEX_BITS;
     private static final int PLACE_BITS = ROW_SHIFT + INDEX_BITS;
 
-    // A timer is the start, then the place (row, column, level), with TimerToken.FOREIGN put in between its bits.
+    // A timer is the start, then the place (row, column, level), with TimerToken.FOREIGN between the bits of the place.
     private static final int START_SHIFT = PLACE_BITS + 1;
     private static final long BELOW_START = (1L << START_SHIFT) - 1;
     private static final long BELOW_FOREIGN = TimerToken.FOREIGN - 1;
     private static final long ABOVE_FOREIGN = (1L << PLACE_BITS) - TimerToken.FOREIGN;
 
-    /** Longer times are those of a clock that ran backwards, by up to a second. */
+    /** A longer time means that the clock ran backwards, by up to a second. */
     private static final long LONGEST_NS = (1L << (Long.SIZE - START_SHIFT)) - (1L << 30) - 1;
 
     private static final List<TileLevel> LEVELS = List.of(TileLevel.values());
@@ -62,7 +62,7 @@ public final class TileProfiler {
     private volatile @Nullable Places places;
 
     /**
-     * A profiler for tiles, switched off, whose tiles are not kept as spans.
+     * Creates a profiler for tiles, switched off, whose tiles are not kept as spans.
      *
      * @param clock the clock it reads
      */
@@ -71,10 +71,10 @@ public final class TileProfiler {
     }
 
     /**
-     * A profiler for tiles, switched off.
+     * Creates a profiler for tiles, switched off.
      *
      * @param clock the clock it reads
-     * @param tracing what takes tiles as spans, too, or null
+     * @param tracing the recorder that also takes the tiles as spans, or null
      * @throws IllegalArgumentException when it is no recorder of this library
      */
     public TileProfiler(NanoClock clock, @Nullable Tracing tracing) {
@@ -89,13 +89,13 @@ public final class TileProfiler {
         enabled = SwitchSetting.ofProfiler().on();
     }
 
-    /** Switches recording off; what was recorded stays. */
+    /** Switches recording off and keeps the statistics. */
     public void disable() {
         enabled = false;
     }
 
     /**
-     * Whether recording is on.
+     * Returns whether recording is on.
      *
      * @return true between {@link #enable} and {@link #disable}
      */
@@ -141,7 +141,7 @@ public final class TileProfiler {
             return;
         }
         long now = clock.nanoTime();
-        // All low bits set in the minuend: the place in the subtrahend can then never borrow from the time.
+        // The minuend has all low bits set, so that the place in the subtrahend never borrows from the time.
         long passedNs = ((now << START_SHIFT | BELOW_START) - timer) >>> START_SHIFT;
         long elapsedNs = passedNs <= LONGEST_NS ? passedNs : 0;
         long place = (timer >>> 1 & ABOVE_FOREIGN) | (timer & BELOW_FOREIGN);
@@ -191,9 +191,9 @@ public final class TileProfiler {
     // ---- places ----
 
     /**
-     * Records tiles by their place from now on, besides by their level: the grid is divided into at most 32 by 32 parts
-     * of whole rows and columns, for each level. A tile then costs a second row of its thread's sums, and a thread up
-     * to 400 KB. What was recorded by place before is forgotten.
+     * Begins to record tiles by place as well as by level: the grid of each level is divided into at most 32 by 32
+     * parts of whole rows and columns. A tile then costs a second row of its thread's sums, and a thread up to 400 KB.
+     * Earlier statistics by place are forgotten.
      *
      * @param rows of the grid of tiles, 1 or more; tiles of further rows count in the last part
      * @param cols of the grid, 1 or more, likewise
@@ -204,10 +204,10 @@ public final class TileProfiler {
     }
 
     /**
-     * What was recorded by place since {@link #recordPlaces} or the last reset.
+     * Returns the statistics by place since {@link #recordPlaces} or the last reset.
      *
-     * @return the parts in which there were tiles, by level, row and column, each consistent in itself; empty where
-     *     tiles are not recorded by place
+     * @return the parts that had tiles, by level, row and column, each consistent in itself; empty if tiles are not
+     *     recorded by place
      */
     public List<TileProfiler.Place> places() {
         Places where = places;
@@ -234,7 +234,7 @@ public final class TileProfiler {
             return (int) ((long) Math.min(index, length - 1) * parts / length);
         }
 
-        /** The smallest index of a part; of the one after the last, the length. */
+        /** Returns the smallest index of a part; for the part after the last, the length. */
         int first(int part) {
             return (int) (((long) part * length + parts - 1) / parts);
         }
@@ -288,7 +288,7 @@ public final class TileProfiler {
     // ---- results ----
 
     /**
-     * What was recorded of one level.
+     * Returns the statistics of one level.
      *
      * @param level the level
      * @return its stats, never null
@@ -299,7 +299,7 @@ public final class TileProfiler {
     }
 
     /**
-     * What was recorded of every level.
+     * Returns the statistics of every level.
      *
      * @return three stats, in order
      */
@@ -308,7 +308,7 @@ public final class TileProfiler {
     }
 
     /**
-     * What was recorded of every level, and by how many threads.
+     * Returns the statistics of every level and the number of recording threads.
      *
      * @return an immutable snapshot, consistent level by level
      */
@@ -316,7 +316,7 @@ public final class TileProfiler {
         return snapshot(registry.read());
     }
 
-    /** Forgets what was recorded. Tiles that are recorded at the same time count as before or after. */
+    /** Forgets all statistics. A tile that is recorded at the same time counts as before or after. */
     public void reset() {
         registry.readAndReset();
         resetPlaces();
@@ -330,10 +330,10 @@ public final class TileProfiler {
     }
 
     /**
-     * Begins anew, by place as well, and returns what was recorded by level until then; there no tile is lost or
-     * counted twice.
+     * Resets all statistics, by place as well, and returns the statistics by level until then. No tile is lost or
+     * counted twice by level.
      *
-     * @return what was recorded since the last reset
+     * @return the statistics since the last reset
      */
     public TileProfiler.Snapshot snapshotAndReset() {
         TileProfiler.Snapshot until = snapshot(registry.readAndReset());
@@ -366,7 +366,7 @@ public final class TileProfiler {
     }
 
     /**
-     * The levels that were recorded, a line each, and a line where the switch is off. Elements count as 4 bytes.
+     * Returns a line for each level that has tiles, and a line if recording is off. Elements count as 4 bytes.
      *
      * @return text that ends with a line break
      */
@@ -398,10 +398,9 @@ public final class TileProfiler {
     }
 
     /**
-     * The switch and all levels as JSON.
+     * Returns the switch and all levels as JSON.
      *
-     * @return an object with {@code tile_profiling_enabled} and {@code tiles}, an array of three objects, as a report
-     *     has them
+     * @return an object with {@code tile_profiling_enabled} and {@code tiles}, an array of three objects, as in reports
      */
     public String toJson() {
         StringBuilder json = new StringBuilder("{\"tile_profiling_enabled\":")
@@ -432,7 +431,7 @@ public final class TileProfiler {
         return json.append("]}").toString();
     }
 
-    /** What the rows are called where tiles are shown as spans. */
+    /** The name of the rows that show tiles as spans. */
     private static final class Names implements SpanSink.Names {
 
         @Override
@@ -452,7 +451,7 @@ public final class TileProfiler {
     }
 
     /**
-     * What a {@link TileProfiler} knew at one moment. Immutable.
+     * The state of a {@link TileProfiler} at one moment. Immutable.
      *
      * @param levels one entry per level, in order
      * @param threads platform threads that recorded tiles
@@ -468,13 +467,13 @@ public final class TileProfiler {
     }
 
     /**
-     * What was recorded of the tiles of one level in one part of their grid: see {@link #recordPlaces}. Immutable.
+     * The statistics of the tiles of one level in one part of their grid: see {@link #recordPlaces}. Immutable.
      *
      * @param firstRow the first row of the part
-     * @param lastRow its last row; of the part at the grid's end also what lies beyond
+     * @param lastRow its last row; the part at the grid's end includes all further rows
      * @param firstCol its first column
      * @param lastCol its last column, likewise
-     * @param stats what was recorded of the tiles in it
+     * @param stats the statistics of the tiles in it
      */
     public record Place(int firstRow, int lastRow, int firstCol, int lastCol, TileStats stats) {
 

@@ -5,7 +5,7 @@ import static org.brickprofiler.internal.io.Sums.limited;
 import java.util.Objects;
 
 /**
- * What was recorded of the tiles of one level. Immutable.
+ * The statistics of the tiles of one level. Immutable.
  *
  * @param level the level
  * @param count number of tiles
@@ -34,16 +34,16 @@ public record TileStats(
     private static final double BYTES_PER_ELEMENT = 4.0;
 
     /**
-     * Refuses null.
+     * Checks the level.
      *
-     * @throws NullPointerException when a component is null; the message names it
+     * @throws NullPointerException if {@code level} is null
      */
     public TileStats {
         Objects.requireNonNull(level, "level");
     }
 
     /**
-     * A level without samples.
+     * Returns the statistics of a level without samples.
      *
      * @param level the level
      * @return stats that are zero throughout
@@ -53,7 +53,7 @@ public record TileStats(
     }
 
     /**
-     * The mean duration.
+     * Returns the mean duration.
      *
      * @return µs, 0 without samples
      */
@@ -62,7 +62,7 @@ public record TileStats(
     }
 
     /**
-     * The shortest duration.
+     * Returns the shortest duration.
      *
      * @return µs, 0 without samples
      */
@@ -71,7 +71,7 @@ public record TileStats(
     }
 
     /**
-     * The longest duration.
+     * Returns the longest duration.
      *
      * @return µs, 0 without samples
      */
@@ -80,20 +80,20 @@ public record TileStats(
     }
 
     /**
-     * Elements per second of tile time.
+     * Returns the elements per second of tile time.
      *
-     * @return elements/s, 0 where no time was measured
+     * @return elements/s, 0 if no time was measured
      */
     public double throughput() {
         return totalNs == 0 ? 0.0 : totalElements * 1e9 / totalNs;
     }
 
     /**
-     * Floating-point operations per tile time. Where each worker times its own tiles, that is the rate of one worker,
-     * and with several the machine does a multiple; where a tile is timed around a parallel loop, it is the rate of
-     * all.
+     * Returns the floating-point operations per tile time. If each worker times its own tiles, the result is the rate
+     * of one worker, and several workers together reach a multiple of it. If a tile is timed around a parallel loop,
+     * the result is the rate of all workers.
      *
-     * @return GFLOP/s, 0 where no time was measured
+     * @return GFLOP/s, 0 if no time was measured
      */
     public double gflops() {
         // Operations per ns are 10^9 operations per s.
@@ -137,7 +137,7 @@ public record TileStats(
     }
 
     /**
-     * The share of a peak rate that was reached.
+     * Returns the share of a peak rate that was reached.
      *
      * @param peakGflops the peak of those who worked at a tile, GFLOP/s: of one worker, or of all that share a tile
      * @return 0 to 1, where 1 stands for everything at or above the peak; 0 for a peak of 0
@@ -151,7 +151,7 @@ public record TileStats(
     }
 
     /**
-     * Both together. Commutative and associative.
+     * Returns both together. Commutative and associative.
      *
      * @param other stats of the same level
      * @return the sums of both

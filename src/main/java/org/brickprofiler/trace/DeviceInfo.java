@@ -9,8 +9,8 @@ import org.brickprofiler.Backend;
  *
  * @param id its index, which is the {@link Track#id()} of its track
  * @param name the model, as its driver reports it
- * @param backend how it is reached
- * @param memoryBytes its memory, bytes, where known
+ * @param backend the programming interface of the device
+ * @param memoryBytes its memory, bytes, if known
  */
 public record DeviceInfo(int id, String name, Backend backend, OptionalLong memoryBytes) {
 

@@ -9,14 +9,14 @@ import org.brickprofiler.internal.record.SpanStore;
 
 /**
  * The track of one stream of a device. Made by {@link TraceRecorder#stream}. Any thread; callers wait for each other,
- * since spans of a device are known after a synchronisation and not in a hot loop. Nothing is allocated but for new
- * names and while the track grows to its bound.
+ * which is acceptable because spans of a device are known after a synchronisation, not in a hot loop. Allocates only
+ * for new names and while the track grows to its bound.
  *
- * <p>Times are the host's: ns of the recorder's clock. How far they may be off is set by {@link #clockErrorNs(long)}.
+ * <p>Times are the host's: ns of the recorder's clock. {@link #clockErrorNs(long)} sets their largest error.
  */
 public final class DeviceTrack {
 
-    /** What the name of a track ends with where only durations were known. */
+    /** The suffix of a track's name if only durations were known. */
     static final String LAID_END_TO_END = " (laid end to end)";
 
     private static final long UNKNOWN = -1;
@@ -57,8 +57,8 @@ public final class DeviceTrack {
     }
 
     /**
-     * Adds a span that a thread of the host launched: the span of the same name that began on that thread at that
-     * moment and this one are tied together.
+     * Adds a span that a thread of the host launched: a flow connects this span with the span of the same name that
+     * began on that thread at that moment.
      *
      * @param spanName its name
      * @param category its category
@@ -85,7 +85,7 @@ public final class DeviceTrack {
     }
 
     /**
-     * Adds a batch of which only the durations are known: one span after the other from the submission on. They get a
+     * Adds a batch whose durations alone are known, as one span after the other from the submission on. They get a
      * track of their own, whose name ends with "(laid end to end)".
      *
      * @param submitNs when the batch was submitted, ns on the recorder's clock

@@ -12,12 +12,12 @@ import org.brickprofiler.internal.record.SpanKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The layers and steps of one thread as spans, made from the boundaries between its bricks: a layer begins where it was
- * announced or, where it was not, with its first brick after the boundary before it; a step is what lies between the
- * ends of two forward passes, from its beginning on where that was announced. One thread.
+ * The layers and steps of one thread as spans, made from the boundaries between its bricks. A layer begins when it was
+ * announced, or else with its first brick after the boundary before it. A step lies between the ends of two forward
+ * passes and begins when it was announced, if it was. One thread.
  *
- * <p>{@link LayerBoundaries} decides what a brick across a boundary belongs to. The boundary is shown at such a brick's
- * beginning or end, so that all spans nest on one track. A step holds its layers as a whole.
+ * <p>{@link LayerBoundaries} decides to which side a brick across a boundary belongs. The boundary is drawn at the
+ * beginning or end of such a brick, so that all spans nest on one track. A step contains each of its layers as a whole.
  */
 final class LayerSpans {
 
@@ -32,7 +32,7 @@ final class LayerSpans {
      *
      * @param layer the number of the layer; {@link #NO_LAYER} of a step
      * @param name the index of its name
-     * @param elements the tokens of a step that was announced; -1 where they are not known
+     * @param elements the tokens of a step that was announced; -1 if they are not known
      */
     record LayerSpan(long startNs, long endNs, int layer, int name, long elements) {}
 
@@ -40,8 +40,8 @@ final class LayerSpans {
      * Adds the layers and steps in a buffer.
      *
      * @param part a buffer of bricks, entries in the order in which they were written
-     * @param layerName the name of a layer's number
-     * @param stepName the name of a step of which no more is known
+     * @param layerName maps the number of a layer to the index of its name
+     * @param stepName the name of a step that was not announced
      * @param phaseNames the names of steps that were announced, by the number of their phase
      */
     void add(TrackPart part, IntUnaryOperator layerName, int stepName, int[] phaseNames) {
@@ -57,7 +57,7 @@ final class LayerSpans {
         }
     }
 
-    /** What nothing happened in is not shown. */
+    /** Adds the span of a region, unless nothing happened in it. */
     private void addShown(Region region, int name) {
         if (region.startNs != NONE) {
             spans.add(new LayerSpan(
@@ -65,7 +65,7 @@ final class LayerSpans {
         }
     }
 
-    /** All of them by start; of two that start together the longer one, then the step, first. */
+    /** Returns all spans by start. Of two that start together, the longer one comes first, then the step. */
     List<LayerSpan> inOrder() {
         spans.sort(Comparator.comparingLong(LayerSpan::startNs)
                 .thenComparing(Comparator.comparingLong(LayerSpan::endNs).reversed())
@@ -73,9 +73,9 @@ final class LayerSpans {
         return List.copyOf(spans);
     }
 
-    /** A layer or a step, as far as it is shown. */
+    /** A layer or a step, with the extent in which it is drawn. */
     private static final class Region {
-        /** Its beginning where it was announced, else that of its first brick; or none. */
+        /** The announced beginning, else the beginning of its first brick, or {@link #NONE}. */
         private long startNs = NONE;
 
         /** {@link #NONE} while it is under way. */
@@ -104,7 +104,9 @@ final class LayerSpans {
             endNs = Math.max(endNs, spanEndNs);
         }
 
-        /** Ends where a span of another region begins, or begins where it ends; what lies inside it stays there. */
+        /**
+         * Cuts the region at a span of another region: it ends where the span begins, or begins where the span ends.
+         */
         void exclude(long spanStartNs, long spanEndNs) {
             if (startNs < spanStartNs && endNs != NONE) {
                 endNs = Math.min(endNs, spanStartNs);
@@ -121,14 +123,14 @@ final class LayerSpans {
         /** In order. */
         private final List<Region> ended = new ArrayList<>();
 
-        /** What is under way, or may be. */
+        /** The current region, which may have no extent yet. */
         private Region open;
 
         Level(Region first) {
             open = first;
         }
 
-        /** Ends what is under way. */
+        /** Ends the current region and begins the next. */
         void end(long atNs, Region next) {
             boundaries.endLayer(atNs);
             open.endNs = atNs;
@@ -136,7 +138,7 @@ final class LayerSpans {
             open = next;
         }
 
-        /** What a side is; null where it is neither. */
+        /** Returns the region of a side; null if the side belongs to none. */
         @Nullable
         Region region(Side side) {
             return switch (side) {
@@ -146,7 +148,7 @@ final class LayerSpans {
             };
         }
 
-        /** Puts a brick on a side and into a region, and moves what else it lies across. */
+        /** Puts a brick on a side and into its region, and cuts the other regions that it lies across. */
         void place(Side side, @Nullable Region holder, long startNs, long endNs) {
             boundaries.end(startNs, endNs, side);
             move(open, holder, startNs, endNs);
@@ -169,10 +171,10 @@ final class LayerSpans {
         private final Level steps = new Level(new Region(null));
         private final Level layers = new Level(new Region(steps.open));
 
-        /** Whether the layer under way was announced. */
+        /** True if the current layer was announced. */
         private boolean announced;
 
-        /** The number of that layer, or the next one's. */
+        /** The number of the current layer, or of the next one. */
         private int number;
 
         private long lastEndNs = Long.MIN_VALUE;
@@ -186,11 +188,12 @@ final class LayerSpans {
                 case STEP_START -> startStep(atNs, copy.key(entry), copy.value(entry));
                 case PASS_END -> endPass(atNs, copy.value(entry) != 0);
                 case SPAN, ENQUEUED, DEFERRED -> {
-                    // What is done for another thread's layer is no part of this one's.
+                    // Work for another thread's layer is no part of this thread's layers.
                     if (part.layer(entry) == LayerToken.OWN_LAYER) {
                         lastEndNs = Math.max(lastEndNs, copy.endNs(entry));
                         if (copy.kind(entry) == SpanKind.DEFERRED) {
-                            // It lies on a track of its own, and belongs to what is under way when its end is known.
+                            // It lies on a track of its own, and belongs to the layer that is open when its end becomes
+                            // known.
                             layers.open.begin(atNs);
                             steps.open.begin(atNs);
                         } else {
@@ -204,7 +207,7 @@ final class LayerSpans {
             }
         }
 
-        /** What came since the last step, such as sampling, is in none. */
+        /** Starts a step. Bricks since the end of the last step, such as sampling, belong to no step. */
         private void startStep(long atNs, int phase, long tokens) {
             if (announced || steps.open.phase >= 0) {
                 endPass(atNs, true);
@@ -217,7 +220,10 @@ final class LayerSpans {
             layers.open = new Region(steps.open);
         }
 
-        /** Of layers that are counted a lower one is of another pass; where a number was given, it says nothing. */
+        /**
+         * Starts a layer. A counted number that is lower than the last one begins another pass; a number that the
+         * caller gave does not.
+         */
         private void startLayer(long atNs, long announcement) {
             boolean given = announcement < 0;
             int layer = (int) (given ? ~announcement : announcement);
@@ -246,7 +252,7 @@ final class LayerSpans {
             number = layer + 1;
         }
 
-        /** A pass that broke off ended some time before: with its last brick. */
+        /** Ends a pass. A pass that was abandoned ended earlier, with its last brick. */
         private void endPass(long atNs, boolean brokeOff) {
             long endNs = brokeOff ? Math.max(lastEndNs, announced ? layers.open.startNs : Long.MIN_VALUE) : atNs;
             if (announced) {

@@ -17,9 +17,9 @@ import org.brickprofiler.internal.record.SpanStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the profilers of a {@link TraceRecorder} record: their bricks, their tiles, and what they time on devices. It
- * keeps no profiler: of one that nobody has any more only the entries stay, and their names. Every method may be called
- * from any thread, but not with a lock that a profiler may want.
+ * Collects the spans that the profilers of a {@link TraceRecorder} record: their bricks, their tiles, and what they
+ * time on devices. It does not keep profilers alive: only the entries of an unreachable profiler stay, and their names.
+ * Every method may be called from any thread, but not while holding a lock that a profiler may acquire.
  */
 final class ProfilerSpans implements SpanSink {
 
@@ -31,14 +31,14 @@ final class ProfilerSpans implements SpanSink {
     private final List<StoreSource> tiles = new CopyOnWriteArrayList<>();
     private final List<TimedStream> streams = new CopyOnWriteArrayList<>();
 
-    /** How many entries are missing of sources that are not there any more either. */
+    /** The number of lost entries of sources that were removed. */
     private final AtomicLong lost = new AtomicLong();
 
     /**
-     * Nothing so far.
+     * Creates an empty collection.
      *
-     * @param recorder whose spans these are
-     * @param stores makes an empty store, within the bounds of the recorder
+     * @param recorder the recorder of the spans
+     * @param stores creates an empty store within the bounds of the recorder
      * @param withTiles whether tiles are recorded
      */
     ProfilerSpans(TraceRecorder recorder, Supplier<SpanStore> stores, boolean withTiles) {
@@ -79,7 +79,7 @@ final class ProfilerSpans implements SpanSink {
         return recorder;
     }
 
-    /** Has the profilers resolve what their devices have done, and lets go of those that nobody has any more. */
+    /** Lets the profilers resolve the finished work of their devices, and removes unreachable profilers. */
     void catchUp() {
         streams.forEach(TimedStream::catchUp);
         endForgotten();
@@ -108,12 +108,12 @@ final class ProfilerSpans implements SpanSink {
         return streams;
     }
 
-    /** How many entries were lost with nothing left that would count them. */
+    /** Returns the number of lost entries of sources that were removed. */
     long lost() {
         return lost.get();
     }
 
-    /** How many entries are kept. */
+    /** Returns the number of entries that are kept. */
     long entryCount() {
         long count = 0;
         for (List<? extends Source> sources : List.of(bricks, tiles, streams)) {
@@ -133,7 +133,7 @@ final class ProfilerSpans implements SpanSink {
         }
     }
 
-    /** Spans that a profiler writes, and what their keys mean. Any thread. */
+    /** Spans that a profiler writes, and the names of their keys. Any thread. */
     abstract static class Source {
 
         private final SpanContents contents;
@@ -149,7 +149,7 @@ final class ProfilerSpans implements SpanSink {
             return contents;
         }
 
-        /** What the keys mean of every copy that was made before. */
+        /** Returns the names of the keys in every earlier copy. */
         final SpanSink.Names names() {
             return names;
         }
@@ -158,13 +158,13 @@ final class ProfilerSpans implements SpanSink {
             return hasEnded;
         }
 
-        /** Whether nobody can write any more, and {@link #end} was not called since. */
+        /** Returns whether the writer is unreachable and {@link #end} was not called yet. */
         abstract boolean isForgotten();
 
         /**
-         * Keeps the entries and their names only. Once the source is forgotten; does nothing again.
+         * Reduces a forgotten source to its entries and their names; a further call does nothing.
          *
-         * @return how many entries are missing that nothing here counts any more
+         * @return the number of lost entries that this source no longer counts
          */
         synchronized long end() {
             if (hasEnded) {
@@ -176,7 +176,7 @@ final class ProfilerSpans implements SpanSink {
             return lost;
         }
 
-        /** Whether nothing is left, and nothing will come. */
+        /** Returns whether the source has no entries and will get none. */
         final boolean isSpent() {
             return hasEnded && contents.entryCount() == 0;
         }
@@ -187,7 +187,7 @@ final class ProfilerSpans implements SpanSink {
         }
     }
 
-    /** What a profiler writes to a store, which it holds for as long. */
+    /** The source of a store, which lives as long as the profiler that writes to it. */
     private static final class StoreSource extends Source {
 
         private final WeakReference<SpanStore> store;
@@ -204,18 +204,18 @@ final class ProfilerSpans implements SpanSink {
     }
 
     /**
-     * What a profiler timed on one stream of a device. The profiler's calls take turns. It keeps what the profiler
-     * times by only until that is forgotten and nothing waits any more.
+     * Collects the spans that a profiler timed on one stream of a device. The profiler's calls take turns. The stream
+     * keeps the profiler's timing until the profiler is forgotten and no sample waits any more.
      */
     static final class TimedStream extends Source implements SpanSink.Stream {
 
         private final SpanSink.Place place;
         private final WeakReference<Object> owner;
 
-        /** Keeps what the profiler times by. Null once nothing more can come. */
+        /** Resolves pending samples, and keeps the profiler's timing alive. Null once no more samples can come. */
         private volatile @Nullable BooleanSupplier catchUp;
 
-        /** Null once nothing more can come. Guarded by this. */
+        /** Null once no more samples can come. Guarded by this. */
         private @Nullable SpanBuffer spans;
 
         private long errorNs;
@@ -253,9 +253,9 @@ final class ProfilerSpans implements SpanSink {
         }
 
         /**
-         * Has the profiler resolve what the device has done.
+         * Lets the profiler resolve the finished work of the device.
          *
-         * @return whether samples wait for their time
+         * @return whether samples still wait for their time
          */
         boolean catchUp() {
             BooleanSupplier source = catchUp;
@@ -283,7 +283,7 @@ final class ProfilerSpans implements SpanSink {
             return place;
         }
 
-        /** How its device is reached; one that is not known here is used like a processor. */
+        /** Returns the backend of its device; an unknown one is treated like a processor. */
         Backend backend() {
             return Arrays.stream(Backend.values())
                     .filter(backend -> backend.name().equals(place.backend()))
@@ -291,7 +291,7 @@ final class ProfilerSpans implements SpanSink {
                     .orElse(Backend.CPU);
         }
 
-        /** What is kept: in one copy, or in none. */
+        /** Returns the spans that are kept, as one copy, or none. */
         synchronized List<SpanCopy> copies() {
             return contents().copies();
         }
@@ -300,7 +300,7 @@ final class ProfilerSpans implements SpanSink {
             return errorNs;
         }
 
-        /** How many samples are missing because nobody knows when they were. */
+        /** Returns the number of samples that are missing because their time is not known. */
         synchronized long withoutPlace() {
             return withoutPlace;
         }
@@ -313,8 +313,8 @@ final class ProfilerSpans implements SpanSink {
     }
 
     /**
-     * The names of those keys that entries have, once no further entry can come: a profiler's table of names is much
-     * larger, and keeps what nobody needs. Immutable.
+     * The names of the keys that entries have, once no further entry can come. A profiler's own table of names is much
+     * larger and keeps more alive. Immutable.
      */
     private static final class UsedNames implements SpanSink.Names {
 
@@ -334,7 +334,7 @@ final class ProfilerSpans implements SpanSink {
             categories = new String[size];
             int named = size - 1;
             for (int key = size - 1; key >= 0; key--) {
-                // A key that no entry has is never asked for, but a timeline makes a name of each: one that is there.
+                // No entry has this key, but a timeline looks up each key's name: any existing name will do.
                 named = used[key] ? key : named;
                 names[key] = all.name(named);
                 categories[key] = all.category(named);

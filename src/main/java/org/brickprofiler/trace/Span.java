@@ -1,70 +1,70 @@
 package org.brickprofiler.trace;
 
-/** One execution of something that has a name: when it began and ended, and what is known besides. */
+/** One execution of something with a name: its beginning, its end, and optional details. */
 public interface Span {
 
-    /** The name of a flow that has none: in a timeline of this library each leads from a launch to its work. */
+    /** The name of a flow without a name. In a timeline of this library every flow leads from a launch to its work. */
     int UNNAMED = -1;
 
     /**
-     * When it began.
+     * Returns the beginning.
      *
      * @return ns, on the timeline's clock
      */
     long startNs();
 
     /**
-     * When it ended.
+     * Returns the end.
      *
      * @return ns, on the timeline's clock; not before {@link #startNs()}
      */
     long endNs();
 
     /**
-     * What it was.
+     * Returns the name of the span.
      *
      * @return an index into {@link Timeline#names()}
      */
     int name();
 
     /**
-     * What it processed.
+     * Returns the amount of data it processed.
      *
-     * @return the number of elements, of a copy that of bytes, or -1 where it is not known
+     * @return the number of elements, or of bytes for a copy; -1 if it is not known
      */
     long elements();
 
     /**
-     * Whether it is the sample of a brick that a device did and timed. Any other span of a device adds nothing to its
-     * brick: there the sample is the host's span.
+     * Returns whether it is a brick's sample that a device executed and timed. Other spans of a device do not count as
+     * samples: the host's span is the sample then.
      *
      * @return true only on the track of a stream, with a brick's category and known elements
      */
     boolean isDeviceSample();
 
     /**
-     * The model's layer that it belongs to.
+     * Returns the layer of the model.
      *
      * @return the number of the layer, or -1 for none
      */
     int layer();
 
     /**
-     * How long the device worked on it.
+     * Returns the device's time for it.
      *
-     * @return ns, or -1 where it was not measured
+     * @return ns, or -1 if it was not measured
      */
     long deviceNs();
 
     /**
-     * The flow that begins here, for example from a launch to the kernels it launched.
+     * Returns the flow that begins here, for example from a launch to the kernels it launched.
      *
-     * @return the number of the flow, which one other span or several have as their {@link #flowIn()}; or 0 for none
+     * @return the number of the flow, which is the {@link #flowIn()} of one or more other spans; or 0 for none
      */
     long flowOut();
 
     /**
-     * What kind of flow begins here.
+     * Returns the kind of the flow that begins here.
      *
      * @return an index into {@link Timeline#names()}, or {@link #UNNAMED}, which this default returns
      */
@@ -73,14 +73,14 @@ public interface Span {
     }
 
     /**
-     * The flow that ends here.
+     * Returns the flow that ends here.
      *
      * @return the number of the flow, or 0 for none
      */
     long flowIn();
 
     /**
-     * What kind of flow ends here.
+     * Returns the kind of the flow that ends here.
      *
      * @return the same as {@link #flowOutName()} of the span that it comes from
      */
@@ -89,10 +89,10 @@ public interface Span {
     }
 
     /**
-     * The number by which the program that recorded the span joined calls of a device's runtime and what they launched.
+     * Returns the correlation id with which the recording program joined calls of a device's runtime and the work that
+     * they launched.
      *
-     * @return 0 or more, or -1 where there is none: this library's own spans are joined by flows, and this default
-     *     returns -1
+     * @return 0 or more, or -1 if there is none; this default returns -1, because flows join this library's own spans
      */
     default long correlation() {
         return -1;

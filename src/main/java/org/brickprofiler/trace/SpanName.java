@@ -5,7 +5,7 @@ import java.util.Objects;
 /**
  * A name of spans and instants, and the category it belongs to. Immutable.
  *
- * @param name as people read it; any text
+ * @param name any text
  * @param category the display name of a {@link org.brickprofiler.BrickCategory}, {@link #STEP}, {@link #LAYER},
  *     {@link #PHASE}, or another word
  */
@@ -20,10 +20,10 @@ public record SpanName(String name, String category) {
     /** The category of the moments at which a phase of a run began. */
     public static final String PHASE = "phase";
 
-    /** The name of the phase whose samples count for nothing. */
+    /** The name of the phase whose samples are not counted. */
     public static final String WARMUP = "warm-up";
 
-    /** Refuses nulls. */
+    /** Refuses null. */
     public SpanName {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(category, "category");

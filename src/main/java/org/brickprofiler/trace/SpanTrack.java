@@ -10,8 +10,8 @@ import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.eclipse.collections.impl.map.mutable.primitive.IntLongHashMap;
 
 /**
- * The spans and instants of one track, in order. Filled by one thread; once a timeline has it, it does not change, and
- * any thread may replay it.
+ * The spans and instants of one track, in order. One thread fills it. It does not change once it is part of a timeline;
+ * any thread may then replay it.
  */
 final class SpanTrack implements TimelineBuilder.TrackEvents {
 
@@ -24,9 +24,9 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
     private final IntLongHashMap deviceNs = new IntLongHashMap();
 
     /**
-     * A track.
+     * Creates a track.
      *
-     * @param parts the buffers it is made of
+     * @param parts its buffers
      * @param layers its layers and steps, in order
      */
     SpanTrack(List<TrackPart> parts, List<LayerSpan> layers) {
@@ -60,7 +60,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
         if (byEnd != 0) {
             return byEnd;
         }
-        // Of two of the same extent the outer one was written last; moments stay in the order they were written in.
+        // Of two spans of the same extent the outer one was written last; instants stay in the order of writing.
         return endNs(a) == startNs(a) ? Integer.compare(a, b) : Integer.compare(b, a);
     }
 
@@ -109,9 +109,9 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
     // ---- flows ----
 
     /**
-     * The span of a kind that began at a moment.
+     * Returns the span of a kind that began at a moment.
      *
-     * @return its entry, or -1 where there is none of that name without a flow
+     * @return its entry, or -1 if no such span has that name and no flow yet
      */
     int launcher(SpanKind kind, long startNs, int name) {
         int low = 0;
@@ -138,7 +138,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
         deviceNs.put(entry, elapsedOnDeviceNs);
     }
 
-    /** A flow ends in an entry of a part. */
+    /** Sets the flow that ends in an entry of a part. */
     void flowIn(int part, int entry, long flow) {
         flowsIn.put(firstEntries[part] + entry, flow);
     }
@@ -155,7 +155,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
             long end = endNs(entry);
             while (next < layers.size() && isBefore(layers.get(next), start, end)) {
                 LayerSpan begins = layers.get(next++);
-                // One without extent at the beginning of another holds nothing.
+                // A span without extent at the beginning of another contains nothing.
                 if (begins.layer() != LayerSpans.NO_LAYER && (around == null || begins.endNs() >= around.endNs())) {
                     around = begins;
                 }
@@ -193,7 +193,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
         return layers.isEmpty() ? first : Math.min(first, layers.get(0).startNs());
     }
 
-    /** The span that a {@link SpanTrack} shows its visitors, one after the other. One thread. */
+    /** The reused span that visitors of a {@link SpanTrack} get. One thread. */
     private static final class ReplayedSpan implements Span {
 
         private long startNs;

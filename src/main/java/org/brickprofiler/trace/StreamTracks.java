@@ -11,9 +11,9 @@ import java.util.stream.LongStream;
 import org.brickprofiler.internal.record.SpanSink;
 
 /**
- * The tracks of all streams of devices: first those that an application added, with the numbers that it gave them. What
- * profilers timed on streams of the same device and name lies on the same track; their other streams are numbered from
- * {@link #FIRST_STREAM} on, and their devices as they are, each where that number is free. One thread.
+ * The tracks of all streams of devices: first the streams that an application added, with the application's numbers.
+ * Spans of profilers on a stream of the same device and name lie on the same track. Other streams of profilers are
+ * numbered from {@link #FIRST_STREAM} on, and their devices keep their numbers, unless a number is taken. One thread.
  */
 final class StreamTracks {
 
@@ -23,14 +23,14 @@ final class StreamTracks {
     private final List<StreamTrack> tracks = new ArrayList<>();
     private final List<DeviceInfo> devices = new ArrayList<>();
 
-    /** Where the devices of profilers are, by what they would be called if nobody else had their number. */
+    /** The devices of profilers as they are placed, by the devices as the profilers report them. */
     private final Map<DeviceInfo, DeviceInfo> placed = new HashMap<>();
 
     /**
      * The track of a stream.
      *
-     * @param parts what lies on it
-     * @param laid what lies on a track beside it, where only durations were known
+     * @param parts its spans
+     * @param laid the spans on a track beside it whose durations alone were known
      */
     record StreamTrack(DeviceInfo device, String name, long id, List<TrackPart> parts, List<TrackPart> laid) {}
 
@@ -43,7 +43,7 @@ final class StreamTracks {
                 stream.device(), stream.name(), stream.streamId(), new ArrayList<>(List.of(spans)), List.of(laid)));
     }
 
-    /** Adds a stream that a profiler timed, once those of applications are there. */
+    /** Adds a stream that a profiler timed, after all streams of applications. */
     void add(ProfilerSpans.TimedStream stream, TrackPart spans) {
         SpanSink.Place place = stream.place();
         DeviceInfo wanted =
@@ -83,7 +83,7 @@ final class StreamTracks {
                 });
     }
 
-    /** A number where it is free, else the first free one from another on. */
+    /** Returns a number if it is free, else the first free one from another number on. */
     private static long firstFree(long number, long from, LongPredicate isTaken) {
         return isTaken.test(number)
                 ? LongStream.iterate(from, free -> free + 1)
@@ -93,12 +93,12 @@ final class StreamTracks {
                 : number;
     }
 
-    /** The devices, in the order in which they were met. */
+    /** Returns the devices, in the order in which they were added. */
     List<DeviceInfo> devices() {
         return devices;
     }
 
-    /** The tracks, in the order in which they were met. */
+    /** Returns the tracks, in the order in which they were added. */
     List<StreamTrack> tracks() {
         return tracks;
     }

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.LongSummaryStatistics;
 
 /**
- * What happened when: what a writer writes. Read by one thread at a time, and may be read more than once: each replay
- * of a track passes the same events.
+ * The events of a run with their times, for writers. One thread at a time. A track can be replayed any number of times,
+ * with the same events.
  *
  * <p>Times are those of {@link System#nanoTime()}: ns since an origin that only {@link TraceInfo} relates to the
  * calendar. They may be negative.
@@ -13,23 +13,23 @@ import java.util.LongSummaryStatistics;
 public interface Timeline {
 
     /**
-     * What is known about the whole.
+     * Returns the data about the whole timeline.
      *
      * @return the same each time
      */
     TraceInfo info();
 
     /**
-     * The names of spans and instants.
+     * Returns the names of spans and instants.
      *
-     * @return each at the place that {@link Span#name()} gives
+     * @return the names, each at the index that {@link Span#name()} returns
      */
     List<SpanName> names();
 
     /**
-     * The tracks.
+     * Returns the tracks.
      *
-     * @return each at the place that is its index; parents come before their children
+     * @return the tracks by index; parents come before their children
      */
     List<Track> tracks();
 
@@ -43,10 +43,10 @@ public interface Timeline {
     void replay(int track, TimelineVisitor visitor);
 
     /**
-     * A time that no event begins before, so that a file can count from it. This default replays every track; an
-     * implementation that knows the answer does better to give it.
+     * Returns a time before which no event begins, so that a file can count from it. This default replays every track;
+     * override it if the answer is known.
      *
-     * @return ns; {@link TraceInfo#monotonicNs()} where there is no event
+     * @return ns; {@link TraceInfo#monotonicNs()} if there is no event
      */
     default long earliestNs() {
         LongSummaryStatistics starts = new LongSummaryStatistics();

@@ -22,7 +22,7 @@ import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
 
 /**
- * Puts copies of buffers together to tracks. Names are looked up after the copies were made: a name is there before its
+ * Combines copies of buffers into tracks. Names are looked up after the copies are made, since a name exists before its
  * first span. One thread, once.
  */
 final class TimelineBuilder {
@@ -30,13 +30,13 @@ final class TimelineBuilder {
     /** The track of measurements that ended at a synchronisation: no thread of a Java program has this id. */
     private static final long DEFERRED_ID = 0;
 
-    /** Added to the number of a track of pushed timers that is also a thread's. */
+    /** Added to the number of a track of pushed timers if a thread has the same number. */
     private static final long CLASH_STEP = 1_000_000;
 
-    /** Tracks of streams of which only durations were known have ids from here on. */
+    /** The first id of tracks of streams whose durations alone were known. */
     private static final long FIRST_LAID_ID = 1_000_000;
 
-    /** What the phases of a run are called. */
+    /** The names of the phases of a run. */
     private static final SpanSink.Names PHASES = new SpanSink.Names() {
 
         private final List<Schedule.Phase> phases = List.of(Schedule.Phase.values());
@@ -76,7 +76,7 @@ final class TimelineBuilder {
     /** The events of one track. Immutable once a timeline has them. */
     interface TrackEvents {
 
-        /** Events of a track that has none of its own. */
+        /** No events. */
         TrackEvents NONE = new TrackEvents() {
             @Override
             public void replay(TimelineVisitor visitor) {
@@ -89,14 +89,14 @@ final class TimelineBuilder {
             }
         };
 
-        /** Passes them to a visitor, in order. */
+        /** Passes the events to a visitor, in order. */
         void replay(TimelineVisitor visitor);
 
-        /** When the first one began; {@link Long#MAX_VALUE} where there is none. */
+        /** Returns the beginning of the first event; {@link Long#MAX_VALUE} if there is none. */
         long earliestNs();
     }
 
-    /** What is known of a thread of the host. */
+    /** The data of one host thread. */
     private record HostParts(String name, List<TrackPart> parts, LayerSpans layers) {}
 
     // ---- collecting ----
@@ -136,7 +136,7 @@ final class TimelineBuilder {
                 copies, source, (id, part) -> thread(id, "thread " + id).parts().add(part));
     }
 
-    /** Counts entries that were lost with nothing left that would count them. */
+    /** Counts lost entries of removed sources. */
     void addLost(long entries) {
         dropped += entries;
     }
@@ -150,7 +150,7 @@ final class TimelineBuilder {
         return threads.computeIfAbsent(id, ignored -> new HostParts(name, new ArrayList<>(), new LayerSpans()));
     }
 
-    /** Takes what has a number. */
+    /** Takes the parts of a numbered track. */
     private interface NumberedParts {
         void add(long number, TrackPart part);
     }
@@ -168,7 +168,7 @@ final class TimelineBuilder {
 
     // ---- tracks ----
 
-    /** Makes the tracks of the host's threads, in the order in which they were met. */
+    /** Makes the tracks of the host's threads, in the order in which they were added. */
     void endThreads() {
         threads.forEach((id, thread) -> {
             SpanTrack spans = new SpanTrack(thread.parts(), thread.layers().inOrder());
@@ -188,8 +188,7 @@ final class TimelineBuilder {
     }
 
     /**
-     * Adds the tracks of timers that were closed by hand, once the threads' are there: the value of each span is the
-     * number of its track.
+     * Adds the tracks of pushed timers, after the tracks of threads. The value of each span is the number of its track.
      */
     void addPushed(List<SpanCopy> copies, SpanSink.Names source) {
         TreeMap<Long, List<TrackPart>> timers = new TreeMap<>();
@@ -219,7 +218,7 @@ final class TimelineBuilder {
                 new CounterEvents(copies, key)));
     }
 
-    /** Adds what applications recorded of streams of devices. */
+    /** Adds the streams that applications recorded. */
     void addDevices(List<DeviceTrack> devices, SpanSink.Names source) {
         int[] names = index.of(source);
         for (DeviceTrack device : devices) {
@@ -229,9 +228,7 @@ final class TimelineBuilder {
         }
     }
 
-    /**
-     * Adds what profilers timed on streams of devices, after those of applications. A stream without any is left out.
-     */
+    /** Adds the streams that profilers timed, after the streams of applications. A stream without spans is left out. */
     void addTimed(List<ProfilerSpans.TimedStream> timed) {
         for (ProfilerSpans.TimedStream stream : timed) {
             dropped += stream.withoutPlace();
@@ -248,7 +245,7 @@ final class TimelineBuilder {
         clockErrorNs = OptionalLong.of(Math.max(ns, clockErrorNs.orElse(0)));
     }
 
-    /** Makes the tracks of devices, each with its streams, once the threads' are there. */
+    /** Makes the tracks of devices, each with its streams, after the tracks of threads. */
     void endDevices() {
         Map<Integer, Integer> deviceTracks = new LinkedHashMap<>();
         for (StreamTrack stream : streams.tracks()) {
@@ -270,7 +267,7 @@ final class TimelineBuilder {
         }
     }
 
-    /** Ties each span of a stream whose launch is known to the host's span, where that is still there. */
+    /** Connects each span of a stream to the host's span that launched it, if that is known and still held. */
     private void tieToLaunches(SpanTrack stream) {
         for (int part = 0; part < stream.parts().size(); part++) {
             SpanCopy copy = stream.parts().get(part).copy();
@@ -311,7 +308,7 @@ final class TimelineBuilder {
         return new RecordedTimeline(info, List.copyOf(index.names), List.copyOf(tracks), List.copyOf(events));
     }
 
-    /** Immutable; the events of each track are at the same place as the track. */
+    /** A timeline of recorded tracks; the events of a track have the same index as the track. Immutable. */
     private record RecordedTimeline(TraceInfo info, List<SpanName> names, List<Track> tracks, List<TrackEvents> events)
             implements Timeline {
 
@@ -341,7 +338,7 @@ final class TimelineBuilder {
             });
         }
 
-        /** The index of each key in use. */
+        /** Returns the index of each key in use. */
         int[] of(SpanSink.Names source) {
             int[] indices = new int[source.size()];
             for (int key = 0; key < indices.length; key++) {

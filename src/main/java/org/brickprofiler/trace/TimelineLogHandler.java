@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>System.Logger reaches it by {@code java.util.logging}, its default in the JDK, and SLF4J by
- * {@code org.slf4j:slf4j-jdk14}. An instant lies at the record's own timestamp, also if a buffering handler publishes
- * it later. Its name is the level, the logger and the first line of the message, cut to {@value #LONGEST} characters.
- * The first {@value #MOST_NAMES} different names are kept whole; a further message is recorded as its level and logger
- * with {@value #NOT_KEPT}, and the record of a logger beyond another {@value #MOST_NAMES} of these as its level alone.
+ * {@code org.slf4j:slf4j-jdk14}. An instant has the record's own timestamp, even if a buffering handler publishes the
+ * record later. Its name is the level, the logger and the first line of the message, cut to {@value #LONGEST}
+ * characters. The first {@value #MOST_NAMES} different names are kept whole. A further message is recorded as its level
+ * and logger with {@value #NOT_KEPT}; after {@value #MOST_NAMES} different names of that kind, as its level alone.
  * Exceptions are left out.
  *
  * <p>Any thread. Allocates the text of each message.
@@ -43,9 +43,9 @@ public final class TimelineLogHandler extends Handler {
     private volatile boolean closed;
 
     /**
-     * A handler of all levels.
+     * Creates a handler of all levels.
      *
-     * @param recorder where the instants go
+     * @param recorder receives the instants
      */
     public TimelineLogHandler(TraceRecorder recorder) {
         this.recorder = Objects.requireNonNull(recorder, "recorder");
@@ -63,7 +63,8 @@ public final class TimelineLogHandler extends Handler {
             return;
         }
         try {
-            // Both clocks, now: what lies between is how long ago the record was made.
+            // The record's age by the calendar clock, subtracted from the recorder's clock, gives the time of the
+            // instant.
             long nowNs = recorder.nowNs();
             long agoNs = Math.max(0, ChronoUnit.NANOS.between(log.getInstant(), Instant.now()));
             String name = nameOf(log);
@@ -90,12 +91,12 @@ public final class TimelineLogHandler extends Handler {
         return isKept(loggers, withoutMessage) ? withoutMessage : printable(level) + NOT_KEPT;
     }
 
-    /** Whether a text is among the first ones; a few more at most, where threads meet. */
+    /** Returns whether a text is among the first {@link #MOST_NAMES}. Concurrent calls may admit a few more. */
     private static boolean isKept(Set<String> kept, String text) {
         return kept.contains(text) || (kept.size() < MOST_NAMES && kept.add(text));
     }
 
-    /** A timeline's names hold no NUL. */
+    /** Returns a text without NUL, which names of a timeline cannot hold. */
     private static String printable(String text) {
         return (text.length() > LONGEST ? text.substring(0, LONGEST) : text).replace('\u0000', ' ');
     }

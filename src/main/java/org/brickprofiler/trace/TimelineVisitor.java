@@ -1,27 +1,27 @@
 package org.brickprofiler.trace;
 
-/** Gets the events of one track, in the order that {@link Timeline#replay} promises. */
+/** Receives the events of one track, in the order of {@link Timeline#replay}. */
 public interface TimelineVisitor {
 
     /**
-     * A span. Not on counter tracks.
+     * Receives a span. Not called for counter tracks.
      *
-     * @param span what happened; the object is reused, and holds only during the call
+     * @param span the span; the object is reused and valid only during the call
      */
     void span(Span span);
 
     /**
-     * A moment. Not on counter tracks.
+     * Receives an instant. Not called for counter tracks.
      *
-     * @param atNs when, ns
-     * @param name what: an index into {@link Timeline#names()}
+     * @param atNs its time, ns
+     * @param name an index into {@link Timeline#names()}
      */
     void instant(long atNs, int name);
 
     /**
-     * A new value of a counter. On counter tracks only.
+     * Receives a new value of a counter. Called for counter tracks only.
      *
-     * @param atNs since when, ns
+     * @param atNs the time of the change, ns
      * @param value the value, in the track's unit
      */
     void counter(long atNs, double value);

@@ -8,16 +8,16 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
- * What is known about a whole timeline. Immutable.
+ * The data that holds for a whole timeline. Immutable.
  *
  * @param processName the name of the process, as people read it
  * @param pid the process's identifier in the operating system
- * @param rank which process of a distributed run this is; empty where it is none
- * @param worldSize how many processes the run has; 1 where it is not distributed
+ * @param rank the rank of the process in a distributed run; empty if the run is not distributed
+ * @param worldSize the number of processes of the run; 1 if it is not distributed
  * @param monotonicNs a moment on the timeline's clock, ns
  * @param unixNs the same moment on the calendar, ns since 1970
- * @param droppedSpans spans that there was no room for, or of which nobody knows when they were
- * @param clockErrorNs how far times of devices may lie from those of the host, ns; empty where no device was timed
+ * @param droppedSpans the number of spans that are missing because there was no room or their time is not known
+ * @param clockErrorNs the largest error of device times relative to the host's clock, ns; empty if no device was timed
  * @param devices the devices that tracks refer to
  */
 public record TraceInfo(

@@ -12,10 +12,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
+import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
-import org.brickprofiler.internal.record.SpanSinkProvider;
 import org.brickprofiler.internal.record.SpanSinks;
 import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.internal.record.SpanWriter;
@@ -24,8 +24,8 @@ import org.brickprofiler.spi.Tracing;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records timelines: every brick, layer and forward pass of the profilers it is given to, and what an application adds
- * itself.
+ * Records timelines: every brick, layer and forward pass of the profilers that use it, and the events that an
+ * application adds.
  *
  * <pre>{@code
  * TraceRecorder trace = new TraceRecorder();
@@ -34,14 +34,14 @@ import org.jspecify.annotations.Nullable;
  * TraceFiles.write(trace.timeline(), Path.of("pass.pftrace"));
  * }</pre>
  *
- * <p>A brick that a device timed is there twice: its launch on the track of the thread that stopped it, its work on the
- * track of its stream, tied to each other.
+ * <p>A brick that a device timed appears twice: its launch on the track of the thread that stopped it, and its work on
+ * the track of its stream. A flow connects the two.
  *
  * <p>Every method may be called from any thread. Recording takes no lock and never waits, and allocates only for a
- * thread's first event, for new names, and while a thread's buffer grows to its bound; 24 bytes an event. When a buffer
- * is full, the newest or the first events stay, as chosen by {@link TraceRecorder.Builder#keepNewest}; what was lost is
- * counted. A buffer outlives its thread until {@link #clear}; of a profiler that nobody has any more its events stay
- * until then, and nothing else. Virtual threads share buffers.
+ * thread's first event, for new names, and while a thread's buffer grows to its bound; 24 bytes an event. If a buffer
+ * is full, the newest or the first events stay, as chosen by {@link TraceRecorder.Builder#keepNewest}; lost events are
+ * counted. A buffer outlives its thread until {@link #clear}; so do the events of an unreachable profiler, but nothing
+ * else of it. Virtual threads share buffers.
  *
  * <p>The recorder has no switch: a profiler that is off records nothing here either.
  */
@@ -78,7 +78,7 @@ public final class TraceRecorder implements Tracing {
     /** Units by the key of the counter. Guarded by itself. */
     private final Map<Integer, String> units = new LinkedHashMap<>();
 
-    /** A recorder with the default options. */
+    /** Creates a recorder with the default options. */
     public TraceRecorder() {
         this(builder());
     }
@@ -106,28 +106,25 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
-     * The recorder of all profilers that were given none: where the system property {@code brick.profiler.trace} or the
-     * environment variable {@code BRICK_PROFILER_TRACE} names a file, what it records is written there when the virtual
-     * machine ends. Both are looked at once, at the first call or by the first profiler.
+     * Returns the recorder of all profilers that were built without one. If the system property
+     * {@code brick.profiler.trace} or the environment variable {@code BRICK_PROFILER_TRACE} names a file, the timeline
+     * is written there when the virtual machine ends. Both are read once, at the first call or by the first profiler.
      *
      * <pre>{@code
      * TraceRecorder.configured().ifPresent(recorder -> recorder.instant("first token"));
      * }</pre>
      *
-     * @return the same one each time; empty where neither is set, and where what it names cannot be written, which is
-     *     logged
+     * @return the same recorder each time; empty if neither is set or, which is logged, if the file cannot be written
      */
     public static Optional<TraceRecorder> configured() {
-        return SpanSinkProvider.sinkOfSetting() instanceof ProfilerSpans spans
-                ? Optional.of(spans.recorder())
-                : Optional.empty();
+        return SettingAction.sink() instanceof ProfilerSpans spans ? Optional.of(spans.recorder()) : Optional.empty();
     }
 
     private SpanStore newStore() {
         return new SpanStore(threadCapacity, keepNewest, budget);
     }
 
-    /** Events that no profiler records: where they are, and how the calling thread adds one. Any thread. */
+    /** The buffers of events that no profiler records. Any thread. */
     static final class ThreadEvents {
 
         private final SpanStore store;
@@ -152,7 +149,7 @@ public final class TraceRecorder implements Tracing {
     // ---- what an application adds ----
 
     /**
-     * Reads the recorder's clock, on which the times of spans and moments count that are given here.
+     * Reads the recorder's clock, which all times passed to this recorder refer to.
      *
      * @return ns since an arbitrary, fixed origin; may be negative
      */
@@ -234,14 +231,14 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
-     * Adds a timer that was closed by hand and ends now; its beginning is that much earlier.
+     * Adds a span that ends now and began the elapsed time earlier.
      *
      * @param name its name
      * @param category its category
      * @param elapsedNs how long it took, ns
-     * @param tid the number of the track that it goes to, 0 or more: a track of pushed timers, called {@code timers}
-     *     and the number, not of a thread. Where a thread of the timeline has that number, the track's is 1,000,000
-     *     more in a file
+     * @param tid the number of its track, 0 or more. It is a track of pushed timers, called {@code timers} and the
+     *     number, not a thread's. If a thread of the timeline has that number, the track's number in a file is
+     *     1,000,000 higher
      * @throws IllegalArgumentException when a number is negative, or a name is empty
      */
     public void push(String name, String category, long elapsedNs, int tid) {
@@ -260,22 +257,22 @@ public final class TraceRecorder implements Tracing {
         }
     }
 
-    /** Reports spans that have begun and not ended, to be shown on a timeline that is made meanwhile. Any thread. */
+    /** Reports spans that have begun and not ended, so that a timeline can show them. Any thread. */
     @FunctionalInterface
     public interface OpenSpans {
         /**
          * Reports the spans that are open now.
          *
-         * @param to takes each of them
+         * @param to receives each of them
          */
         void report(OpenSpanVisitor to);
     }
 
-    /** Takes open spans. */
+    /** Receives open spans. */
     @FunctionalInterface
     public interface OpenSpanVisitor {
         /**
-         * Takes an open span.
+         * Receives an open span.
          *
          * @param name its name
          * @param category its category
@@ -287,9 +284,9 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
-     * Adds a source of spans that have begun and not ended. Each {@link #timeline()} shows those that are open then, on
-     * the track of their thread, from their beginning to the moment of the timeline, with {@value #NOT_ENDED} after the
-     * name; the source records a span itself once it ends.
+     * Adds a source of open spans. Each {@link #timeline()} shows its open spans on the tracks of their threads, from
+     * their beginning to the moment of the call, with {@value #NOT_ENDED} after the name. The source itself records a
+     * span once it ends.
      *
      * @param source the source, which the recorder keeps alive
      */
@@ -313,11 +310,11 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
-     * A counter.
+     * Returns a counter.
      *
      * @param name its name
-     * @param unit the unit of its values, as people read it; may be empty
-     * @return the counter of that name; the first unit it was given stays
+     * @param unit the unit of its values; may be empty
+     * @return the counter of that name, with the first unit given for it
      * @throws IllegalArgumentException when the name is empty
      */
     public TraceRecorder.Counter counter(String name, String unit) {
@@ -331,12 +328,12 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
-     * The track of a stream of a device.
+     * Returns the track of a stream of a device.
      *
      * @param device the device
      * @param name the name of the stream
      * @param streamId its number on the device; CUDA's tools begin with 7, and some readers of traces take 0 for none
-     * @return the track of that stream, the same at each call; its first name stays
+     * @return the track of that stream, the same at each call, with the first name given for it
      */
     public DeviceTrack stream(DeviceInfo device, String name, long streamId) {
         Objects.requireNonNull(name, "name");
@@ -350,7 +347,8 @@ public final class TraceRecorder implements Tracing {
     // ---- results ----
 
     /**
-     * What was recorded and is still there. It takes four bytes an event, beside a copy of the buffers.
+     * Returns the timeline of all events that are held. The call takes a copy of the buffers and four more bytes an
+     * event.
      *
      * @return an immutable timeline
      */
@@ -378,16 +376,16 @@ public final class TraceRecorder implements Tracing {
         timeline.addTimed(profilers.streams());
         timeline.endDevices();
         timeline.addLost(profilers.lost());
-        // As fine as the system gives it: a millisecond off would show beside the traces of other programs.
+        // As fine as the system's clock: an error of a millisecond would show beside the traces of other programs.
         long unixNs = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now());
         return timeline.build(process, clock.nanoTime(), unixNs);
     }
 
     /**
-     * How many events are kept: one for each sample, boundary of a layer or of a pass, tile, instant and value of a
-     * counter, and two for the work of a device whose launch is known. Those that were lost do not count.
+     * Returns the number of events that are held: one for each sample, boundary of a layer or pass, tile, instant and
+     * value of a counter, and two for the work of a device whose launch is known. Lost events do not count.
      *
-     * @return 0 or more, at most the builder's {@code totalCapacity}; exact while nobody records
+     * @return 0 or more, at most the builder's {@code totalCapacity}; exact while no thread records
      */
     public long eventCount() {
         profilers.catchUp();
@@ -398,7 +396,7 @@ public final class TraceRecorder implements Tracing {
         return count;
     }
 
-    /** Forgets what was recorded so far. Threads and profilers that are gone leave nothing behind then. */
+    /** Forgets all events. Buffers of ended threads and unreachable profilers are freed. */
     public void clear() {
         profilers.catchUp();
         profilers.clear();
@@ -408,26 +406,26 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
-     * Names of events that are no bricks, each with a category. There is room for some thousand; further new names
-     * share one. Every method may be called from any thread; finding a name that is known allocates nothing.
+     * The names of events that are no bricks, each with a category. There is room for some thousand names; further new
+     * names share one. Every method may be called from any thread; finding a name that is known allocates nothing.
      */
     static final class EventNames implements SpanSink.Names {
 
-        /** The category of what an application names and gives no category. */
+        /** The category of an application's events without one. */
         static final String APPLICATION = "Application";
 
-        /** Between a category and a name. No sensible category holds it. */
+        /** Separates category and name. No sensible category contains it. */
         private static final char SEPARATOR = '\u0000';
 
         private final NameTable table = new NameTable(NameTable.OTHER_NAMES, 0);
 
-        /** The key of a name in the category {@link #APPLICATION}. */
+        /** Returns the key of a name in the category {@link #APPLICATION}. */
         int keyOf(String name) {
             requireText("name", name);
             return table.keyOf(name, 0);
         }
 
-        /** The key of a name in a category. */
+        /** Returns the key of a name in a category. */
         int keyOf(String name, String category) {
             requireText("name", name);
             requireText("category", category);
@@ -500,16 +498,16 @@ public final class TraceRecorder implements Tracing {
          * The process that a timeline is of.
          *
          * @param name its name
-         * @param rank which process of a distributed run it is
-         * @param worldSize how many processes there are
+         * @param rank its rank in a distributed run
+         * @param worldSize the number of processes
          */
         record RunProcess(String name, OptionalInt rank, int worldSize) {}
 
         Builder() {}
 
         /**
-         * The clock of what an application adds itself; {@link NanoClock#SYSTEM} unless set. It must be the clock of
-         * the profilers.
+         * Sets the clock of the events that an application adds; {@link NanoClock#SYSTEM} by default. It must be the
+         * clock of the profilers.
          *
          * @param clock a clock
          * @return this
@@ -521,8 +519,8 @@ public final class TraceRecorder implements Tracing {
         }
 
         /**
-         * The most events of a thread that are kept, of bricks, of tiles, and of what an application adds, each;
-         * 262,144 unless set, which take 6 MiB.
+         * Sets the largest number of events kept for a thread, separately for bricks, for tiles and for the
+         * application's events; 262,144 by default, which take 6 MiB.
          *
          * @param events the number
          * @return this
@@ -538,7 +536,7 @@ public final class TraceRecorder implements Tracing {
         }
 
         /**
-         * The most events that are kept in all; 4,194,304 unless set, which take 96 MiB.
+         * Sets the largest number of events kept in all; 4,194,304 by default, which take 96 MiB.
          *
          * @param events the number
          * @return this
@@ -553,8 +551,8 @@ public final class TraceRecorder implements Tracing {
         }
 
         /**
-         * Whether a thread whose buffer is full gives up its oldest event for each new one; true unless set. Otherwise
-         * it keeps its first events and refuses new ones.
+         * Sets whether a full buffer drops its oldest event for each new one; true by default. Otherwise it keeps its
+         * first events and drops new ones.
          *
          * @param newest true to keep the newest events, false to keep the first
          * @return this
@@ -565,7 +563,7 @@ public final class TraceRecorder implements Tracing {
         }
 
         /**
-         * Whether tiles are events too; off unless set. There are many of them.
+         * Sets whether tiles are recorded as events, of which there are many; false by default.
          *
          * @param on true to record tiles
          * @return this
@@ -576,9 +574,9 @@ public final class TraceRecorder implements Tracing {
         }
 
         /**
-         * The name of the process; {@code java} unless set.
+         * Sets the name of the process; {@code java} by default.
          *
-         * @param name as people read it
+         * @param name any text
          * @return this
          */
         public Builder processName(String name) {
@@ -588,10 +586,10 @@ public final class TraceRecorder implements Tracing {
         }
 
         /**
-         * Which process of a distributed run this is; none unless set.
+         * Sets the rank of the process in a distributed run; none by default.
          *
          * @param number its rank, from 0
-         * @param processes how many there are
+         * @param processes the number of processes
          * @return this
          * @throws IllegalArgumentException when there is no such rank
          */

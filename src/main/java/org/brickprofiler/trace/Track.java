@@ -5,23 +5,23 @@ import java.util.Objects;
 /**
  * A row of events. Immutable.
  *
- * @param kind what it stands for
- * @param name as people read it
- * @param parent the index of the track it belongs to, or {@link #PROCESS}: a stream's is its device
- * @param id of a thread its identifier in the operating system or the virtual machine, of a device its index, of a
- *     stream its number on the device, of a counter any number
- * @param unit of a counter the unit of its values; else empty
+ * @param kind its kind
+ * @param name any text
+ * @param parent the index of the parent track, or {@link #PROCESS}; the parent of a stream is its device
+ * @param id a thread's identifier in the operating system or the virtual machine, a device's index, a stream's number
+ *     on the device, or any number for a counter
+ * @param unit the unit of a counter's values; empty for other tracks
  */
 public record Track(Kind kind, String name, int parent, long id, String unit) {
 
     /** The parent of a track that belongs to the process itself. */
     public static final int PROCESS = -1;
 
-    /** What a track stands for. */
+    /** The kind of a track. */
     public enum Kind {
         /** A thread of the process. */
         HOST_THREAD,
-        /** A device: the parent of its streams, or a row of its own where streams are not known. */
+        /** A device: the parent of its streams, or a row of its own if streams are not known. */
         DEVICE,
         /** An ordered queue of a device. */
         STREAM,
@@ -44,12 +44,12 @@ public record Track(Kind kind, String name, int parent, long id, String unit) {
     }
 
     /**
-     * A track without a unit.
+     * Creates a track without a unit.
      *
-     * @param kind what it stands for
-     * @param name as people read it
-     * @param parent the index of the track it belongs to, or {@link #PROCESS}
-     * @param id see the component of that name
+     * @param kind its kind
+     * @param name any text
+     * @param parent the index of the parent track, or {@link #PROCESS}
+     * @param id see {@link #id()}
      */
     public Track(Kind kind, String name, int parent, long id) {
         this(kind, name, parent, id, "");

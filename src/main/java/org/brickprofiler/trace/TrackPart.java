@@ -11,7 +11,7 @@ import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
 import org.jspecify.annotations.Nullable;
 
-/** A buffer, and which of its entries belong to a track. Immutable. */
+/** The entries of one buffer that belong to one track. Immutable. */
 final class TrackPart {
 
     private static final long UNKNOWN = -1;
@@ -25,7 +25,7 @@ final class TrackPart {
     private final boolean valueIsElements;
 
     /**
-     * The entries at which the thread began to work for another layer, and its number from each on; null without any.
+     * The entries at which the thread began to work for another layer, with the layer's number; null if there are none.
      */
     private final int @Nullable [] changes;
 
@@ -48,30 +48,30 @@ final class TrackPart {
     }
 
     /**
-     * The spans and instants of the buffer's own thread or stream.
+     * Returns the spans and instants of the buffer's own thread or stream.
      *
-     * @param copy what the buffer held
-     * @param names the index of each key; not to be changed
+     * @param copy a copy of the buffer
+     * @param names the index of each key, not copied
      */
     static TrackPart ofThread(SpanCopy copy, int[] names) {
         return new TrackPart(copy, names, entry -> ON_ITS_OWN_TRACK.contains(copy.kind(entry)), true);
     }
 
     /**
-     * The measurements whose end became known at a synchronisation.
+     * Returns the measurements whose end became known at a synchronisation.
      *
-     * @param copy what the buffer held
-     * @param names the index of each key; not to be changed
+     * @param copy a copy of the buffer
+     * @param names the index of each key, not copied
      */
     static TrackPart deferred(SpanCopy copy, int[] names) {
         return new TrackPart(copy, names, entry -> copy.kind(entry) == SpanKind.DEFERRED, true);
     }
 
     /**
-     * The spans and instants whose value is the number of their track.
+     * Returns the spans and instants whose value is the number of their track.
      *
-     * @param copy what the buffer held
-     * @param names the index of each key; not to be changed
+     * @param copy a copy of the buffer
+     * @param names the index of each key, not copied
      * @param number the number of the track
      */
     static TrackPart numbered(SpanCopy copy, int[] names, long number) {
@@ -94,7 +94,9 @@ final class TrackPart {
         return names[copy.key(entry)];
     }
 
-    /** The layer that the thread worked for when it wrote an entry, or {@link LayerToken#OWN_LAYER} for its own. */
+    /**
+     * Returns the layer that the thread worked for when it wrote an entry, or {@link LayerToken#OWN_LAYER} for its own.
+     */
     int layer(int entry) {
         int[] at = changes;
         if (at == null) {

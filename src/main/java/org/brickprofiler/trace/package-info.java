@@ -1,6 +1,6 @@
 /**
- * Timelines: which brick ran when, on which thread, device and stream. {@link org.brickprofiler.trace.Timeline} is what
- * the recording side offers and what the writers in {@code org.brickprofiler.trace.write} turn into files.
+ * Timelines of bricks on threads, devices and streams. {@link org.brickprofiler.trace.TraceRecorder} records a
+ * {@link org.brickprofiler.trace.Timeline}; {@code org.brickprofiler.trace.write} writes it to files.
  */
 @NullMarked
 package org.brickprofiler.trace;

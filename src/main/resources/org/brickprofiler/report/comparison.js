@@ -1,47 +1,71 @@
+// @ts-check
 /* Draws the page of a comparison, whose keys are those of ComparisonReport. It stands behind page.js, in one module. */
 
-const comparison = held("comparison");
+const comparison = needed("comparison");
+/** @type {LineKind[]} */
 const WHOLE = ["total", "step", "tokens_per_sec", "common"];
 
 // ---- lines ----
 
+/** @param {LineKind[]} kinds */
 function linesOf(...kinds) {
   return comparison.lines.filter((line) => kinds.includes(line.kind));
 }
 
-/** The change that the verdict is about. */
+/**
+ * The change that the verdict is about.
+ *
+ * @param {ComparedLine} line
+ */
 function tested(line) {
   return line.beside_others || line.change;
 }
 
+/** @param {ComparedLine} line */
 function size(line) {
   const change = tested(line);
   return change === undefined ? -1 : Math.abs(change.pct);
 }
 
+/** @param {ComparedLine} line */
 function isChange(line) {
   return line.verdict === "faster" || line.verdict === "slower";
 }
 
-/** Those with a verdict first, then the largest change; what cannot be compared stands last. */
+/**
+ * Those with a verdict first, then the largest change; what cannot be compared stands last.
+ *
+ * @param {ComparedLine[]} lines
+ */
 function largestFirst(lines) {
+  /** @param {ComparedLine} line */
   const rank = (line) => (isChange(line) ? 0 : line.verdict === "not_comparable" ? 2 : 1);
   return [...lines].sort((a, b) => rank(a) - rank(b) || size(b) - size(a));
 }
 
+/**
+ * @param {ComparedLine} line
+ * @param {ComparedSide | undefined} side
+ */
 function figureOf(line, side) {
-  return line.kind === "tokens_per_sec" ? side.tokens_per_sec : side.ns;
+  return line.kind === "tokens_per_sec" ? side?.tokens_per_sec : side?.ns;
 }
 
+/**
+ * @param {ComparedLine} line
+ * @param {ComparedSide | undefined} side
+ */
 function valueCell(line, side) {
-  if (side === undefined) {
+  const figure = figureOf(line, side);
+  if (figure === undefined) {
     return NONE;
   }
-  return line.kind === "tokens_per_sec" ? rate(side.tokens_per_sec) : time(side.ns);
+  return line.kind === "tokens_per_sec" ? rate(figure) : time(figure);
 }
 
 // ---- words ----
 
+/** @type {Record<Verdict, string>} */
 const WORDS = {
   faster: "faster",
   slower: "slower",
@@ -50,6 +74,7 @@ const WORDS = {
   not_comparable: "not comparable",
 };
 
+/** @param {number} pct */
 function signed(pct) {
   const text = FORMATS[1].format(Math.abs(pct));
   return (text === "0.0" ? "" : pct < 0 ? "\u2212" : "+") + text;
@@ -58,16 +83,26 @@ function signed(pct) {
 /** Beyond this end of an interval only its order is of interest, as in ComparisonReport. */
 const MOST_SHOWN_PCT = 10000;
 
+/**
+ * @param {Change | undefined} change
+ * @returns {change is Interval}
+ */
+function hasInterval(change) {
+  return change !== undefined && change.low_pct !== undefined && change.high_pct !== undefined;
+}
+
+/** @param {Change | undefined} change */
 function intervalOf(change) {
-  return change === undefined || change.low_pct === undefined
+  return !hasInterval(change)
     ? NONE
     : "[" + signed(change.low_pct) + ", " + (change.high_pct <= MOST_SHOWN_PCT ? signed(change.high_pct) : "> " + signed(MOST_SHOWN_PCT)) + "]";
 }
 
+/** @param {ComparedLine} line */
 function describe(line) {
   const change = tested(line);
   const found = change === undefined ? "" : ", " + signed(change.pct) + " %";
-  const within = change === undefined || change.low_pct === undefined ? "" : ", 95 % interval " + intervalOf(change) + " %";
+  const within = hasInterval(change) ? ", 95 % interval " + intervalOf(change) + " %" : "";
   return WORDS[line.verdict] + found + within;
 }
 
@@ -80,6 +115,7 @@ const MARGIN = 9;
 /** Linear up to about this, then logarithmic: an interval of 1 % and a change of 500 % are both seen. */
 const KNEE_PCT = Math.max(1, comparison.floor_pct);
 
+/** @param {number} pct */
 function bend(pct) {
   return Math.asinh(pct / KNEE_PCT);
 }
@@ -88,17 +124,20 @@ const REACH = Math.max(
   bend(2.5 * KNEE_PCT),
   ...comparison.lines
     .map(tested)
-    .filter((change) => change !== undefined)
-    .flatMap((change) => [change.pct, change.low_pct, change.high_pct])
-    .filter((pct) => pct !== undefined)
+    .flatMap((change) => present([change?.pct, change?.low_pct, change?.high_pct]))
     .map((pct) => Math.abs(bend(Math.min(pct, MOST_SHOWN_PCT)))),
 );
 
+/** @param {number} pct */
 function place(pct) {
   return WIDTH / 2 + ((WIDTH / 2 - MARGIN) * bend(pct)) / REACH;
 }
 
-/** Shapes differ, for whoever sees no colours: up is faster, down is slower, hollow is no verdict. */
+/**
+ * Shapes differ, for whoever sees no colours: up is faster, down is slower, hollow is no verdict.
+ *
+ * @type {Record<Verdict, string>}
+ */
 const MARKS = {
   faster: "M0 -4.5L4.5 3.5H-4.5Z",
   slower: "M0 4.5L4.5 -3.5H-4.5Z",
@@ -107,19 +146,31 @@ const MARKS = {
   not_comparable: "M-4 -4L4 4M-4 4L4 -4",
 };
 
+/**
+ * @param {Verdict} verdict
+ * @param {number} x
+ * @param {number} y
+ */
 function mark(verdict, x, y) {
   return svg("path", { class: "mark " + verdict, d: MARKS[verdict], transform: `translate(${x.toFixed(1)} ${y})` });
 }
 
+/**
+ * @param {number} pct
+ * @param {number} from
+ * @param {number} to
+ */
 function tickLine(pct, from, to) {
   return svg("line", { class: "axis", x1: place(pct).toFixed(1), x2: place(pct).toFixed(1), y1: from, y2: to });
 }
 
+/** @param {number} height */
 function band(height) {
   const x = place(-comparison.floor_pct);
   return svg("rect", { class: "floor", x: x.toFixed(1), y: 0, width: (place(comparison.floor_pct) - x).toFixed(1), height });
 }
 
+/** @param {ComparedLine} line */
 function drawn(line) {
   const change = tested(line);
   if (change === undefined) {
@@ -134,7 +185,7 @@ function drawn(line) {
     band(HEIGHT),
     tickLine(0, 0, HEIGHT),
   );
-  if (change.low_pct !== undefined) {
+  if (hasInterval(change)) {
     const [low, high] = [place(change.low_pct).toFixed(1), place(change.high_pct).toFixed(1)];
     picture.append(svg("path", { class: "range", d: `M${low} ${middle - 6}v12m0 -6H${high}m0 -6v12` }));
   }
@@ -145,6 +196,7 @@ function drawn(line) {
 /** The scale of the intervals: 0 in the middle, and round changes as far apart as their labels need. */
 function axis() {
   const picture = svg("svg", { width: WIDTH, height: 16, viewBox: `0 0 ${WIDTH} 16`, "aria-hidden": "true" });
+  /** @param {number} pct */
   const label = (pct) => svg("text", { x: place(pct).toFixed(1), y: 11, "text-anchor": "middle" }, signed(pct).replace(/\.0$/, ""));
   picture.append(label(0));
   let last = place(0);
@@ -175,19 +227,31 @@ function figuresOfTheWhole() {
       const sides = line.before && line.after ? [valueText(line, line.before) + " to " + valueText(line, line.after) + "; "] : [];
       const unit = html("span", { class: "unit" }, NARROW + "%");
       const value = line.change === undefined ? NONE : [signed(line.change.pct), unit];
-      const within = tested(line) === undefined || tested(line).low_pct === undefined ? "" : ", 95\u00a0% interval " + intervalOf(tested(line)) + "\u00a0%";
+      const within = hasInterval(tested(line)) ? ", 95\u00a0% interval " + intervalOf(tested(line)) + "\u00a0%" : "";
       return figure(named(line.name), value, [...sides, html("span", { class: "verdict" }, symbol(line.verdict), WORDS[line.verdict]), within]);
     }),
   );
 }
 
+/**
+ * @param {ComparedLine} line
+ * @param {ComparedSide} side
+ */
 function valueText(line, side) {
-  return line.kind === "tokens_per_sec" ? number(side.tokens_per_sec) : duration(side.ns);
+  const figure = figureOf(line, side);
+  if (figure === undefined) {
+    return NONE;
+  }
+  return line.kind === "tokens_per_sec" ? number(figure) : duration(figure);
 }
 
+/** @param {Verdict} verdict */
 function symbol(verdict) {
   return svg("svg", { width: 14, height: 12, viewBox: "-7 -6 14 12", "aria-hidden": "true" }, mark(verdict, 0, 0));
 }
+
+/** @type {["before", "after"]} */
+const SIDES = ["before", "after"];
 
 /** The time of a step by category, a bar for each side, on one scale. */
 function sides() {
@@ -195,39 +259,41 @@ function sides() {
   if (lines.length === 0) {
     return "";
   }
-  const totals = ["before", "after"].map((side) => sum(lines, (line) => (line[side] ? line[side].ns : 0)));
+  const totals = SIDES.map((side) => sum(lines, (line) => line[side]?.ns || 0));
   const longest = Math.max(...totals);
   return bars(
-    ["before", "after"].map((side, i) => {
-      const parts = lines
-        .filter((line) => line[side])
-        .map((line) => ({
-          label: line.name + " " + duration(line[side].ns),
-          colour: colour(line.name),
-          pct: 100 * ratio(line[side].ns, longest),
-        }));
+    SIDES.map((side, i) => {
+      const parts = lines.flatMap((line) => {
+        const ns = line[side]?.ns;
+        return ns === undefined ? [] : [{ label: line.name + " " + duration(ns), colour: colour(line.name), pct: 100 * ratio(ns, longest) }];
+      });
       const text = side + ", brick time of a step by category: " + parts.map((part) => part.label).join(", ");
       return { label: side, total: duration(totals[i]), text, parts };
     }),
   );
 }
 
+/**
+ * @param {string} what
+ * @param {ComparedLine[]} lines
+ * @returns {Column<ComparedLine>[]}
+ */
 function columnsOf(what, lines) {
-  const beside = lines.some((line) => line.beside_others);
+  const beside = lines.some((line) => line.beside_others !== undefined);
+  /** @param {Change | undefined} change */
   const pct = (change) => (change === undefined ? -Infinity : change.pct);
-  const besideOf = (line) => line.beside_others;
-  return [
+  return present([
     { label: what, text: true, value: (line) => line.name, cell: (line) => named(line.name) },
     { label: "change %", value: (line) => pct(line.change), cell: (line) => (line.change ? signed(line.change.pct) : NONE) },
     { label: "verdict", text: true, value: (line) => WORDS[line.verdict], cell: verdictCell },
     { label: "95 % interval, %", text: true, below: axis, cell: drawn },
     beside && {
       label: "beside others %",
-      value: (line) => pct(besideOf(line)),
-      cell: (line) => (besideOf(line) ? signed(besideOf(line).pct) : NONE),
+      value: (line) => pct(line.beside_others),
+      cell: (line) => (line.beside_others ? signed(line.beside_others.pct) : NONE),
     },
-    { label: "before", value: (line) => (line.before ? figureOf(line, line.before) : -1), cell: (line) => valueCell(line, line.before) },
-    { label: "after", value: (line) => (line.after ? figureOf(line, line.after) : -1), cell: (line) => valueCell(line, line.after) },
+    { label: "before", value: (line) => figureOf(line, line.before) ?? -1, cell: (line) => valueCell(line, line.before) },
+    { label: "after", value: (line) => figureOf(line, line.after) ?? -1, cell: (line) => valueCell(line, line.after) },
     { label: "speed-up", value: (line) => line.speed_up || -1, cell: (line) => (line.speed_up === undefined ? NONE : line.speed_up.toFixed(3)) },
     {
       label: "shown from %",
@@ -235,9 +301,10 @@ function columnsOf(what, lines) {
       cell: (line) => (line.smallest_shown_pct === undefined ? NONE : FORMATS[1].format(line.smallest_shown_pct)),
     },
     { label: "% of time", hint: "Of the brick time before", value: (line) => line.share_pct, cell: (line) => percent(line.share_pct) },
-  ].filter(Boolean);
+  ]);
 }
 
+/** @param {ComparedLine} line */
 function verdictCell(line) {
   const words = WORDS[line.verdict];
   return html(
@@ -249,9 +316,14 @@ function verdictCell(line) {
   );
 }
 
-/** All that is known of one line. */
+/**
+ * All that is known of one line.
+ *
+ * @param {ComparedLine} line
+ */
 function lineDetail(line) {
-  const facts = ["before", "after"].flatMap((side) => {
+  /** @type {[string, string][]} */
+  const facts = SIDES.flatMap((side) => {
     const value = line[side];
     return value === undefined
       ? [[side, "not in all runs"]]
@@ -260,7 +332,8 @@ function lineDetail(line) {
           [side + ", spread between runs", value.runs < 2 ? NONE : FORMATS[2].format(value.spread_pct) + "\u00a0%"],
         ];
   });
-  const within = (change) => (change === undefined ? NONE : signed(change.pct) + "\u00a0% " + (change.low_pct === undefined ? "" : intervalOf(change)));
+  /** @param {Change | undefined} change */
+  const within = (change) => (change === undefined ? NONE : signed(change.pct) + "\u00a0% " + (hasInterval(change) ? intervalOf(change) : ""));
   facts.push(["change", within(line.change)]);
   if (line.beside_others) {
     facts.push(["beside others", within(line.beside_others)]);
@@ -275,19 +348,26 @@ function lineDetail(line) {
   ];
 }
 
+/**
+ * @param {string} name
+ * @param {string} what
+ * @param {ComparedLine[]} lines
+ */
 function linesSection(name, what, lines) {
   if (lines.length === 0) {
     return "";
   }
   const made = table(name, columnsOf(what, lines), lines, { detail: lineDetail, wide: true });
+  /** @param {ComparedLine} line */
   const words = (line) => visible(line.name) + "\n" + WORDS[line.verdict];
   const beside = lines.length < 8 ? "" : filter(made.lines, "Filter by name or verdict", words, "line", "lines");
   return section(name, beside, made.element);
 }
 
 function runsSection() {
-  const runs = ["before", "after"].flatMap((side) => comparison[side].map((run) => ({ side, ...run })));
-  const columns = [
+  const runs = SIDES.flatMap((side) => comparison[side].map((run) => ({ side, ...run })));
+  /** @type {Column<typeof runs[number]>[]} */
+  const columns = present([
     { label: "run", text: true, cell: (run) => named(run.name) },
     { label: "side", text: true, cell: (run) => run.side },
     runs.some((run) => run.tokens_per_sec !== undefined) && {
@@ -299,12 +379,12 @@ function runsSection() {
       text: true,
       cell: (run) => (run.disturbances.length === 0 ? NONE : html("bdi", {}, visible(run.disturbances.join(", ")))),
     },
-  ].filter(Boolean);
+  ]);
   return section("Runs", "", table("Runs", columns, runs).element);
 }
 
 function legendSection() {
-  const marks = Object.keys(WORDS).map((verdict) => html("span", { class: "verdict" }, symbol(verdict), WORDS[verdict]));
+  const marks = /** @type {Verdict[]} */ (Object.keys(WORDS)).map((verdict) => html("span", { class: "verdict" }, symbol(verdict), WORDS[verdict]));
   return section(
     "How to read it",
     "",

@@ -1,13 +1,15 @@
+// @ts-check
 /* Draws the page of a profile, whose keys are those of JsonReport. It stands behind page.js, in one module. */
 
-const profile = held("profile");
+const profile = needed("profile");
 const bricks = profile.bricks;
 const brickNs = profile.total_ns;
 const wallNs = profile.wall_ns;
 // A trace that was read has a wall time, and nothing of who recorded.
 const isOfTrace = wallNs > 0 && profile.threads === 0 && !profile.virtual_threads && !profile.overhead_ns;
 const samples = sum(bricks, (brick) => brick.count);
-const phases = profile.steps === undefined ? [] : profile.steps.phases;
+const stepsOf = profile.steps;
+const phases = stepsOf === undefined ? [] : stepsOf.phases;
 const timeline = held("timeline");
 const roofline = profile.roofline;
 const kernelRoof = held("kernel-roofline");
@@ -17,17 +19,27 @@ const nodes = graph === undefined ? [] : nodesOf(graph);
 
 // ---- how durations are spread ----
 
-/** The lowest duration of a bucket of LatencyDistribution, ns: 64 buckets for each power of two. */
+/**
+ * The lowest duration of a bucket of LatencyDistribution, ns: 64 buckets for each power of two.
+ *
+ * @param {number} bucket
+ */
 function lowestNs(bucket) {
   const shift = Math.max(0, Math.floor(bucket / 64) - 1);
   return (bucket - shift * 64) * 2 ** shift;
 }
 
-/** Counts of samples in columns of equal width on a logarithmic scale from the shortest to the longest sample. */
-function histogram(brick, columns) {
+/**
+ * Counts of samples in columns of equal width on a logarithmic scale from the shortest to the longest sample.
+ *
+ * @param {Extremes} brick
+ * @param {Latency} latency
+ * @param {number} columns
+ */
+function histogram(brick, latency, columns) {
   const scale = logarithmic(brick);
   const counts = new Array(columns).fill(0);
-  for (const [bucket, n] of brick.latency.buckets) {
+  for (const [bucket, n] of latency.buckets) {
     const from = columns * scale(Math.max(lowestNs(bucket), 1));
     const to = Math.max(columns * scale(lowestNs(bucket + 1)), from + 1e-6);
     const first = Math.min(columns - 1, Math.max(0, Math.floor(from)));
@@ -41,13 +53,22 @@ function histogram(brick, columns) {
   return counts;
 }
 
-/** From a duration to 0 for the brick's shortest up to 1 for its longest. */
+/**
+ * From a duration to 0 for the brick's shortest up to 1 for its longest.
+ *
+ * @param {Extremes} brick
+ */
 function logarithmic(brick) {
   const low = Math.log(Math.max(1, brick.min_ns));
   const high = Math.log(Math.max(2, brick.max_ns));
-  return (ns) => (high > low ? Math.min(1, Math.max(0, (Math.log(Math.max(1, ns)) - low) / (high - low))) : 0.5);
+  return (/** @type {number} */ ns) => (high > low ? Math.min(1, Math.max(0, (Math.log(Math.max(1, ns)) - low) / (high - low))) : 0.5);
 }
 
+/**
+ * @param {number[]} counts
+ * @param {number} width
+ * @param {number} height
+ */
 function outline(counts, width, height) {
   const largest = Math.max(...counts);
   const step = width / counts.length;
@@ -60,6 +81,7 @@ function outline(counts, width, height) {
   return path + "V" + height + "Z";
 }
 
+/** @param {Distribution} brick */
 function spreadText(brick) {
   const percentiles = brick.latency
     ? ", half within " + duration(1e3 * brick.latency.p50_us) + ", 99 % within " + duration(1e3 * brick.latency.p99_us)
@@ -67,6 +89,7 @@ function spreadText(brick) {
   return "From " + duration(brick.min_ns) + " to " + duration(brick.max_ns) + percentiles;
 }
 
+/** @param {Distribution} brick */
 function spread(brick) {
   if (brick.count === 0) {
     return NONE;
@@ -81,7 +104,7 @@ function spread(brick) {
   );
   picture.style.setProperty("--colour", colour(brick.category));
   if (brick.latency) {
-    picture.append(svg("path", { class: "shape", d: outline(histogram(brick, 54), width, height) }));
+    picture.append(svg("path", { class: "shape", d: outline(histogram(brick, brick.latency, 54), width, height) }));
     picture.append(tick("p50", width * scale(1e3 * brick.latency.p50_us), 0, height));
     picture.append(tick("p99", width * scale(1e3 * brick.latency.p99_us), 0, height));
   } else {
@@ -92,12 +115,23 @@ function spread(brick) {
   return picture;
 }
 
+/**
+ * @param {string} kind
+ * @param {number} x
+ * @param {number} from
+ * @param {number} to
+ */
 function tick(kind, x, from, to) {
   return svg("line", { class: kind, x1: x.toFixed(1), x2: x.toFixed(1), y1: from, y2: to });
 }
 
-/** The distribution of an opened brick, with its scale. */
-function largeHistogram(brick) {
+/**
+ * The distribution of an opened brick, with its scale.
+ *
+ * @param {Distribution} brick
+ * @param {Latency} latency
+ */
+function largeHistogram(brick, latency) {
   const width = 760;
   const top = 34;
   const height = 100;
@@ -108,20 +142,21 @@ function largeHistogram(brick) {
     { width, height: bottom + 24, viewBox: `-4 0 ${width + 8} ${bottom + 24}`, role: "img", "aria-label": spreadText(brick) },
     svg("path", {
       class: "shape",
-      d: outline(histogram(brick, 190), width, height),
+      d: outline(histogram(brick, latency, 190), width, height),
       transform: `translate(0 ${top})`,
     }),
     svg("line", { class: "axis", x1: 0, x2: width, y1: bottom, y2: bottom }),
   );
   picture.style.setProperty("--colour", colour(brick.category));
-  let free = [-Infinity, -Infinity];
+  const free = [-Infinity, -Infinity];
+  /** @type {[label: string, key: Percentile][]} */
   const marks = [["p50", "p50_us"], ["p90", "p90_us"], ["p99", "p99_us"], ["p99.9", "p999_us"]];
   for (const [label, key] of marks) {
-    const x = width * scale(1e3 * brick.latency[key]);
+    const x = width * scale(1e3 * latency[key]);
     const row = free[0] <= x ? 0 : free[1] <= x ? 1 : -1;
     picture.append(tick(label === "p50" ? "p50" : "p99", x, row < 0 ? top : 2 + 14 * row, bottom));
     if (row >= 0) {
-      const text = label + " " + duration(1e3 * brick.latency[key]);
+      const text = label + " " + duration(1e3 * latency[key]);
       const end = x + 6 + 6.6 * text.length > width;
       picture.append(
         svg("text", { class: "strong", x: end ? x - 4 : x + 4, y: 11 + 14 * row, "text-anchor": end ? "end" : "start" }, text),
@@ -141,7 +176,12 @@ function largeHistogram(brick) {
   return picture;
 }
 
-/** Round durations within a range: the shortest list of 1, 2 and 5 times powers of ten, or of tenths of the range. */
+/**
+ * Round durations within a range: the shortest list of 1, 2 and 5 times powers of ten, or of tenths of the range.
+ *
+ * @param {number} fromNs
+ * @param {number} toNs
+ */
 function steps(fromNs, toNs) {
   const round = [];
   for (let power = 1; power <= toNs; power *= 10) {
@@ -158,12 +198,19 @@ function steps(fromNs, toNs) {
   return parts;
 }
 
-/** The least of 1, 2 and 5 times powers of ten that is no shorter. */
+/**
+ * The least of 1, 2 and 5 times powers of ten that is no shorter.
+ *
+ * @param {number} ns
+ * @returns {number}
+ */
 function roundUp(ns) {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, ns)));
-  return [1, 2, 5, 10].map((digit) => digit * power).find((width) => width >= ns);
+  const digit = [1, 2, 5].find((each) => each * power >= ns) ?? 10;
+  return digit * power;
 }
 
+/** @param {number} ns */
 function step(ns) {
   const unit = Math.min(3, Math.max(0, Math.floor(Math.log10(Math.max(1, ns)) / 3 + 1e-9)));
   return Number((ns / 1000 ** unit).toPrecision(6)) + NARROW + TIME_UNITS[unit];
@@ -171,6 +218,7 @@ function step(ns) {
 
 // ---- the sections, in the order in which an engineer looks ----
 
+/** @param {string} text */
 function moment(text) {
   return text.replace(/(\.\d{3})\d*Z$/, "$1Z").replace("T", " ").replace("Z", " UTC");
 }
@@ -190,22 +238,25 @@ function headline() {
 function runLine() {
   const { run_id: run, rank, world_size: ranks, host, device, model, precision, commit, phase, first_step: first, last_step: last, window } =
     profile.identity || {};
-  const said = (value, words) => (value === undefined ? "" : words(value));
-  const parts = [
-    said(run, (id) => "run " + id),
-    said(rank, (number) => "rank " + number + said(ranks, (all) => " of " + all)),
-    said(host, (name) => "on " + name),
-    said(device, (name) => name),
-    [model, precision].filter((name) => name !== undefined).join(" "),
-    said(commit, (id) => "commit " + id),
-    said(phase, (name) => name),
-    said(first, (number) => "steps " + number + " to " + last),
-    said(window, (number) => "window " + number),
-  ];
+  const parts = present([
+    run !== undefined && "run " + run,
+    rank !== undefined && "rank " + rank + (ranks === undefined ? "" : " of " + ranks),
+    host !== undefined && "on " + host,
+    device,
+    present([model, precision]).join(" "),
+    commit !== undefined && "commit " + commit,
+    phase,
+    first !== undefined && "steps " + first + " to " + last,
+    window !== undefined && "window " + window,
+  ]);
   return visible(parts.filter((part) => part !== "").join(", "));
 }
 
-/** Names in a sentence. */
+/**
+ * Names in a sentence.
+ *
+ * @param {string[]} names
+ */
 function listed(names) {
   return names.flatMap((name, i) => [i === 0 ? "" : ", ", named(name)]);
 }
@@ -216,12 +267,18 @@ function tokenBrick() {
   return once.find((brick) => brick !== undefined && brick.total_elements > 0);
 }
 
+/** @type {[label: string, key: "time_to_first_token" | "time_per_output_token"][]} */
 const WAITS = [["Time to first token", "time_to_first_token"], ["Time per output token", "time_per_output_token"]];
 
+/** @param {Latency} latency */
 function valuesOf(latency) {
   return sum(latency.buckets, ([, n]) => n);
 }
 
+/**
+ * @param {string} label
+ * @param {Latency} latency
+ */
 function waitFigure(label, latency) {
   return valuesOf(latency) === 0
     ? ""
@@ -232,10 +289,10 @@ function figures() {
   const list = html("dl", { class: "figures" });
   const tokens = tokenBrick();
   const decode = phases.find((each) => each.phase === "decode") || phases[0];
-  if (decode) {
+  if (stepsOf !== undefined && decode) {
     const base = "in " + plural(decode.count, decode.phase + " step", decode.phase + " steps") + ", of the time in which one was under way";
     list.append(figure("Tokens per second", number(decode.output_tokens_per_s), count(decode.output_tokens) + " " + base));
-    list.append(...WAITS.map(([label, key]) => waitFigure(label, profile.steps[key])).filter((wait) => wait !== ""));
+    list.append(...WAITS.map(([label, key]) => waitFigure(label, stepsOf[key])).filter((wait) => wait !== ""));
   } else if (tokens && wallNs > 0) {
     const n = tokens.total_elements;
     const base = "with the profiler on, by the elements of " + tokens.name;
@@ -280,11 +337,12 @@ function limits() {
     return "";
   }
   const within = bricks.find((brick) => brick.category === largest.name);
-  const sentences = [
-    largest.name + " takes " + percent(largest.pct) + "\u00a0% of brick time; its largest brick is ",
-    named(within.name),
-    " with " + percent(within.pct) + "\u00a0%.",
-  ];
+  /** @type {(Leaf | Leaf[])[]} */
+  const sentences = [largest.name + " takes " + percent(largest.pct) + "\u00a0% of brick time"];
+  if (within !== undefined) {
+    sentences.push("; its largest brick is ", named(within.name), " with " + percent(within.pct) + "\u00a0%");
+  }
+  sentences.push(".");
   for (const limit of ["memory", "compute"]) {
     const pct = sum(bricks.filter((brick) => brick.bottleneck === limit), (brick) => brick.pct);
     if (pct > 0) {
@@ -300,28 +358,31 @@ function limits() {
     );
   }
   const unsteady = bricks
-    .filter((brick) => brick.latency && brick.pct >= 1 && brick.latency.p50_us > 0)
-    .sort((a, b) => tail(b) - tail(a))[0];
-  if (unsteady && tail(unsteady) >= 2) {
+    .flatMap(({ name, pct, latency }) => (latency && pct >= 1 && latency.p50_us > 0 ? [{ name, tail: tail(latency) }] : []))
+    .sort((a, b) => b.tail - a.tail)[0];
+  if (unsteady && unsteady.tail >= 2) {
     sentences.push(
       " Of the bricks above 1 %, ",
       named(unsteady.name),
-      " varies most: its p99 is " + number(tail(unsteady)) + " times its p50.",
+      " varies most: its p99 is " + number(unsteady.tail) + " times its p50.",
     );
   }
-  return html("p", { class: "limits" }, sentences.flat());
+  return html("p", { class: "limits" }, sentences);
 }
 
-function tail(brick) {
-  return ratio(brick.latency.p99_us, brick.latency.p50_us);
+/** @param {Latency} latency */
+function tail(latency) {
+  return ratio(latency.p99_us, latency.p50_us);
 }
 
+/** @param {Brick} brick */
 function launchUs(brick) {
   return brick.device && brick.device.launches > 0 ? brick.device.launch_ns / 1e3 / brick.device.launches : 0;
 }
 
+/** @param {Brick} brick */
 function isLaunchBound(brick) {
-  return Boolean(brick.device) && brick.device.time_source === "device" && launchUs(brick) > brick.avg_us;
+  return brick.device !== undefined && brick.device.time_source === "device" && launchUs(brick) > brick.avg_us;
 }
 
 /** One bar of all categories; the table below says the same in numbers. */
@@ -337,8 +398,14 @@ function whole() {
   );
 }
 
+/** @param {Brick} brick */
+function withoutStart(brick) {
+  return brick.device?.without_start ?? 0;
+}
+
 /** What makes the numbers read wrongly. */
 function faults() {
+  /** @type {Content[]} */
   const found = [];
   const unresolved = sum(bricks, (brick) => (brick.device ? brick.device.unresolved : 0));
   if (bricks.length === 0) {
@@ -370,9 +437,9 @@ function faults() {
   }
   if (unresolved > 0) {
     found.push("Unresolved: the device did not report the time of " + plural(unresolved, "sample", "samples") + ". They are in no count and no total.");
-    const startless = bricks.filter((brick) => brick.device && brick.device.without_start > 0);
+    const startless = bricks.filter((brick) => withoutStart(brick) > 0);
     if (startless.length > 0) {
-      const starts = sum(startless, (brick) => brick.device.without_start);
+      const starts = sum(startless, withoutStart);
       found.push("Without a known start: " + plural(starts, "deferred measurement", "deferred measurements") + " of these (" + startless.map((brick) => brick.name).join(", ") + "). Read the start by elapsedNs() of the same stream, and give the stream enough marks.");
     }
   }
@@ -399,19 +466,37 @@ function faults() {
   return found;
 }
 
+/** @param {(brick: Brick) => number} value */
 function has(value) {
   return bricks.some((brick) => value(brick) > 0);
 }
 
-/** A column of bricks by time; without samples there is none. */
-function timeColumn(label, ns, known = (brick) => brick.count > 0) {
+/**
+ * A column of bricks by time; without samples there is none.
+ *
+ * @param {string} label
+ * @param {(brick: Brick) => number | undefined} ns
+ * @returns {Column<Brick>}
+ */
+function timeColumn(label, ns) {
+  /** @param {Brick} brick */
+  const known = (brick) => (brick.count > 0 ? ns(brick) : undefined);
   return {
     label,
-    value: (brick) => (known(brick) ? ns(brick) : -1),
-    cell: (brick) => (known(brick) ? time(ns(brick)) : NONE),
+    value: (brick) => known(brick) ?? -1,
+    cell: (brick) => {
+      const value = known(brick);
+      return value === undefined ? NONE : time(value);
+    },
   };
 }
 
+/**
+ * @param {string} label
+ * @param {(brick: Brick) => number} value
+ * @param {(brick: Brick) => boolean} known
+ * @returns {Column<Brick>}
+ */
 function numberColumn(label, value, known) {
   return {
     label,
@@ -420,17 +505,21 @@ function numberColumn(label, value, known) {
   };
 }
 
+/** @returns {Column<Brick>[]} */
 function brickColumns() {
   const largest = bricks[0].total_ns;
   const spreads = has((brick) => (brick.latency ? 1 : 0));
   const timed = has((brick) => (brick.device ? brick.device.device_samples : 0));
+  /** @param {Brick} brick */
   const unresolved = (brick) => (brick.device ? brick.device.unresolved : 0);
   const bounded = bricks.some((brick) => brick.bottleneck !== "unknown");
-  const p50 = (brick) => 1e3 * brick.latency.p50_us;
-  const p99 = (brick) => 1e3 * brick.latency.p99_us;
-  const hasLatency = (brick) => Boolean(brick.latency);
+  /** @param {Brick} brick */
+  const p50 = (brick) => brick.latency && 1e3 * brick.latency.p50_us;
+  /** @param {Brick} brick */
+  const p99 = (brick) => brick.latency && 1e3 * brick.latency.p99_us;
+  /** @param {Brick} brick */
   const hasCycles = (brick) => brick.total_cycles > 0;
-  return [
+  return present([
     { label: "brick", text: true, value: (brick) => brick.name, cell: (brick) => named(brick.name), total: "all bricks" },
     { label: "category", text: true, value: (brick) => brick.category, cell: (brick) => categoryCell(brick.category), total: "" },
     { label: "count", value: (brick) => brick.count, cell: (brick) => count(brick.count), total: count(samples) },
@@ -443,24 +532,26 @@ function brickColumns() {
     },
     timeColumn("avg", (brick) => ratio(brick.total_ns, brick.count)),
     timeColumn("min", (brick) => brick.min_ns),
-    spreads && timeColumn("p50", p50, hasLatency),
-    spreads && timeColumn("p99", p99, hasLatency),
+    spreads && timeColumn("p50", p50),
+    spreads && timeColumn("p99", p99),
     timeColumn("max", (brick) => brick.max_ns),
     { label: spreads ? "min to max, p50 and p99" : "min to max, avg", text: true, hint: "Each on a logarithmic scale of its own", cell: spread },
     has((brick) => brick.total_elements) && { label: "elements/s", value: (brick) => brick.throughput, cell: (brick) => rate(brick.throughput) },
     has((brick) => brick.total_bytes) && numberColumn("GB/s", (brick) => brick.throughput_gbps, (brick) => brick.total_bytes > 0),
     has((brick) => brick.total_cycles) && numberColumn("cycles/element", (brick) => ratio(brick.total_cycles, brick.total_elements), hasCycles),
     timed && { label: "time of", text: true, value: timeSource, cell: timeSource },
-    has(launchUs) && timeColumn("host's launch", (brick) => 1e3 * launchUs(brick), (brick) => launchUs(brick) > 0),
+    has(launchUs) && timeColumn("host's launch", (brick) => (launchUs(brick) > 0 ? 1e3 * launchUs(brick) : undefined)),
     has(unresolved) && { label: "unresolved", value: unresolved, cell: (brick) => count(unresolved(brick)) },
     bounded && { label: "limit", text: true, value: limitOf, cell: limitOf },
-  ].filter(Boolean);
+  ]);
 }
 
+/** @param {Brick} brick */
 function timeSource(brick) {
   return brick.count === 0 ? NONE : brick.device ? brick.device.time_source : "host";
 }
 
+/** @param {Brick} brick */
 function limitOf(brick) {
   return brick.bottleneck === "unknown" ? NONE : brick.bottleneck;
 }
@@ -471,14 +562,20 @@ function brickSection() {
   }
   const columns = brickColumns();
   const made = table("Bricks", columns, bricks, { sorted: 3, detail: brickDetail, wide: true });
+  /** @param {Brick} brick */
   const words = (brick) => visible(brick.name) + "\n" + brick.category;
   return section("Bricks", filter(made.lines, "Filter bricks by name or category", words, "brick", "bricks"), made.element);
 }
 
-/** All that is known of one brick. */
+/**
+ * All that is known of one brick.
+ *
+ * @param {Brick} brick
+ */
 function brickDetail(brick) {
   const device = brick.device;
-  const facts = [
+  /** @type {Fact[]} */
+  const facts = present([
     ["Category", brick.category],
     ["Limit", brick.bottleneck],
     ["Samples", count(brick.count)],
@@ -501,11 +598,11 @@ function brickDetail(brick) {
     device && device.launches > 0 && ["Shortest launch", count(device.min_launch_ns) + " ns"],
     device && device.launches > 0 && ["Longest launch", count(device.max_launch_ns) + " ns"],
     device && ["Unresolved", count(device.unresolved)],
-  ].filter(Boolean);
+  ]);
   const long = shortened(brick.name) !== visible(brick.name);
   return [
     long ? html("p", { class: "full-name" }, html("bdi", {}, visible(brick.name))) : "",
-    brick.latency && brick.count > 0 ? largeHistogram(brick) : "",
+    brick.latency && brick.count > 0 ? largeHistogram(brick, brick.latency) : "",
     html("dl", {}, facts.map(([what, value]) => html("div", {}, html("dt", {}, what), html("dd", {}, value)))),
   ];
 }
@@ -516,7 +613,8 @@ function categorySection() {
     return "";
   }
   const largest = shown[0].total_ns;
-  const columns = [
+  /** @type {Column<Category>[]} */
+  const columns = present([
     { label: "category", text: true, cell: (category) => categoryCell(category.name), total: "all categories" },
     { label: "count", cell: (category) => count(category.count), total: count(samples) },
     { label: "total", cell: (category) => time(category.total_ns), total: time(brickNs) },
@@ -526,7 +624,7 @@ function categorySection() {
       cell: (category) => percent(100 * ratio(category.total_ns, wallNs)),
       total: percent(100 * ratio(brickNs, wallNs)),
     },
-  ].filter(Boolean);
+  ]);
   return section("Categories", "", table("Categories", columns, shown).element);
 }
 
@@ -535,6 +633,7 @@ function tileSection() {
   if (shown.length === 0) {
     return "";
   }
+  /** @type {Column<Tile>[]} */
   const columns = [
     { label: "level", text: true, cell: (tile) => tile.level },
     { label: "tiles", cell: (tile) => count(tile.count) },
@@ -550,31 +649,48 @@ function tileSection() {
   return section("Tiles", off, table("Tiles", columns, shown).element, shown.flatMap(({ level }) => tileMap(level)));
 }
 
+/**
+ * @param {number} first
+ * @param {number} last
+ */
 function span(first, last) {
   return first === last ? String(first) : first + "\u2013" + last;
 }
 
-/** The tiles of a level by row and column, as multiples of the median over all parts of their grid. */
+/**
+ * The tiles of a level by row and column, as multiples of the median over all parts of their grid.
+ *
+ * @param {Tile["level"]} level
+ */
 function tileMap(level) {
   const places = (held("tile-places") || []).filter((place) => place.level === level);
   if (places.length < 2) {
     return [];
   }
+  /** @param {(place: TilePlace) => string} label */
   const unique = (label) => [...new Set(places.map(label))];
+  /** @param {TilePlace} place */
   const rowOf = (place) => "row " + span(place.first_row, place.last_row);
+  /** @param {TilePlace} place */
   const colOf = (place) => span(place.first_col, place.last_col);
   const columns = unique(colOf).sort((a, b) => parseInt(a, 10) - parseInt(b, 10));
+  /** @param {TilePlace} place */
   const average = (place) => ratio(place.total_ns, place.count);
   const usual = median(places.map(average));
-  const rows = unique(rowOf).map((name) => ({ name, median: usual, times: columns.map(() => null) }));
-  const byName = new Map(rows.map((row) => [row.name, row]));
-  places.forEach((place) => (byName.get(rowOf(place)).times[columns.indexOf(colOf(place))] = average(place)));
+  const byPlace = new Map(places.map((place) => [rowOf(place) + "\n" + colOf(place), average(place)]));
+  const rows = unique(rowOf).map((name) => ({ name, median: usual, times: columns.map((col) => byPlace.get(name + "\n" + col) ?? null) }));
+  /**
+   * @param {{ name: string }} row
+   * @param {string} column
+   * @param {number} ns
+   */
   const describe = (row, column, ns) =>
     row.name + ", col " + column + ": " + duration(ns) + " on average, " + number(ratio(ns, usual)) + " times the median";
   const slowest = places.reduce((a, b) => (average(b) > average(a) ? b : a));
   const said = "Slowest: " + describe({ name: rowOf(slowest) }, colOf(slowest), average(slowest)) + ".";
+  /** @param {HeatRow} row */
   const rowMean = (row) => {
-    const there = row.times.filter((ns) => ns !== null);
+    const there = present(row.times);
     return duration(ratio(sum(there, (ns) => ns), there.length));
   };
   return [
@@ -589,6 +705,7 @@ function deviceSection() {
   if (streams.length === 0) {
     return "";
   }
+  /** @type {Column<Stream>[]} */
   const columns = [
     { label: "stream", text: true, cell: (stream) => named(stream.stream) },
     { label: "device", text: true, cell: (stream) => [named(stream.device), " #" + stream.device_index] },
@@ -602,6 +719,7 @@ function deviceSection() {
   return section("Devices", "", table("Devices", columns, streams).element);
 }
 
+/** @type {Record<string, [label: string, unit: string]>} */
 const MACHINE = {
   steal_pct: ["Steal by other machines", "\u00a0%"],
   other_processes_pct: ["Other processes", "\u00a0% of the processors\u2019 time"],
@@ -610,14 +728,20 @@ const MACHINE = {
   mhz: ["Mean frequency at the end", "\u00a0MHz"],
 };
 
-/** What the machine did, and the virtual machines: of all of them, since they started. */
+/**
+ * What the machine did, and the virtual machines: of all of them, since they started.
+ *
+ * @returns {Fact[]}
+ */
 function meanwhileFacts() {
+  /** @type {Fact[]} */
   const facts = Object.entries(run.machine || {}).map(([key, value]) => {
     const [label, unit] = MACHINE[key] || [key, ""];
     return [label, number(value) + unit];
   });
   const machines = run.virtual_machines || [];
   const upNs = sum(machines, (machine) => machine.up_ns);
+  /** @param {number} ns */
   const since = (ns) => duration(ns) + ", " + percent(100 * ratio(ns, upNs)) + "\u00a0% of the " + duration(upNs) + " since the start";
   if (upNs > 0) {
     facts.push(["Garbage collection", since(sum(machines, (machine) => machine.gc_ns))]);
@@ -628,14 +752,21 @@ function meanwhileFacts() {
 
 function meanwhileSection() {
   const facts = meanwhileFacts();
-  const { clock_anchors: anchors, clock_error_ns: errorNs, disturbances } = profile.virtual_machine || { disturbances: [] };
+  const { clock_anchors: anchors, clock_error_ns: errorNs, disturbances } =
+    profile.virtual_machine || { clock_anchors: 0, clock_error_ns: 0, disturbances: [] };
   if (anchors > 0) {
     facts.push(["Clock of the recording", "bricks placed within " + duration(errorNs) + " by " + plural(anchors, "anchor", "anchors")]);
   }
   if (facts.length === 0 && disturbances.length === 0) {
     return "";
   }
+  /**
+   * @param {string} label
+   * @param {"share" | "share_of_p99"} key
+   * @returns {Column<Disturbance>}
+   */
   const part = (label, key) => ({ label, value: (each) => each[key], cell: (each) => percent(100 * each[key]) });
+  /** @type {Column<Disturbance>[]} */
   const columns = [
     { label: "brick", text: true, value: (each) => each.brick, cell: (each) => named(each.brick) },
     { label: "meanwhile", text: true, value: (each) => each.cause, cell: (each) => each.cause },
@@ -653,16 +784,19 @@ function meanwhileSection() {
   );
 }
 
+/** @param {Fact[]} facts */
 function factList(facts) {
   return html("dl", { class: "facts" }, facts.map(([what, value]) => [html("dt", {}, what), html("dd", {}, html("bdi", {}, visible(value)))]));
 }
 
+/** @param {string[]} parts */
 function known(...parts) {
   const there = parts.filter((part) => String(part).trim() !== "");
   return there.length === 0 ? "not known" : there.join(", ");
 }
 
 function environmentSection() {
+  /** @type {Fact[]} */
   const facts = [];
   for (const environment of profile.environments) {
     const { processors } = environment;
@@ -689,10 +823,15 @@ function environmentSection() {
 
 // ---- one pass: its layers, and its graph as a tree along its critical path ----
 
-/** The nodes of a graph, from its columns, with their children. */
+/**
+ * The nodes of a graph, from its columns, with their children.
+ *
+ * @param {PassGraph} graph
+ */
 function nodesOf(graph) {
   const categories = new Map(bricks.map((brick) => [brick.name, brick.category]));
   const names = graph.name.map((name) => graph.names[name]);
+  /** @type {PassNode[]} */
   const nodes = names.map((name, i) => ({
     name,
     kind: graph.kinds[graph.kind[i]],
@@ -709,55 +848,77 @@ function nodesOf(graph) {
   return nodes;
 }
 
-/** Time by brick and layer: a map from the name to its times, one for each layer in order; null where it did not run. */
+/**
+ * Time by brick and layer: a map from the name to its times, one for each layer in order; null where it did not run.
+ *
+ * @param {PassNode[]} nodes
+ * @returns {Layers}
+ */
 function byLayer(nodes) {
   const layers = [...new Set(nodes.filter((node) => node.layer >= 0).map((node) => node.layer))].sort((a, b) => a - b);
-  const places = new Map(layers.map((layer, i) => [layer, i]));
+  /** @type {Map<string, LayerRow>} */
   const rows = new Map();
   for (const layer of nodes.filter((node) => node.layer >= 0)) {
+    const at = layers.indexOf(layer.layer);
     for (const node of layer.children) {
-      if (!rows.has(node.name)) {
-        rows.set(node.name, { name: node.name, category: node.category, times: new Array(layers.length).fill(null) });
-      }
-      rows.get(node.name).times[places.get(layer.layer)] += node.ns;
+      const row = rows.get(node.name) ?? { name: node.name, category: node.category, times: layers.map(() => null) };
+      row.times[at] = (row.times[at] ?? 0) + node.ns;
+      rows.set(node.name, row);
     }
   }
   return { layers, rows: [...rows.values()] };
 }
 
-function layerSection({ layers, rows }, heads) {
-  if (layers.length < 2 || rows.length === 0) {
+/**
+ * @param {Layers} layers
+ * @param {string} heads
+ */
+function layerSection({ layers, rows: found }, heads) {
+  if (layers.length < 2 || found.length === 0) {
     return "";
   }
+  /**
+   * @param {HeatRow} row
+   * @param {number} layer
+   * @param {number} ns
+   */
   const describe = (row, layer, ns) =>
     shortened(row.name) + " in layer " + layer + ", " + duration(ns) + ", " + number(ratio(ns, row.median)) + " times";
-  rows.forEach((row) => (row.median = median(row.times.filter((ns) => ns !== null))));
+  const rows = found.map(({ name, times }) => ({ name, times, median: median(present(times)) }));
   const far = rows
-    .flatMap((row) => row.times.map((ns, x) => ({ row, layer: layers[x], ns })))
-    .filter(({ row, ns }) => ns !== null && ratio(ns, row.median) >= 2)
+    .flatMap((row) => row.times.flatMap((ns, x) => (ns === null ? [] : [{ row, layer: layers[x], ns }])))
+    .filter(({ row, ns }) => ratio(ns, row.median) >= 2)
     .sort((a, b) => b.ns - b.row.median - (a.ns - a.row.median))
     .slice(0, 3);
   const said = far.length === 0
     ? "No brick takes twice its median in any layer."
     : "Furthest above their medians: " + far.map(({ row, layer, ns }) => describe(row, layer, ns)).join("; ") + ".";
-  const end = ["median", (row) => duration(row.median)];
   return section(
     "Layers",
     note(heads + ", as a multiple of its median over the layers"),
     html("p", {}, said),
-    heatMap({ name: "Layers", columns: layers, axis: "layer", end, rows, said, describe }),
+    heatMap({ name: "Layers", columns: layers, axis: "layer", end: ["median", (row) => duration(row.median)], rows, said, describe }),
   );
 }
 
 const MOST_ROOTS = 500;
 
+/**
+ * @param {PassGraph} graph
+ * @param {PassNode[]} nodes
+ */
 function graphSection(graph, nodes) {
   const roots = nodes.filter((node) => node.parent < 0);
   const critical = nodes.filter((node) => node.slackNs === 0).length;
   const width = 560;
-  const scale = (ns) => (width * ratio(ns, graph.total_ns)).toFixed(1);
+  /** @param {number} ns */
+  const scale = (ns) => width * ratio(ns, graph.total_ns);
 
-  /** From the earliest start on, on the time of the critical path. */
+  /**
+   * From the earliest start on, on the time of the critical path.
+   *
+   * @param {PassNode} node
+   */
   function place(node) {
     const bar = svg(
       "svg",
@@ -765,9 +926,9 @@ function graphSection(graph, nodes) {
       svg("line", { class: "axis", x1: 0, x2: width, y1: 13.5, y2: 13.5 }),
       svg("rect", {
         class: node.slackNs === 0 ? "shape" : "shape off-path",
-        x: scale(node.startNs),
+        x: scale(node.startNs).toFixed(1),
         y: 2,
-        width: Math.max(1, scale(node.ns)),
+        width: Math.max(1, Number(scale(node.ns).toFixed(1))),
         height: 10,
       }),
     );
@@ -775,8 +936,14 @@ function graphSection(graph, nodes) {
     return bar;
   }
 
+  /**
+   * @param {PassNode} node
+   * @param {number} depth
+   * @returns {TreeRow}
+   */
   function rowOf(node, depth) {
     const label = [named(node.name), node.kind === "Brick" || node.kind === "Layer" ? "" : html("span", { class: "quiet" }, " " + node.kind.toLowerCase())];
+    /** @type {TreeRow[]} */
     let below = [];
     const opener = node.children.length === 0
       ? html("span", { class: "leaf" }, label)
@@ -848,18 +1015,28 @@ function layersSection() {
 const LANE = 18;
 const MOST_LANES = 24;
 
-/** Gives spans of a track the first lane that is free when they begin: what they contain lies below them. */
+/**
+ * The first lane that is free when each span of a track begins: what they contain lies below them.
+ *
+ * @param {Span[]} spans
+ */
 function lanesOf(spans) {
+  /** @type {number[]} */
   const ends = [];
-  for (const span of spans) {
-    const lane = ends.findIndex((endNs) => endNs <= span.startNs);
-    span.lane = Math.min(MOST_LANES - 1, lane < 0 ? ends.length : lane);
-    ends[span.lane] = span.startNs + span.ns;
-  }
-  return ends.length;
+  return spans.map((span) => {
+    const free = ends.findIndex((endNs) => endNs <= span.startNs);
+    const lane = Math.min(MOST_LANES - 1, free < 0 ? ends.length : free);
+    ends[lane] = span.startNs + span.ns;
+    return lane;
+  });
 }
 
-function spansOf(step) {
+/**
+ * @param {Timeline} timeline
+ * @param {ShownStep} step
+ * @returns {Span[]}
+ */
+function spansOf(timeline, step) {
   return step.name.map((name, i) => ({
     ...timeline.names[name],
     track: step.track[i],
@@ -869,13 +1046,19 @@ function spansOf(step) {
   }));
 }
 
+/** @param {Span} span */
 function spanText(span) {
   const where = span.layer < 0 || span.category === "layer" ? "" : " in layer " + span.layer;
   return shortened(span.name) + where + ", " + duration(span.ns) + ", from " + duration(span.startNs) + " on";
 }
 
-/** Time by name, of what is no layer. */
+/**
+ * Time by name, of what is no layer.
+ *
+ * @param {Span[]} spans
+ */
 function timesOf(spans) {
+  /** @type {Map<string, number>} */
   const times = new Map();
   spans
     .filter((span) => span.category !== "layer")
@@ -883,16 +1066,30 @@ function timesOf(spans) {
   return times;
 }
 
+/**
+ * @param {ShownStep} step
+ * @param {Span[]} spans
+ */
 function stepText(step, spans) {
   const longest = [...timesOf(spans)].sort((a, b) => b[1] - a[1]).slice(0, 5);
   return "Timeline of the " + step.what + " " + stepName(step.phase) + ", " + duration(step.elapsed_ns) + ". Most time: "
     + longest.map(([name, ns]) => shortened(name) + " " + duration(ns)).join(", ");
 }
 
-function drawStep(shown, spans, longestNs, readout) {
+/**
+ * @param {Timeline} timeline
+ * @param {ShownStep} shown
+ * @param {number} longestNs
+ * @param {HTMLElement} readout
+ */
+function drawStep(timeline, shown, longestNs, readout) {
+  const spans = spansOf(timeline, shown);
   const width = 1150;
+  /** @param {number} ns */
   const x = (ns) => (width * ratio(ns, longestNs)).toFixed(1);
   const picture = svg("svg", { role: "img", "aria-label": stepText(shown, spans) });
+  /** @type {Map<EventTarget | null, Span>} */
+  const spanOf = new Map();
   let y = 0;
   timeline.tracks.forEach((track, number) => {
     const there = spans.filter((span) => span.track === number);
@@ -902,27 +1099,27 @@ function drawStep(shown, spans, longestNs, readout) {
     picture.append(svg("text", { x: 0, y: y + 12 }, shortened(track)));
     y += LANE;
     const lanes = lanesOf(there);
-    for (const span of there) {
+    there.forEach((span, i) => {
       const isLayer = span.category === "layer";
       const wide = width * ratio(span.ns, longestNs);
       const box = svg("rect", {
         class: isLayer ? "span layer" : "span",
         "--colour": isLayer ? false : colour(span.category),
         x: x(span.startNs),
-        y: y + LANE * span.lane,
+        y: y + LANE * lanes[i],
         width: Math.max(0.5, wide).toFixed(1),
         height: LANE - 2,
       });
-      box.span = span;
+      spanOf.set(box, span);
       picture.append(box);
       const letters = Math.floor((wide - 6) / 7);
       if (letters >= 3) {
         const characters = Array.from(visible(span.name));
         const text = characters.length <= letters ? characters.join("") : characters.slice(0, letters - 1).join("") + "\u2026";
-        picture.append(svg("text", { class: isLayer ? "within" : "within strong", x: (Number(x(span.startNs)) + 3).toFixed(1), y: y + LANE * span.lane + 12 }, text));
+        picture.append(svg("text", { class: isLayer ? "within" : "within strong", x: (Number(x(span.startNs)) + 3).toFixed(1), y: y + LANE * lanes[i] + 12 }, text));
       }
-    }
-    y += LANE * lanes + 4;
+    });
+    y += LANE * (1 + Math.max(...lanes)) + 4;
   });
   picture.append(svg("line", { class: "axis", x1: 0, x2: width, y1: y, y2: y }));
   const every = roundUp(longestNs / 12);
@@ -932,19 +1129,25 @@ function drawStep(shown, spans, longestNs, readout) {
   }
   fill(picture, { width, height: y + 20, viewBox: `0 0 ${width} ${y + 20}` }, []);
   picture.addEventListener("pointermove", ({ target }) => {
-    readout.textContent = target.span === undefined ? NARROW : spanText(target.span);
+    const span = spanOf.get(target);
+    readout.textContent = span === undefined ? NARROW : spanText(span);
   });
   return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "The " + shown.what + " " + stepName(shown.phase) }, picture);
 }
 
-/** The spans that lie in no other one of their track but a layer: those inside one have their time in it. */
+/**
+ * The spans that lie in no other one of their track but a layer: those inside one have their time in it.
+ *
+ * @param {Span[]} spans
+ */
 function outermost(spans) {
+  /** @type {Map<number, number>} */
   const ends = new Map();
   return [...spans]
     .filter((span) => span.category !== "layer")
     .sort((a, b) => a.startNs - b.startNs || b.ns - a.ns)
     .filter((span) => {
-      const isInside = span.startNs + span.ns <= (ends.has(span.track) ? ends.get(span.track) : -Infinity);
+      const isInside = span.startNs + span.ns <= (ends.get(span.track) ?? -Infinity);
       if (!isInside) {
         ends.set(span.track, span.startNs + span.ns);
       }
@@ -952,25 +1155,35 @@ function outermost(spans) {
     });
 }
 
-/** The time that the thread of the slowest step spent in more or longer spans, where all of both steps is drawn. */
-function differenceOf(median, slowest) {
+/**
+ * The time that the thread of the slowest step spent in more or longer spans, where all of both steps is drawn.
+ *
+ * @param {Timeline} timeline
+ * @param {ShownStep} median
+ * @param {ShownStep} slowest
+ */
+function differenceOf(timeline, median, slowest) {
   const [usual, slow] = [median, slowest].map((step) => {
-    const spans = outermost(spansOf(step));
+    const spans = outermost(spansOf(timeline, step));
     const driving = drivingTrack(spans);
     return timesOf(spans.filter((span) => span.track === driving));
   });
   const longer = [...slow]
-    .map(([name, ns]) => [name, ns - (usual.get(name) || 0)])
-    .filter(([, ns]) => ns > 0)
-    .sort((a, b) => b[1] - a[1])
+    .map(([name, ns]) => ({ name, ns: ns - (usual.get(name) || 0) }))
+    .filter(({ ns }) => ns > 0)
+    .sort((a, b) => b.ns - a.ns)
     .slice(0, 3);
   const by = "The slowest " + stepName(slowest.phase) + " took " + duration(slowest.elapsed_ns - median.elapsed_ns) + " longer than the median";
   return median.omitted + slowest.omitted > 0 || longer.length === 0
     ? by + "."
-    : by + ". What took longer: " + longer.map(([name, ns]) => shortened(name) + " (" + duration(ns) + " more)").join(", ") + ".";
+    : by + ". What took longer: " + longer.map(({ name, ns }) => shortened(name) + " (" + duration(ns) + " more)").join(", ") + ".";
 }
 
-/** The name of a kind of steps. */
+/**
+ * The name of a kind of steps.
+ *
+ * @param {string} phase
+ */
 function stepName(phase) {
   return phase === "step" ? "step" : shortened(phase) + " step";
 }
@@ -982,10 +1195,14 @@ function shownSteps() {
   }
   const lost = timeline.dropped > 0 ? "; " + plural(timeline.dropped, "span was", "spans were") + " lost while recording" : "";
   const text = plural(timeline.steps, "step", "steps") + " in the timeline" + lost + ".";
-  return [html("p", { class: "above" }, text), ...[...new Set(timeline.shown.map(({ phase }) => phase))].flatMap(shownOf)];
+  return [html("p", { class: "above" }, text), ...[...new Set(timeline.shown.map(({ phase }) => phase))].flatMap((phase) => shownOf(timeline, phase))];
 }
 
-function shownOf(phase) {
+/**
+ * @param {Timeline} timeline
+ * @param {string} phase
+ */
+function shownOf(timeline, phase) {
   const all = timeline.shown.filter((shown) => shown.phase === phase);
   const longestNs = Math.max(...all.map((shown) => shown.elapsed_ns));
   const drawn = all.map((shown) => {
@@ -994,33 +1211,54 @@ function shownOf(phase) {
     const heading = capital(shown.what) + " " + stepName(phase) + ", " + duration(shown.elapsed_ns);
     return [
       html("h3", {}, heading, html("span", { class: "quiet" }, ", " + duration(shown.after_ns) + " after the first step" + omitted)),
-      drawStep(shown, spansOf(shown), longestNs, readout),
+      drawStep(timeline, shown, longestNs, readout),
       readout,
     ];
   });
-  return [all.length === 2 ? html("p", {}, differenceOf(...all)) : "", ...drawn.flat()];
+  return [all.length === 2 ? html("p", {}, differenceOf(timeline, all[0], all[1])) : "", ...drawn.flat()];
 }
 
-/** The track with the most time: that of the thread which drives the step. Other tracks work at the same time. */
+/**
+ * The track with the most time: that of the thread which drives the step. Other tracks work at the same time.
+ *
+ * @param {Span[]} spans
+ */
 function drivingTrack(spans) {
+  /** @type {Map<number, number>} */
   const times = new Map();
   spans.forEach((span) => times.set(span.track, (times.get(span.track) || 0) + span.ns));
   return [...times].sort((a, b) => b[1] - a[1]).map(([track]) => track)[0];
 }
 
-/** What {@link spread} draws of a distribution that is no brick's. */
+/**
+ * What {@link spread} draws of a distribution that is no brick's.
+ *
+ * @param {Latency} latency
+ * @param {number} minNs
+ * @param {number} maxNs
+ */
 function spreadOf(latency, minNs, maxNs) {
-  return spread({ count: 1, category: "Other", latency, min_ns: minNs, max_ns: maxNs });
+  return spread({ count: 1, category: "Other", latency, min_ns: minNs, max_ns: maxNs, total_ns: 0 });
 }
 
+/**
+ * @param {number} total
+ * @param {number} n
+ */
 function mean(total, n) {
   const value = ratio(total, n);
   return Number.isInteger(value) ? count(value) : number(value);
 }
 
-function phaseTable() {
+/** @param {Phase[]} phases */
+function phaseTable(phases) {
+  /**
+   * @param {Percentile} key
+   * @returns {(phase: Phase) => Content}
+   */
   const us = (key) => (each) => time(1e3 * each.durations[key]);
-  const columns = [
+  /** @type {Column<Phase>[]} */
+  const columns = present([
     { label: "phase", text: true, cell: (each) => each.phase },
     { label: "steps", cell: (each) => count(each.count) },
     { label: "avg", cell: (each) => time(ratio(each.total_ns, each.count)) },
@@ -1036,18 +1274,26 @@ function phaseTable() {
       label: "% of drafted accepted",
       cell: (each) => (each.drafted_tokens === 0 ? NONE : percent(100 * ratio(each.accepted_tokens, each.drafted_tokens))),
     },
-  ].filter(Boolean);
+  ]);
   return table("Steps by phase", columns, phases).element;
 }
 
-function waitTable() {
-  const rows = WAITS.map(([label, key]) => ({ label, latency: profile.steps[key] })).filter(({ latency }) => valuesOf(latency) > 0);
+/** @param {Steps} steps */
+function waitTable(steps) {
+  const rows = WAITS.map(([label, key]) => ({ label, latency: steps[key] })).filter(({ latency }) => valuesOf(latency) > 0);
   if (rows.length === 0) {
     return "";
   }
+  /**
+   * @param {Percentile} key
+   * @returns {(wait: Wait) => Content}
+   */
   const at = (key) => (row) => time(1e3 * row.latency[key]);
+  /** @param {Latency} latency */
   const first = ({ buckets }) => lowestNs(buckets[0][0]);
+  /** @param {Latency} latency */
   const last = ({ buckets }) => lowestNs(buckets[buckets.length - 1][0] + 1);
+  /** @type {Column<Wait>[]} */
   const columns = [
     { label: "what a user waits for", text: true, cell: (row) => row.label },
     { label: "of", cell: (row) => count(valuesOf(row.latency)) },
@@ -1060,31 +1306,46 @@ function waitTable() {
   return table("Waits", columns, rows).element;
 }
 
-/** The steps of a phase that the profile keeps, as objects, by their beginning. */
-function keptSteps(phase) {
-  const { kept, kept_columns: columns } = profile.steps;
+/**
+ * The steps of a phase that the profile keeps, as objects, by their beginning.
+ *
+ * @param {Steps} steps
+ * @param {string} phase
+ */
+function keptSteps(steps, phase) {
+  const { kept, kept_columns: columns } = steps;
   return kept
-    .map((values) => Object.fromEntries(values.map((value, i) => [columns[i], value])))
+    .map((values) => /** @type {KeptStep} */ (Object.fromEntries(values.map((value, i) => [columns[i], value]))))
     .filter((step) => step.phase === phase);
 }
 
-/** What a step's duration is divided into: brick time by category, less where that is more, and the rest. */
+/**
+ * What a step's duration is divided into: brick time by category, less where that is more, and the rest.
+ *
+ * @param {KeptStep} step
+ */
 function partsOf(step) {
-  const known = profile.categories.map(({ name }) => ({ name, ns: step[name] || 0 })).filter(({ ns }) => ns > 0);
+  const known = profile.categories.map(({ name }) => ({ name, ns: Number(step[name] || 0) })).filter(({ ns }) => ns > 0);
   const all = sum(known, ({ ns }) => ns);
   const scale = Math.min(1, ratio(step.duration_ns, all));
   return known.map(({ name, ns }) => ({ name, ns, heightNs: ns * scale })).sort((a, b) => b.ns - a.ns);
 }
 
+/** @param {KeptStep} step */
 function keptText(step) {
   const parts = partsOf(step).slice(0, 4).map(({ name, ns }) => name + " " + duration(ns));
   return "step " + count(step.index) + ", " + duration(step.duration_ns) + ", KV length " + count(step.kv_length) + ", batch "
     + count(step.batch) + (parts.length === 0 ? "" : ": " + parts.join(", "));
 }
 
-/** Steps of a phase over time, each a bar as high as it was long. */
-function stepChart({ phase, count: all }) {
-  const kept = keptSteps(phase);
+/**
+ * Steps of a phase over time, each a bar as high as it was long.
+ *
+ * @param {Steps} steps
+ * @param {Phase} phase
+ */
+function stepChart(steps, { phase, count: all }) {
+  const kept = keptSteps(steps, phase);
   if (kept.length < 2) {
     return [];
   }
@@ -1093,9 +1354,10 @@ function stepChart({ phase, count: all }) {
   const startNs = kept[0].started_at_unix_ns;
   const last = kept[kept.length - 1];
   const spanNs = Math.max(1, last.started_at_unix_ns + last.duration_ns - startNs);
-  const longestNs = Math.max(...kept.map((step) => step.duration_ns));
+  /** @param {number} ns */
   const x = (ns) => left + (width * ns) / spanNs;
-  const slowest = kept.find((step) => step.duration_ns === longestNs);
+  const slowest = kept.reduce((a, b) => (b.duration_ns > a.duration_ns ? b : a));
+  const longestNs = slowest.duration_ns;
   const summary = "Durations of " + plural(kept.length, phase + " step", phase + " steps") + " over " + duration(spanNs) + ". Slowest: " + keptText(slowest);
   const picture = svg("svg", {
     width: left + width + 20,
@@ -1104,6 +1366,8 @@ function stepChart({ phase, count: all }) {
     role: "img",
     "aria-label": summary,
   });
+  /** @type {Map<EventTarget | null, KeptStep>} */
+  const stepOf = new Map();
   const everyNs = roundUp(longestNs / 3);
   for (let ns = 0; ns <= longestNs; ns += everyNs) {
     const y = bottom - (height * ns) / longestNs;
@@ -1127,12 +1391,13 @@ function stepChart({ phase, count: all }) {
     const top = bottom - (height * each.duration_ns) / longestNs;
     // The rest is not in bricks, or it is not known what it was.
     bar.append(svg("rect", { class: "rest", x: from.toFixed(1), y: top.toFixed(1), width: wide.toFixed(1), height: Math.max(1, y - top).toFixed(1) }));
-    [...bar.children].forEach((part) => (part.step = each));
+    [...bar.children].forEach((part) => stepOf.set(part, each));
     picture.append(bar);
   }
   const readout = html("p", { class: "quiet readout" }, NARROW);
   picture.addEventListener("pointermove", ({ target }) => {
-    readout.textContent = target.step === undefined ? NARROW : keptText(target.step);
+    const step = stepOf.get(target);
+    readout.textContent = step === undefined ? NARROW : keptText(step);
   });
   const sample = kept.length < all ? ", " + count(kept.length) + " of " + count(all) + ": a uniform sample, and the slowest" : "";
   return [
@@ -1142,21 +1407,27 @@ function stepChart({ phase, count: all }) {
   ];
 }
 
-/** Brick time of the median and the slowest step of a phase by category; where there is a timeline, that shows more. */
-function stepBars({ phase, durations }) {
+/**
+ * Brick time of the median and the slowest step of a phase by category; where there is a timeline, that shows more.
+ *
+ * @param {Steps} steps
+ * @param {Phase} phase
+ */
+function stepBars(steps, { phase, durations }) {
   if (timeline !== undefined && timeline.shown.some((shown) => shown.phase === phase)) {
     return [];
   }
-  const kept = keptSteps(phase).filter((each) => partsOf(each).length > 0).sort((a, b) => a.duration_ns - b.duration_ns);
+  const kept = keptSteps(steps, phase).filter((each) => partsOf(each).length > 0).sort((a, b) => a.duration_ns - b.duration_ns);
   if (kept.length < 2) {
     return [];
   }
+  /** @param {KeptStep} each */
   const distance = (each) => Math.abs(each.duration_ns - 1e3 * durations.p50_us);
   const median = kept.reduce((best, each) => (distance(each) < distance(best) ? each : best));
   const slowest = kept[kept.length - 1];
   return [
     html("h3", {}, "The median and the slowest " + stepName(phase) + " by category"),
-    bars([["median", median], ["slowest", slowest]].map(([what, each]) => ({
+    bars([{ what: "median", each: median }, { what: "slowest", each: slowest }].map(({ what, each }) => ({
       label: what,
       total: duration(each.duration_ns),
       text: "The " + what + ": " + keptText(each),
@@ -1170,13 +1441,16 @@ function stepBars({ phase, durations }) {
 }
 
 function stepsSection() {
-  const recorded = phases.length === 0 ? [] : [phaseTable(), waitTable(), ...phases.flatMap((each) => [...stepChart(each), ...stepBars(each)])];
+  const recorded = stepsOf === undefined || phases.length === 0
+    ? []
+    : [phaseTable(phases), waitTable(stepsOf), ...phases.flatMap((each) => [...stepChart(stepsOf, each), ...stepBars(stepsOf, each)])];
   const content = [...recorded, ...shownSteps()];
   return content.length === 0 ? "" : section("Steps", "", ...content);
 }
 
 // ---- the distance to the roof ----
 
+/** @type {Record<Bound | "tile", string>} */
 const BOUNDS = {
   memory: "M-4.5 0A4.5 4.5 0 1 0 4.5 0A4.5 4.5 0 1 0 -4.5 0Z",
   compute: "M-4 -4H4V4H-4Z",
@@ -1184,40 +1458,64 @@ const BOUNDS = {
   tile: "M0 -5L5 0L0 5L-5 0Z",
 };
 
+/**
+ * @param {Bound | "tile"} bound
+ * @param {number} x
+ * @param {number} y
+ * @param {string} category
+ */
 function boundMark(bound, x, y, category) {
   const mark = svg("path", { class: "shape", d: BOUNDS[bound], transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
   mark.style.setProperty("--colour", colour(category));
   return mark;
 }
 
-/** Tiles have a rate as well, of the threads that worked on them one by one. */
+/**
+ * Tiles have a rate as well, of the threads that worked on them one by one.
+ *
+ * @returns {RoofPoint[]}
+ */
 function tilePoints() {
   return profile.tiles
     .filter((tile) => tile.gflops > 0 && tile.arithmetic_intensity > 0)
     .map((tile) => ({ name: tile.level + " tiles", bound: "tile", x: tile.arithmetic_intensity, y: tile.gflops, category: "Other" }));
 }
 
-function brickPoints() {
+/**
+ * @param {Roofline} roofline
+ * @returns {RoofPoint[]}
+ */
+function brickPoints(roofline) {
   const categories = new Map(bricks.map((brick) => [brick.name, brick.category]));
-  return roofline.bricks
-    .filter((brick) => brick.gflops > 0 && brick.arithmetic_intensity > 0)
-    .map((brick) => ({
-      name: (brick.above_roof ? "! " : "") + shortened(brick.name),
-      bound: brick.bound,
-      x: brick.arithmetic_intensity,
-      y: brick.gflops,
-      category: categories.get(brick.name),
-      said: roofPart(brick),
-    }));
+  return roofline.bricks.flatMap((brick) => {
+    const intensity = brick.arithmetic_intensity ?? 0;
+    return brick.gflops > 0 && intensity > 0
+      ? [{
+          name: (brick.above_roof ? "! " : "") + shortened(brick.name),
+          bound: brick.bound,
+          x: intensity,
+          y: brick.gflops,
+          category: categories.get(brick.name) ?? "Other",
+          said: roofPart(brick),
+        }]
+      : [];
+  });
 }
 
+/** @param {{ distance: number, bound: Bound }} each */
 function roofPart(each) {
   return percent(100 * (1 - each.distance)) + "\u00a0% of its roof, " + each.bound;
 }
 
-/** The bandwidths that a brick has as its roof, and those of named levels; each once, the highest first. */
-function roofs() {
+/**
+ * The bandwidths that a brick has as its roof, and those of named levels; each once, the highest first.
+ *
+ * @param {Roofline} roofline
+ * @returns {Roof[]}
+ */
+function roofs(roofline) {
   const used = new Set(roofline.bricks.map((brick) => brick.bandwidth_gbps));
+  /** @type {Map<number, string>} */
   const lines = new Map();
   roofline.bandwidths
     .filter((each) => each.level !== "" || used.has(each.gbps))
@@ -1225,6 +1523,10 @@ function roofs() {
   return [...lines].map(([gbps, level]) => ({ gbps, level })).sort((a, b) => b.gbps - a.gbps);
 }
 
+/**
+ * @param {number} from
+ * @param {number} to
+ */
 function powersOfTen(from, to) {
   const powers = [];
   for (let power = Math.ceil(Math.log10(from) - 1e-9); power <= Math.log10(to) + 1e-9; power++) {
@@ -1233,17 +1535,33 @@ function powersOfTen(from, to) {
   return powers;
 }
 
-/** Rates by intensity, both logarithmic: what is below a line is what the machine leaves. The highest line is the first. */
+/**
+ * Rates by intensity, both logarithmic: what is below a line is what the machine leaves. The highest line is the first.
+ *
+ * @param {string} name
+ * @param {number} peak
+ * @param {Roof[]} lines
+ * @param {RoofPoint[]} points
+ */
 function roofChart(name, peak, lines, points) {
   const [width, height, left, top] = [900, 380, 60, 24];
   const least = Math.min(...lines.map((line) => line.gbps));
   const xs = [...points.map((point) => point.x), peak / least];
   const ys = [...points.map((point) => point.y), peak];
+  /** @param {number[]} values */
   const low = (values) => 10 ** Math.floor(Math.log10(Math.min(...values) / 1.5));
+  /** @param {number[]} values */
   const high = (values) => 10 ** Math.ceil(Math.log10(Math.max(...values) * 1.5));
   const [x0, x1, y0, y1] = [low(xs), high(xs), low(ys), high(ys)];
+  /**
+   * @param {number} value
+   * @param {number} from
+   * @param {number} to
+   */
   const at = (value, from, to) => Math.log(value / from) / Math.log(to / from);
+  /** @param {number} value */
   const x = (value) => left + width * at(value, x0, x1);
+  /** @param {number} value */
   const y = (value) => top + height * (1 - at(value, y0, y1));
   const bottom = top + height;
   const said = points.filter((point) => point.said !== undefined).map((point) => point.name + " " + point.said);
@@ -1264,10 +1582,19 @@ function roofChart(name, peak, lines, points) {
   }
   picture.append(svg("text", { x: left + width / 2, y: bottom + 34, "text-anchor": "middle" }, "FLOP/B"));
   picture.append(svg("text", { x: 0, y: 10 }, "GFLOP/s"));
+  /** @type {Box[]} */
   const taken = [];
-  /** Puts a label where no other is: below those that are in its way. */
+  /**
+   * Puts a label where no other is: below those that are in its way.
+   *
+   * @param {string} text
+   * @param {number} atX
+   * @param {number} atY
+   * @param {Attributes} attributes
+   */
   function label(text, atX, atY, attributes) {
     const box = { x: atX, y: atY, wide: 7 * text.length };
+    /** @param {Box} other */
     const meets = (other) => Math.abs(other.y - box.y) < 13 && box.x < other.x + other.wide && other.x < box.x + box.wide;
     while (taken.some(meets)) {
       box.y += 3;
@@ -1277,7 +1604,7 @@ function roofChart(name, peak, lines, points) {
     return box.y;
   }
   picture.append(svg("line", { class: "roof", x1: x(Math.max(x0, peak / lines[0].gbps)).toFixed(1), x2: left + width, y1: y(peak).toFixed(1), y2: y(peak).toFixed(1) }));
-  label(number(peak) + " GFLOP/s", left + width + 8, y(peak));
+  label(number(peak) + " GFLOP/s", left + width + 8, y(peak), {});
   const slope = -(180 / Math.PI) * Math.atan2(height * Math.log(x1 / x0), width * Math.log(y1 / y0));
   for (const { gbps, level } of lines) {
     const from = Math.max(x0, y0 / gbps);
@@ -1302,11 +1629,15 @@ function rooflineSection() {
   if (roofline === undefined) {
     return "";
   }
-  const used = [...brickPoints(), ...tilePoints()];
+  const used = [...brickPoints(roofline), ...tilePoints()];
   const categories = new Map(bricks.map((brick) => [brick.name, brick.category]));
+  /** @param {RooflineBrick} brick */
   const part = (brick) => 1 - brick.distance;
-  const rateCell = (value) => (value > 0 ? number(value) : NONE);
+  /** @param {number | undefined} value */
+  const rateCell = (value) => (value !== undefined && value > 0 ? number(value) : NONE);
+  /** @param {RooflineBrick} brick */
   const level = (brick) => (roofline.bandwidths.find((each) => each.gbps === brick.bandwidth_gbps) || { level: "" }).level;
+  /** @type {Column<RooflineBrick>[]} */
   const columns = [
     { label: "brick", text: true, value: (brick) => brick.name, cell: (brick) => named(brick.name) },
     { label: "bound by", text: true, value: (brick) => brick.bound, cell: (brick) => [symbolOf(brick.bound), brick.bound] },
@@ -1316,7 +1647,7 @@ function rooflineSection() {
     {
       label: "% of roof",
       value: part,
-      cell: (brick) => [share(brick.roof_ns, brick.counted_ns, Math.max(brick.counted_ns, brick.roof_ns), categories.get(brick.name)), brick.above_roof ? " !" : ""],
+      cell: (brick) => [share(brick.roof_ns, brick.counted_ns, Math.max(brick.counted_ns, brick.roof_ns), categories.get(brick.name) ?? "Other"), brick.above_roof ? " !" : ""],
     },
     {
       label: "roof",
@@ -1326,12 +1657,12 @@ function rooflineSection() {
     },
     { label: "GFLOP/s", value: (brick) => brick.gflops, cell: (brick) => rateCell(brick.gflops) },
     { label: "GB/s", value: (brick) => brick.gbps, cell: (brick) => rateCell(brick.gbps) },
-    { label: "FLOP/B", value: (brick) => brick.arithmetic_intensity || 0, cell: (brick) => rateCell(brick.arithmetic_intensity || 0) },
+    { label: "FLOP/B", value: (brick) => brick.arithmetic_intensity || 0, cell: (brick) => rateCell(brick.arithmetic_intensity) },
   ];
   return section(
     "Distance to the roof",
     note(known(roofline.cpu, plural(roofline.threads, "thread", "threads") + " on one brick", "measured " + moment(roofline.measured_at))),
-    used.length === 0 ? "" : [legend(used), roofChart("Roofline", roofline.peak_gflops, roofs(), used)],
+    used.length === 0 ? "" : [legend(used), roofChart("Roofline", roofline.peak_gflops, roofs(roofline), used)],
     roofline.bricks.length === 0
       ? html("p", {}, "No brick has known work: recordWork, or a WorkModel, states it.")
       : table("Distance to the roof", columns, roofline.bricks).element,
@@ -1341,6 +1672,7 @@ function rooflineSection() {
   );
 }
 
+/** @param {RoofPoint[]} points */
 function legend(points) {
   const kinds = [...new Set(points.map((point) => point.bound))];
   return html(
@@ -1368,11 +1700,18 @@ function kernelRoofSection() {
     category: "Other",
     said: roofPart(kernel),
   }));
+  /**
+   * @param {string} label
+   * @param {"distance" | "most_distance" | "least_distance"} key
+   * @param {(kernel: RooflineKernel) => string} mark
+   * @returns {Column<RooflineKernel>}
+   */
   const part = (label, key, mark = () => "") => ({
     label,
     value: (kernel) => 1 - kernel[key],
     cell: (kernel) => percent(100 * (1 - kernel[key])) + mark(kernel),
   });
+  /** @type {Column<RooflineKernel>[]} */
   const columns = [
     { label: "kernel", text: true, value: (kernel) => kernel.name, cell: (kernel) => named(kernel.name) },
     { label: "launches", value: (kernel) => kernel.count, cell: (kernel) => count(kernel.count) },
@@ -1397,6 +1736,7 @@ function kernelRoofSection() {
   );
 }
 
+/** @param {Bound | "tile"} bound */
 function symbolOf(bound) {
   return svg("svg", { class: "symbol", width: 16, height: 12, viewBox: "-7 -6 16 12", "aria-hidden": "true" }, boundMark(bound, 0, 0, "Other"));
 }
@@ -1408,7 +1748,9 @@ function kernelSection() {
   }
   const total = sum(kernels, (kernel) => kernel.total_ns);
   const dispatches = sum(kernels, (kernel) => kernel.count);
+  /** @param {Kernel} kernel */
   const average = (kernel) => ratio(kernel.total_ns, kernel.count);
+  /** @type {Column<Kernel>[]} */
   const columns = [
     { label: "kernel", text: true, value: (kernel) => kernel.name, cell: (kernel) => named(kernel.name), total: "all kernels" },
     { label: "backend", text: true, value: (kernel) => kernel.backend, cell: (kernel) => kernel.backend, total: "" },

@@ -520,8 +520,8 @@ class AgentIT {
     @CsvSource(
             delimiter = '|',
             value = {
-                "rules=bricks.yaml,port=web     | not started: java.lang.IllegalArgumentException: port=web is no whole number from 0 to 65535",
-                "rules=bricks.yaml,port=65536   | port=65536 is no whole number from 0 to 65535",
+                "rules=bricks.yaml,port=web     | not started: java.lang.IllegalArgumentException: port=web is not a whole number from 0 to 65535",
+                "rules=bricks.yaml,port=65536   | port=65536 is not a whole number from 0 to 65535",
                 "rules=other.yaml,ab=1          | ab= compares steps, and there is no step: in other.yaml",
                 "''                | not started: java.lang.IllegalArgumentException: the option rules=FILE is missing",
                 "rule=bricks.yaml  | there is no option 'rule'; there are rules,",
@@ -586,7 +586,8 @@ class AgentIT {
             assertThat(recorded("live.json")).contains("QkvProjection=15/120");
             Files.writeString(folder.resolve("end"), "");
             ProcessResult result = running.result();
-            assertThat(result.err()).contains("the profile up to now is in ", "an agent runs here already");
+            assertThat(result.err())
+                    .contains("the profile up to now is in ", "an agent is already running in this JVM");
         }
         assertThat(recorded("run.json")).contains("QkvProjection=15/120");
     }

@@ -178,7 +178,7 @@ class Llama3RulesIT {
         long firstUs = Long.parseLong(result.out().strip());
         assertThat(steps.timeToFirstToken().percentileNs(50) / 1_000).isBetween(65_000L, firstUs * 11 / 10);
         double tokens = profile.facts().tokensPerSec().orElseThrow() * (prefill.totalNs() + decode.totalNs()) / 1e9;
-        assertThat(tokens).as("by the wall time, which the steps nearly fill").isBetween(3.0, 4.001);
+        assertThat(tokens).as("by the wall time, which the steps nearly fill").isBetween(2.0, 4.001);
     }
 
     /** Parts of a prompt without logits end in the last layer, after its keys and values. */

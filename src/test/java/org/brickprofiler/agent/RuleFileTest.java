@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import org.brickprofiler.agent.Rule.Anchor;
-import org.brickprofiler.agent.Rule.Call;
-import org.brickprofiler.agent.Rule.Kind;
+import org.brickprofiler.agent.WeaveRule.Anchor;
+import org.brickprofiler.agent.WeaveRule.Call;
+import org.brickprofiler.agent.WeaveRule.Kind;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,17 +41,17 @@ class RuleFileTest {
                 """);
         assertThat(rules.warmupSteps()).isEqualTo(3);
         assertThat(rules.rules())
-                .extracting(Rule::kind)
+                .extracting(WeaveRule::kind)
                 .containsExactly(Kind.STEP, Kind.LAYER, Kind.TASK, Kind.BRICK, Kind.BRICK);
-        assertThat(rules.rules()).extracting(Rule::line).containsExactly(2, 3, 4, 6, 12);
+        assertThat(rules.rules()).extracting(WeaveRule::line).containsExactly(2, 3, 4, 6, 12);
         assertThat(rules.rules().get(0).kvLength()).hasToString("position");
         assertThat(rules.rules().get(1).target()).hasToString("a.B$C.layer");
-        Rule span = rules.rules().get(3);
+        WeaveRule span = rules.rules().get(3);
         assertThat(span.target()).hasToString("a.B.forward(State, int[]), the lambda for run 2");
         assertThat(span.from()).isEqualTo(new Anchor(Anchor.Place.AFTER, new Call("Math", "max", 1)));
         assertThat(span.to()).hasToString("before soft");
         assertThat(span.elements().path()).containsExactly("this", "config", "dim");
-        Rule call = rules.rules().get(4);
+        WeaveRule call = rules.rules().get(4);
         assertThat(call.target().parameters()).isEmpty();
         assertThat(call.from() + " " + call.to()).isEqualTo("before f 2 after f 2");
         assertThat(call.elements().constant()).isEqualTo(4);
@@ -129,23 +129,23 @@ class RuleFileTest {
                 "bricks: [{in: a.B.c, brick: QKV_PROJEKTION}]       | x:1: there is no brick 'QKV_PROJEKTION'; the closest that exist: QKV_PROJECTION,",
                 "bricks: [{in: a.B.c, brick: x, category: Atention}] | x:1: there is no category 'Atention'; the closest that exist: Attention,",
                 "bricks: [{in: a.B.c, brick: RMS_NORM, category: FFN}] | x:1: the brick RMS_NORM is of the category Norm",
-                "bricks: [{in: c, brick: RMS_NORM}]                 | x:1: 'c' is no method: write package.Class.method",
-                "bricks: [{in: a.B.c(int, brick: RMS_NORM}]         | x:1: 'a.B.c(int' is no method",
+                "bricks: [{in: c, brick: RMS_NORM}]                 | x:1: 'c' is not a method: write package.Class.method",
+                "bricks: [{in: a.B.c(int, brick: RMS_NORM}]         | x:1: 'a.B.c(int' is not a method",
                 "bricks: [{in: a.B.c, call: f 0, brick: RMS_NORM}]  | x:1: 'f 0': calls are counted from 1",
-                "bricks: [{in: a.B.c, call: f g h, brick: RMS_NORM}] | x:1: 'f g h' is no call: write NAME or NAME N",
-                "bricks: [{in: a.B.c, call: f, to: exit, brick: RMS_NORM}] | x:1: call: stands for from: and to:",
-                "bricks: [{in: a.B.c, from: exit, brick: RMS_NORM}] | x:1: 'exit' is no such place: write entry, before NAME N",
-                "bricks: [{in: a.B.c, to: entry, brick: RMS_NORM}]  | x:1: 'entry' is no such place: write exit,",
-                "bricks: [{in: a.B.c, brick: RMS_NORM, elements: -1}] | x:1: '-1' is no number of elements",
-                "bricks: [{in: a.B.c, brick: RMS_NORM, elements: 7x}] | x:1: '7x' is no number of elements",
+                "bricks: [{in: a.B.c, call: f g h, brick: RMS_NORM}] | x:1: 'f g h' is not a call: write NAME or NAME N",
+                "bricks: [{in: a.B.c, call: f, to: exit, brick: RMS_NORM}] | x:1: call: replaces from: and to:",
+                "bricks: [{in: a.B.c, from: exit, brick: RMS_NORM}] | x:1: 'exit' is not a place in a method: write entry, before NAME N",
+                "bricks: [{in: a.B.c, to: entry, brick: RMS_NORM}]  | x:1: 'entry' is not a place in a method: write exit,",
+                "bricks: [{in: a.B.c, brick: RMS_NORM, elements: -1}] | x:1: '-1' is not a number of elements",
+                "bricks: [{in: a.B.c, brick: RMS_NORM, elements: 7x}] | x:1: '7x' is not a number of elements",
                 "bricks: [{in: a.B.c, brik: RMS_NORM}]              | x:1: there is no 'brik:' here; the closest that exist: brick,",
                 "bricks: [{in: a.B.c, in: a.B.d, brick: RMS_NORM}]  | x:1: ",
-                "bricks: {in: a.B.c}                                | x:1: here belongs a list",
-                "bricks: [a]                                        | x:1: here belong lines of the form key: value",
-                "bricks: [{in: {a: b}, brick: RMS_NORM}]            | x:1: here belongs a single value",
+                "bricks: {in: a.B.c}                                | x:1: expected a list",
+                "bricks: [a]                                        | x:1: expected lines of the form key: value",
+                "bricks: [{in: {a: b}, brick: RMS_NORM}]            | x:1: expected a single value",
                 "bricks: [{in: [], brick: RMS_NORM}]                | x:1: in: is missing",
                 "step: {in: a.B.c, prompt: yes}                     | x:1: 'yes' is neither true nor false",
-                "step: {in: a.B.c, warmup: some}                    | x:1: 'some' is no number of steps",
+                "step: {in: a.B.c, warmup: some}                    | x:1: 'some' is not a number of steps",
                 "steps: {in: a.B.c}                                 | x:1: there is no 'steps:' here; the closest that exist: step,",
                 "bricks: []                                         | x:1: there are no rules in it",
                 "bricks: [                                          | x:",
@@ -162,7 +162,7 @@ class RuleFileTest {
     void readsTheRulesThatComeWithIt(String engine) throws IOException {
         RuleFile.Rules rules =
                 RuleFile.read(Path.of("src", "agent", "resources", "org", "brickprofiler", "agent", engine + ".yaml"));
-        assertThat(rules.rules()).extracting(Rule::kind).contains(Kind.STEP, Kind.LAYER, Kind.TASK, Kind.BRICK);
+        assertThat(rules.rules()).extracting(WeaveRule::kind).contains(Kind.STEP, Kind.LAYER, Kind.TASK, Kind.BRICK);
     }
 
     @Test

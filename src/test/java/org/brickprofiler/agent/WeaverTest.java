@@ -114,8 +114,8 @@ class WeaverTest {
                 .isNull();
         assertThat(Woven.messages(Woven.result(Engine.class, "annotated: [org.brickprofiler.agent]\n")))
                 .containsExactly(
-                        "1: org.brickprofiler.agent.Engine.sample(): '1 or 2' is no number of elements: write a number, or "
-                                + "a parameter or this, and what of it");
+                        "1: org.brickprofiler.agent.Engine.sample(): '1 or 2' is not a number of elements: write a number, "
+                                + "or a path that begins with a parameter or this");
     }
 
     @Spec("22.2")
@@ -192,12 +192,12 @@ class WeaverTest {
                 "forward      | call: product 4    | forward calls product at 3 places, and not at 4",
                 "forward      | lambda: product 1  | forward makes no lambda before it calls product 1",
                 "forward      | elements: toks     | forward has no parameter 'toks'; the closest that exist: tokens, layers",
-                "forward      | elements: tokens   | 'tokens' is no whole number, but of the type int[]",
+                "forward      | elements: tokens   | 'tokens' is not a whole number but has the type int[]",
                 "forward      | elements: this.dm  | Engine has no field 'dm'; the closest that exist: dim,",
                 "product      | elements: this.dim | there is no 'this' in the static method product",
                 "forward      | elements: call.arg0  | 'call.arg0' is known only where a span begins before a call: from: before NAME",
                 "generate     | {call: evaluate 1, elements: call.arg5} | evaluate 1 takes 5 arguments: there is no call.arg5",
-                "generate     | {call: evaluate 1, elements: call.arg4} | 'call.arg4' is no whole number, but of the type boolean",
+                "generate     | {call: evaluate 1, elements: call.arg4} | 'call.arg4' is not a whole number but has the type boolean",
                 "size         | elements: other.colums() | Shape has no method 'colums()'; the closest that exist: columns",
             })
     void saysWhatARuleDoesNotFind(String method, String line, String message) throws Exception {
@@ -382,7 +382,7 @@ class WeaverTest {
                 .asString()
                 .startsWith("3: the span from ")
                 .endsWith(" of forward would count twice: the rule of line 2 has it already");
-        assertThat(result.applied()).extracting(Rule::line).containsExactly(2);
+        assertThat(result.applied()).extracting(WeaveRule::line).containsExactly(2);
         call(Woven.load(Engine.class, "bricks:\n" + in + first + "}\n"), "forward", new int[1], 1);
         assertThat(Woven.recorded()).isEqualTo("{RmsNorm=" + counted + "/" + counted + "}");
     }
@@ -431,6 +431,70 @@ class WeaverTest {
                 .isEqualTo(36);
         assertThat(steps.timeToFirstToken().count()).isEqualTo(1);
         assertThat(said).isEmpty();
+    }
+
+    /** Nobody can tell whether the tokens at the first positions were a prompt's or generated. */
+    @Spec("22.15")
+    @ParameterizedTest
+    @CsvSource({"0, 1, true", "0, 3, true", "3, 1, false", "1, 1, false"})
+    void aSequenceWithoutAPromptIsNamed(int promptSteps, int sequences, boolean isNamed) {
+        Recorder.Steps steps = new Recorder.Steps(0, () -> {}, null);
+        Recorder recorder = new Recorder(BrickProfiler.enabled(), steps, new Losses(message -> {}), message -> {});
+        for (int sequence = 0; sequence < sequences; sequence++) {
+            long prompt = recorder.startPrompt(promptSteps, 0);
+            for (int position = 0; position < 6; position++) {
+                recorder.endStep(recorder.startStep(1, position, 1, false));
+            }
+            recorder.endPrompt(prompt);
+        }
+        if (isNamed) {
+            assertThat(steps.doubtText().orElseThrow())
+                    .startsWith("no step was a prompt in " + sequences + " sequence")
+                    .contains("tokens/s is too high");
+        } else {
+            assertThat(steps.doubtText()).isEmpty();
+        }
+    }
+
+    /** Decodes the tokens of a prompt as any other token, as engines without prefill do. */
+    static final class Decoding {
+        private int forwards;
+
+        private void forward(int position) {
+            forwards += position;
+        }
+
+        /** Samples after the pass that follows the prompt. */
+        int generate(List<Integer> prompt, int count) {
+            for (int i = 0; i < prompt.size() + count; i++) {
+                forward(i);
+            }
+            return forwards;
+        }
+    }
+
+    /** Each case: how many tokens the last step of the prompt outputs, and the steps of the phases. */
+    @Spec("22.15")
+    @ParameterizedTest
+    @CsvSource({"0, 5, 2", "1, 4, 3"})
+    void stepsOfAPromptOutputNothing(int output, int prefills, int decodes) throws Exception {
+        String in = "in: " + Decoding.class.getName() + ".";
+        Class<?> woven = Woven.load(
+                Decoding.class,
+                "step:\n  " + in + "forward\n  kv: position\nprompts:\n  - " + in
+                        + "generate\n    steps: prompt.size()\n" + "    output: " + output + "\n");
+        for (int i = 0; i < 2; i++) {
+            call(woven, "generate", List.of(7, 8, 9, 10), 3);
+        }
+        call(woven, "forward", 99);
+        Steps steps = Woven.PROFILER.snapshot().steps();
+        StepStats prefill = steps.phase(StepInfo.Phase.PREFILL).orElseThrow();
+        StepStats decode = steps.phase(StepInfo.Phase.DECODE).orElseThrow();
+        assertThat(List.of(prefill.count(), prefill.prefillTokens(), prefill.outputTokens()))
+                .isEqualTo(List.of(2L * prefills, 2L * prefills, 2L));
+        assertThat(List.of(decode.count(), decode.outputTokens()))
+                .isEqualTo(List.of(2L * decodes + 1, 2L * decodes + 1));
+        assertThat(steps.timeToFirstToken().count()).isEqualTo(2);
     }
 
     /** The engine's method tolerates null, and so does the path of the rule. */
@@ -508,7 +572,7 @@ class WeaverTest {
         Weaver.Result ofJdk = weaver.weave(file, null);
         assertThat(Woven.messages(ofJdk))
                 .containsExactly(
-                        "2: Sized is a class of the JDK: steps and layers are of the engine, name one of its methods");
+                        "2: Sized is a class of the JDK: prompts, steps and layers belong to the engine, name one of its methods");
         assertThat(new String(Objects.requireNonNull(ofJdk.bytes()), StandardCharsets.ISO_8859_1))
                 .contains("bridge/JdkBridge");
         assertThat(new String(
@@ -566,7 +630,7 @@ class WeaverTest {
         Woven.PROFILER.endPass();
         assertThat(Woven.messages(Woven.result(Engine.class, "tasks:\n" + ENGINE + "either\n" + ENGINE + "unit\n")))
                 .containsExactly(
-                        "2: either takes more than one that may be a task, org.brickprofiler.agent.Engine$Task and "
+                        "2: either has several parameters that may be tasks, org.brickprofiler.agent.Engine$Task and "
                                 + "org.brickprofiler.agent.Engine$Task: name a call whose last argument is the task",
                         "3: unit takes no task: " + TASKS);
     }

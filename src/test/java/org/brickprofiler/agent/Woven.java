@@ -83,6 +83,16 @@ final class Woven {
         }
 
         @Override
+        public long startPrompt(long steps, long outputTokens) {
+            return RECORDER.startPrompt(steps, outputTokens);
+        }
+
+        @Override
+        public void endPrompt(long prompt) {
+            RECORDER.endPrompt(prompt);
+        }
+
+        @Override
         public long startStep(long tokens, long kvLength, long outputTokens, boolean isPrompt) {
             return RECORDER.startStep(tokens, kvLength, outputTokens, isPrompt);
         }

@@ -19,7 +19,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
-import org.brickprofiler.checksum.Comparison.Pair;
+import org.brickprofiler.checksum.ChecksumComparison.Pair;
 import org.brickprofiler.checksum.Divergence.Kind;
 import org.brickprofiler.testing.Spec;
 
@@ -142,7 +142,8 @@ final class ChecksumProperties {
     void anotherInterleavingIsNoDivergence(@ForAll("entries") List<ChecksumEntry> entries, @ForAll long seed) {
         ChecksumLog reference = Logs.of(entries);
 
-        Comparison comparison = Logs.of(otherInterleaving(entries, seed)).compareWith(reference, Tolerance.EXACT);
+        ChecksumComparison comparison =
+                Logs.of(otherInterleaving(entries, seed)).compareWith(reference, Tolerance.EXACT);
 
         assertThat(comparison.matches()).isTrue();
         assertThat(comparison.equalHashes()).isEqualTo(entries.size());
@@ -158,7 +159,7 @@ final class ChecksumProperties {
         ChecksumEntry after = Logs.entry(before.name(), before.layer(), before.position(), ~before.hash());
         changed.set(index, after);
 
-        Comparison comparison = Logs.of(changed).compareWith(Logs.of(entries), Tolerance.EXACT);
+        ChecksumComparison comparison = Logs.of(changed).compareWith(Logs.of(entries), Tolerance.EXACT);
 
         Divergence found = comparison.first().orElseThrow();
         assertThat(found.kind()).isEqualTo(Kind.DIFFERENT);
@@ -168,7 +169,7 @@ final class ChecksumProperties {
         assertThat(comparison.diverging()).isOne();
         assertThat(comparison.before())
                 .extracting(Pair::here)
-                .isEqualTo(changed.subList(Math.max(0, index - Comparison.NEIGHBOURS), index));
+                .isEqualTo(changed.subList(Math.max(0, index - ChecksumComparison.NEIGHBOURS), index));
     }
 
     /** The last of its place, since the ones after it would take its repeat number. */
@@ -183,15 +184,15 @@ final class ChecksumProperties {
         List<ChecksumEntry> fewer = new ArrayList<>(entries);
         ChecksumEntry gone = fewer.remove(index);
 
-        Comparison lacking = Logs.of(fewer).compareWith(Logs.of(entries), Tolerance.EXACT);
+        ChecksumComparison lacking = Logs.of(fewer).compareWith(Logs.of(entries), Tolerance.EXACT);
         assertThat(lacking.first()).map(Divergence::kind).contains(Kind.MISSING_HERE);
         assertThat(lacking.first().orElseThrow().reference()).contains(gone);
         assertThat(lacking.reference().only()).containsExactly(lacking.first().orElseThrow());
         assertThat(lacking.before())
                 .extracting(Pair::here)
-                .isEqualTo(entries.subList(Math.max(0, index - Comparison.NEIGHBOURS), index));
+                .isEqualTo(entries.subList(Math.max(0, index - ChecksumComparison.NEIGHBOURS), index));
 
-        Comparison exceeding = Logs.of(entries).compareWith(Logs.of(fewer), Tolerance.EXACT);
+        ChecksumComparison exceeding = Logs.of(entries).compareWith(Logs.of(fewer), Tolerance.EXACT);
         assertThat(exceeding.first()).map(Divergence::kind).contains(Kind.MISSING_IN_REFERENCE);
         assertThat(exceeding.first().orElseThrow().here()).contains(gone);
         assertThat(exceeding.here().only()).containsExactly(exceeding.first().orElseThrow());
@@ -202,7 +203,7 @@ final class ChecksumProperties {
     @Property(tries = 200)
     void everyEntryIsAccountedFor(
             @ForAll("entries") List<ChecksumEntry> here, @ForAll("entries") List<ChecksumEntry> reference) {
-        Comparison comparison = Logs.of(here).compareWith(Logs.of(reference), Tolerance.EXACT);
+        ChecksumComparison comparison = Logs.of(here).compareWith(Logs.of(reference), Tolerance.EXACT);
 
         assertThat(comparison.compared() + comparison.here().only().size()).isEqualTo(here.size());
         assertThat(comparison.compared() + comparison.reference().only().size()).isEqualTo(reference.size());

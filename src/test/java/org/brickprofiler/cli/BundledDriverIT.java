@@ -39,12 +39,13 @@ class BundledDriverIT {
         temporary = Files.createDirectory(folder.resolve("temporary"));
     }
 
-    /** Without a path to native libraries. */
+    /** Without a path to native libraries, and without the machine's OpenCL drivers: PoCL has a cache of its own. */
     private ChildProcess brick(String... arguments) {
         return ChildProcess.jar(JAR)
                 .jvmOptions(List.of("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Djava.io.tmpdir=" + temporary))
                 .environment(Map.of(
                         "XDG_CACHE_HOME", cache.toString(),
+                        "OCL_ICD_VENDORS", folder.resolve("no drivers").toString(),
                         "LD_LIBRARY_PATH",
                                 SimulatedCuda.DRIVER.build().resolveSibling("").toString()))
                 .arguments(List.of(arguments));

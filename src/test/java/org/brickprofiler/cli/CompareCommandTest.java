@@ -342,13 +342,13 @@ class CompareCommandTest {
         Path empty = Files.createDirectory(folder.resolve("empty"));
         Path copy = Files.copy(before.resolve("1.json"), folder.resolve("copy.json"));
 
-        Cli.run("compare", before).assertRefused("there is no second side: its runs come after --");
+        Cli.run("compare", before).assertRefused("the second side is missing: write its runs after --");
         Cli.run("compare", "--", after).assertRefused("BEFORE");
         Cli.run("compare", before, "--", empty).assertRefused("cannot read " + empty + ": it holds no run");
         Cli.run("compare", before, "--", empty + "/*.json").assertRefused("it holds no run");
         Cli.run("compare", before, "--", folder.resolve("none")).assertRefused("none: it does not exist");
         Cli.run("compare", before, "--", copy)
-                .assertRefused(copy + " holds the same run as " + before.resolve("1.json"));
+                .assertRefused(copy + " contains the same run as " + before.resolve("1.json"));
         Cli.run("compare", before, "--", after, "--floor", "-1").assertRefused("--floor -1.0 is not within 0 to 100");
         Cli.run("compare", before, "--", after, "--fail-on-regression", "x").assertRefused("--fail-on-regression");
         Cli.run("compare", before, "--", after, "--json", "--html", "a.html").assertRefused("mutually exclusive");

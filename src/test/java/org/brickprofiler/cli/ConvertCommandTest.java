@@ -130,8 +130,7 @@ class ConvertCommandTest {
         assertThat(convert.out()).isEmpty();
         assertThat(convert.err())
                 .hasLineCount(1)
-                .startsWith(
-                        "brick: " + out + " is not all that " + TRACE + " is: 2,671 arguments left out (External id")
+                .startsWith("brick: " + out + " lacks parts of " + TRACE + ": 2,671 arguments left out (External id")
                 .contains("192 flows without two ends left out");
         assertThat(TraceReader.profile(out).eventsCounted())
                 .isEqualTo(TraceReader.profile(TRACE).eventsCounted())
@@ -184,7 +183,7 @@ class ConvertCommandTest {
 
         Cli convert = Cli.run("convert", in, out);
         assertThat(convert.exitCode()).isEqualTo(1);
-        assertThat(convert.err()).isEqualTo("brick: " + in + " holds no event that a timeline could show\n");
+        assertThat(convert.err()).isEqualTo("brick: " + in + " contains no event for a timeline\n");
         assertThat(out).isNotEmptyFile();
     }
 

@@ -169,6 +169,6 @@ final class FleetCommandTest {
         assertThat(text.out()).contains("RmsNorm", "too few runs");
         assertThat(json.out()).contains("\"" + pack + ", =r\"");
         assertThat(Cli.run("fleet", "compare", pack).err())
-                .contains("there is no second side: its packs come after --");
+                .contains("the second side is missing: write its packs after --");
     }
 }

@@ -123,8 +123,16 @@ class LibraryJarIT {
                 .map(ModuleDescriptor.Exports::source)
                 .toList();
         assertThat(exported)
-                .contains("org.brickprofiler", "org.brickprofiler.report", "org.brickprofiler.trace.read")
+                .contains("org.brickprofiler", "org.brickprofiler.report", "org.brickprofiler.trace.write")
                 .noneMatch(name -> name.contains("internal"));
         assertThat(found.descriptor().isAutomatic()).isFalse();
+        assertThat(found.descriptor().packages())
+                .as("packages of the library's jar")
+                .doesNotContain(
+                        "org.brickprofiler.agent",
+                        "org.brickprofiler.cli",
+                        "org.brickprofiler.demo",
+                        "org.brickprofiler.fleet",
+                        "org.brickprofiler.trace.read");
     }
 }

@@ -8,6 +8,9 @@ import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import org.brickprofiler.Environment;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.RooflineReport;
 import org.brickprofiler.roofline.MachineRoof;
@@ -16,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** A run of the demonstration below the roof of the machine that runs the tests. */
+/** A run of the demonstration below a roof. */
 final class RooflineCommandTest {
 
     @TempDir
@@ -27,7 +30,7 @@ final class RooflineCommandTest {
     void setsAProfileBelowTheRoof() throws IOException {
         Path roof = folder.resolve("roof.json");
         Path run = folder.resolve("run.json");
-        RooflineReport.write(MachineRoof.measure(0), roof);
+        RooflineReport.write(roof(1_000), roof);
         String tiny =
                 "demo --layers 1 --dim 16 --heads 2 --kv-heads 1 --ffn 32 --vocab 50 --tokens 3 --threads 1 --check-roof --json ";
         assertThat(Cli.run((Object[]) (tiny + run).split(" ")).exitCode()).isZero();
@@ -40,9 +43,19 @@ final class RooflineCommandTest {
                 .doesNotContain("Above the roof", "Without known work");
         assertThat(Cli.run("report", run, "--roofline", roof, "--json").out())
                 .contains("\"roofline\"", "\"peak_gflops\"");
-        Cli.run("report", run, "--roofline", roof, "--csv").assertRefused("no place in a table of --csv");
+        Cli.run("report", run, "--roofline", roof, "--csv").assertRefused("cannot be combined with --csv");
         assertThat(JsonReport.read(run).facts().machine()).containsKeys("roof_gflops", "roof_read_gbps");
         assertThat(Cli.run("report", run).out()).doesNotContain("Distance to the roof");
+    }
+
+    private static MachineRoof roof(double high) {
+        MachineRoof.Rate rate = new MachineRoof.Rate(1, 1, high);
+        return new MachineRoof(
+                Environment.current(),
+                Instant.EPOCH,
+                List.of(new MachineRoof.Bandwidth("", 1, rate, rate, rate, rate)),
+                rate,
+                rate);
     }
 
     private void processors(String fields) throws IOException {
@@ -55,7 +68,7 @@ final class RooflineCommandTest {
     @Test
     void reportsABusyMachine() throws IOException {
         processors("0 0 0 0 0 0 0 0");
-        MachineRoof quiet = MachineRoof.measure(0);
+        MachineRoof quiet = roof(1);
         Path roof = folder.resolve("roof.json");
         StringWriter out = new StringWriter();
         CommandLine command = new CommandLine(new RooflineCommand(folder, bytes -> {
@@ -78,7 +91,7 @@ final class RooflineCommandTest {
         Path profile = Cli.REPORTS.resolve("full.json");
         Path roof = folder.resolve("roof.json");
 
-        Cli.run("report", profile, "--threads", "2").assertRefused("--threads 2 has a meaning with --roofline only");
+        Cli.run("report", profile, "--threads", "2").assertRefused("--threads 2 requires --roofline");
         Cli.run("report", profile, "--roofline", roof).assertRefused("roof.json");
         Files.copy(profile, roof);
         Cli.run("report", profile, "--roofline", roof).assertRefused("describes no machine");

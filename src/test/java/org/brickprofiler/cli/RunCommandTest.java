@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +21,7 @@ import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.RunningProcess;
 import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -32,6 +34,10 @@ import org.junit.jupiter.api.io.TempDir;
 class RunCommandTest {
 
     private static final int PREPARED = 40;
+    private static final List<String> SIDES = List.of("before", "after");
+
+    @TempDir
+    static Path written;
 
     @TempDir
     Path folder;
@@ -39,18 +45,36 @@ class RunCommandTest {
     private Path out;
     private Path order;
 
-    /** Profiles that commands hand out one after the other. */
-    @BeforeEach
-    void prepareProfiles() throws IOException {
-        out = folder.resolve("runs");
-        order = folder.resolve("order");
-        for (String side : List.of("before", "after")) {
-            Path prepared = Files.createDirectories(folder.resolve(side));
+    /** The profiles of both sides, written once for all tests. */
+    @BeforeAll
+    static void writeProfiles() throws IOException {
+        for (String side : SIDES) {
+            Path profiles = Files.createDirectories(written.resolve(side));
             for (int run = 0; run < PREPARED; run++) {
                 JsonReport.write(
                         CompareCommandTest.snapshot(
                                 2 * run + (side.equals("after") ? 1 : 0), side.equals("after") ? 1.06 : 1),
-                        prepared.resolve(String.format("%03d.json", run)));
+                        profiles.resolve(name(run)));
+            }
+        }
+    }
+
+    private static String name(int run) {
+        return String.format("%03d.json", run);
+    }
+
+    /** Profiles that commands hand out one after the other; {@code brick run} may change them, so they are copies. */
+    @BeforeEach
+    void prepareProfiles() throws IOException {
+        out = folder.resolve("runs");
+        order = folder.resolve("order");
+        for (String side : SIDES) {
+            Path prepared = Files.createDirectories(folder.resolve(side));
+            for (int run = 0; run < PREPARED; run++) {
+                Files.copy(
+                        written.resolve(side).resolve(name(run)),
+                        prepared.resolve(name(run)),
+                        StandardCopyOption.REPLACE_EXISTING);
             }
         }
     }
@@ -166,7 +190,7 @@ class RunCommandTest {
         String slow = command("before") + "; sleep 0.2";
         String hangs =
                 "case $BRICK_PROFILER$BRICK_PROFILER_OUT in off*) exit 0;; */.003.json) echo {} > \"$BRICK_PROFILER_OUT\"; touch '"
-                        + folder + "/hangs'; sleep 60;; *) " + command("after") + ";; esac";
+                        + folder + "/hangs'; sleep 60; true;; *) " + command("after") + ";; esac";
         Set<ProcessHandle> others = ProcessHandle.current().children().collect(Collectors.toSet());
         try (RunningProcess brick = ChildProcess.java(Brick.class)
                 .arguments(List.of("run", "--warmup", "0", "--out", out.toString(), "--before", slow, "--after", hangs))
@@ -183,7 +207,7 @@ class RunCommandTest {
                     .orElseThrow();
             assertThat(handle.destroy()).isTrue();
             ProcessResult result = brick.result();
-            assertThat(result.err()).contains("brick: stopped; this compares what was collected: brick compare ");
+            assertThat(result.err()).contains("brick: stopped; to compare the collected runs: brick compare ");
         }
         assertThat(profiles(out.resolve("after")))
                 .as("with the unfinished one, which is hidden")
@@ -195,7 +219,7 @@ class RunCommandTest {
     @Test
     void tellsWhatIsWrongInOneLine() throws IOException {
         Files.createDirectories(out.resolve("before"));
-        run().assertRefused("cannot write to " + out + ": it holds something already");
+        run().assertRefused("cannot write to " + out + ": it is not empty");
         out = folder.resolve("new");
         run("-n", "0").assertRefused("-n 0 is less than 1");
         run("--warmup", "-1").assertRefused("--warmup -1 is less than 0");
@@ -203,7 +227,7 @@ class RunCommandTest {
         Cli.run("run", "--before", "true").assertRefused("Missing required", "--after=CMD");
         Cli.run("run").assertRefused("Missing required", "--overhead=CMD");
         Cli.run("run", "--overhead", "true", "--floor", "3")
-                .assertRefused("--overhead compares nothing: the only options beside it are -n, --warmup and --out");
+                .assertRefused("--overhead runs one command: it can be combined only with -n");
         assertThat(out).doesNotExist();
     }
 
@@ -301,7 +325,7 @@ class RunCommandTest {
                 "-n",
                 "3",
                 "--limit",
-                "5",
+                "2",
                 "--out",
                 out,
                 "--before",
@@ -311,7 +335,7 @@ class RunCommandTest {
 
         assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(Duration.ofSeconds(45));
         assertThat(run.err())
-                .contains("brick: after 2 took longer than the limit of 5.00000 s and was ended; its output is in ");
+                .contains("brick: after 2 took longer than the limit of 2.00000 s and was ended; its output is in ");
         assertThat(run.out()).startsWith("3 runs before, 2 after: ");
         run("--limit", "0").assertRefused("--limit 0.0 is not above 0");
     }

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.stream.Stream;
-import org.brickprofiler.compare.Comparison.Options;
 import org.brickprofiler.compare.ComparisonStudy.Cell;
+import org.brickprofiler.compare.RunComparison.Options;
 import org.brickprofiler.compare.SimulatedRuns.Behaviour;
 import org.brickprofiler.compare.SimulatedRuns.Change;
 import org.brickprofiler.testing.Spec;

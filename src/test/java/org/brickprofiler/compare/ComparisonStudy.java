@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.brickprofiler.compare.Comparison.Kind;
-import org.brickprofiler.compare.Comparison.Options;
-import org.brickprofiler.compare.Comparison.Verdict;
+import org.brickprofiler.compare.RunComparison.Kind;
+import org.brickprofiler.compare.RunComparison.Options;
+import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.compare.SimulatedRuns.Behaviour;
 import org.brickprofiler.compare.SimulatedRuns.Change;
 import org.brickprofiler.compare.SimulatedRuns.Sides;
@@ -19,7 +19,7 @@ import org.brickprofiler.compare.SimulatedRuns.Sides;
  */
 public final class ComparisonStudy {
 
-    private static final double USUAL_FLOOR = Comparison.Options.USUAL_FLOOR_PERCENT;
+    private static final double USUAL_FLOOR = RunComparison.Options.USUAL_FLOOR_PERCENT;
 
     /** For changes of 2 %, which lie at the usual floor. */
     private static final double LOW_FLOOR = 1;
@@ -153,7 +153,7 @@ public final class ComparisonStudy {
         for (int i = 0; i < comparisons; i++) {
             long own = seed * 1_000_003 + i * 7_919L + runs * 31L + Math.round(change.slowerPercent() * 101);
             Sides sides = new SimulatedRuns(behaviour, own).sides(runs, change);
-            List<Comparison.Line> changed = sides.compare(options).lines().stream()
+            List<RunComparison.Line> changed = sides.compare(options).lines().stream()
                     .filter(line -> line.verdict() == Verdict.FASTER || line.verdict() == Verdict.SLOWER)
                     .toList();
             alarms += changed.isEmpty() ? 0 : 1;
@@ -181,11 +181,11 @@ public final class ComparisonStudy {
                 .orElseThrow();
     }
 
-    private static boolean isBrick(Comparison.Line line) {
+    private static boolean isBrick(RunComparison.Line line) {
         return line.kind() == Kind.BRICK || line.kind().isTail();
     }
 
-    private static boolean isOf(Comparison.Line line, int brick) {
+    private static boolean isOf(RunComparison.Line line, int brick) {
         return isBrick(line) && line.name().startsWith(String.format("brick %02d", brick));
     }
 }

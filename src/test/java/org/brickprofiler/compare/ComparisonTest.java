@@ -26,10 +26,10 @@ import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
-import org.brickprofiler.compare.Comparison.Kind;
-import org.brickprofiler.compare.Comparison.Line;
-import org.brickprofiler.compare.Comparison.Options;
-import org.brickprofiler.compare.Comparison.Verdict;
+import org.brickprofiler.compare.RunComparison.Kind;
+import org.brickprofiler.compare.RunComparison.Line;
+import org.brickprofiler.compare.RunComparison.Options;
+import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.compare.SimulatedRuns.Behaviour;
 import org.brickprofiler.compare.SimulatedRuns.Sides;
 import org.brickprofiler.internal.record.LatencyBuckets;
@@ -207,26 +207,26 @@ class ComparisonTest {
                 .toList();
     }
 
-    private static Comparison compare(int runs, UnaryOperator<Work> change) {
-        return Comparison.of(
+    private static RunComparison compare(int runs, UnaryOperator<Work> change) {
+        return RunComparison.of(
                 side("before", runs, UnaryOperator.identity()), side("after", runs, change), Options.defaults());
     }
 
-    private static Line line(Comparison comparison, Kind kind, String name) {
+    private static Line line(RunComparison comparison, Kind kind, String name) {
         return comparison.lines().stream()
                 .filter(line -> line.kind() == kind && line.name().startsWith(name))
                 .findFirst()
                 .orElseThrow();
     }
 
-    private static Verdict verdict(Comparison comparison, String brick) {
+    private static Verdict verdict(RunComparison comparison, String brick) {
         return line(comparison, Kind.BRICK, brick).verdict();
     }
 
     @Spec("16.7")
     @Test
     void announcedStepsAreComparedByPhase() {
-        Comparison comparison = Comparison.of(
+        RunComparison comparison = RunComparison.of(
                 side("before", 10, work -> work.announced(500, 1)),
                 side("after", 10, work -> work.announced(500, 1.1)),
                 Options.defaults());
@@ -250,7 +250,7 @@ class ComparisonTest {
     @Spec({"16.5", "16.7"})
     @Test
     void announcedStepsOfOtherKvLengthAreNotComparable() {
-        Comparison comparison = Comparison.of(
+        RunComparison comparison = RunComparison.of(
                 side("before", 10, work -> work.announced(500, 1)),
                 side("after", 10, work -> work.announced(600, 1.1)),
                 Options.defaults());
@@ -266,7 +266,7 @@ class ComparisonTest {
     @Spec("16.7")
     @Test
     void aNamedBrickIsTheStepWhereStepsWereAnnouncedToo() {
-        Comparison comparison = Comparison.of(
+        RunComparison comparison = RunComparison.of(
                 side("before", 10, work -> work.announced(500, 1)),
                 side("after", 10, work -> work.announced(500, 1.1)),
                 new Options(2, Optional.of("Sampling"), false, 1, List.of()));
@@ -279,7 +279,7 @@ class ComparisonTest {
     @Test
     void comparesNothingWithoutRuns() {
         List<Run> some = side("before", 2, UnaryOperator.identity());
-        assertThatThrownBy(() -> Comparison.of(List.of(), some, Options.defaults()))
+        assertThatThrownBy(() -> RunComparison.of(List.of(), some, Options.defaults()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("nothing to compare: 0 runs before, 2 after");
     }
@@ -288,7 +288,7 @@ class ComparisonTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3})
     void givesNumbersAndNoVerdictForFewRuns(int runs) {
-        Comparison comparison = compare(runs, work -> work.times("GateProjection", 3));
+        RunComparison comparison = compare(runs, work -> work.times("GateProjection", 3));
 
         Line gate = line(comparison, Kind.BRICK, "GateProjection");
         assertThat(gate.verdict()).isEqualTo(Verdict.TOO_FEW_RUNS);
@@ -302,7 +302,7 @@ class ComparisonTest {
     @Spec("16.1")
     @Test
     void oneRunNeverMakesAVerdictHoweverManyTheOtherSideHas() {
-        Comparison comparison = Comparison.of(
+        RunComparison comparison = RunComparison.of(
                 side("before", 40, UnaryOperator.identity()),
                 side("after", 1, work -> work.times("GateProjection", 3)),
                 Options.defaults());
@@ -313,12 +313,12 @@ class ComparisonTest {
     @Spec("16.2")
     @Test
     void findsTheBrickThatChangedAndNoOther() {
-        Comparison slower = compare(8, work -> work.times("GateProjection", 1.05));
-        Comparison faster = compare(8, work -> work.times("GateProjection", 0.9));
+        RunComparison slower = compare(8, work -> work.times("GateProjection", 1.05));
+        RunComparison faster = compare(8, work -> work.times("GateProjection", 0.9));
 
         assertThat(verdict(slower, "GateProjection")).isEqualTo(Verdict.SLOWER);
         assertThat(verdict(faster, "GateProjection")).isEqualTo(Verdict.FASTER);
-        for (Comparison comparison : List.of(slower, faster)) {
+        for (RunComparison comparison : List.of(slower, faster)) {
             assertThat(comparison.lines())
                     .filteredOn(
                             line -> line.kind() == Kind.BRICK && !line.name().equals("GateProjection"))
@@ -340,9 +340,9 @@ class ComparisonTest {
         List<Run> before = side("before", 10, UnaryOperator.identity());
         List<Run> after = side("after", 10, change);
 
-        assertThat(verdict(Comparison.of(before, after, Options.defaults()), "GateProjection"))
+        assertThat(verdict(RunComparison.of(before, after, Options.defaults()), "GateProjection"))
                 .isEqualTo(Verdict.SLOWER);
-        Comparison high = Comparison.of(before, after, Options.defaults().withFloorPercent(4));
+        RunComparison high = RunComparison.of(before, after, Options.defaults().withFloorPercent(4));
         assertThat(verdict(high, "GateProjection")).isEqualTo(Verdict.NO_DIFFERENCE);
         assertThat(high.lines())
                 .allSatisfy(
@@ -352,7 +352,7 @@ class ComparisonTest {
     @Spec("16.4")
     @Test
     void aChangeOfEverythingIsOneFindingOfTheWhole() {
-        Comparison comparison = compare(10, work -> work.all(0.9));
+        RunComparison comparison = compare(10, work -> work.all(0.9));
 
         assertThat(line(comparison, Kind.TOTAL, "").verdict()).isEqualTo(Verdict.FASTER);
         assertThat(line(comparison, Kind.STEP, "").verdict()).isEqualTo(Verdict.FASTER);
@@ -371,7 +371,7 @@ class ComparisonTest {
     @Spec("16.4")
     @Test
     void doesNotBlameWhatStayedWhileMostChanged() {
-        Comparison comparison =
+        RunComparison comparison =
                 compare(10, work -> work.all(0.8).times("RmsNorm", 1.25).times("Sampling", 1.25));
 
         Line norm = line(comparison, Kind.BRICK, "RmsNorm");
@@ -390,7 +390,7 @@ class ComparisonTest {
             work.bricks.removeIf(brick -> brick.category() == BrickCategory.FFN);
             return work;
         };
-        Comparison comparison = Comparison.of(
+        RunComparison comparison = RunComparison.of(
                 side("before", 8, few), side("after", 8, work -> few.apply(work).all(1.2)), Options.defaults());
 
         assertThat(comparison.lines())
@@ -402,7 +402,7 @@ class ComparisonTest {
     @Spec("16.5")
     @Test
     void saysWhatIsOnOneSideOnly() {
-        Comparison comparison = compare(8, work -> {
+        RunComparison comparison = compare(8, work -> {
             work.bricks.removeIf(brick -> brick.name().equals("Sampling"));
             work.bricks.add(new Brick("my kernel", BrickCategory.FFN, 400, 10_000, 1));
             if (work.run == 3) {
@@ -428,10 +428,10 @@ class ComparisonTest {
         List<Run> none = side("after", 8, work -> work.times("Sampling", 0));
         List<Run> some = side("after", 8, UnaryOperator.identity());
 
-        assertThat(line(Comparison.of(before, none, Options.defaults()), Kind.BRICK, "Sampling")
+        assertThat(line(RunComparison.of(before, none, Options.defaults()), Kind.BRICK, "Sampling")
                         .note())
                 .isEqualTo("took no time");
-        assertThat(line(Comparison.of(before, some, Options.defaults()), Kind.BRICK, "Sampling")
+        assertThat(line(RunComparison.of(before, some, Options.defaults()), Kind.BRICK, "Sampling")
                         .note())
                 .isEqualTo("took no time in some runs");
     }
@@ -441,9 +441,9 @@ class ComparisonTest {
     void aFewInterruptedSamplesMakeNoDifference() {
         // In each run another number of its 400 samples is twenty times as long: 0 to 9 % of the mean.
         UnaryOperator<Work> interrupted = work -> work.longer("DownProjection", work.run * 7 % 3, 20);
-        Comparison same =
-                Comparison.of(side("before", 10, interrupted), side("after", 10, interrupted), Options.defaults());
-        Comparison slower = Comparison.of(
+        RunComparison same =
+                RunComparison.of(side("before", 10, interrupted), side("after", 10, interrupted), Options.defaults());
+        RunComparison slower = RunComparison.of(
                 side("before", 10, interrupted),
                 side("after", 10, work -> interrupted.apply(work).times("DownProjection", 1.04)),
                 Options.defaults());
@@ -465,7 +465,7 @@ class ComparisonTest {
     @Test
     void theLongSamplesOfPromptsAreNotLeftOut() {
         // 40 of 400 samples hold two thirds of the time, and become longer.
-        Comparison comparison = Comparison.of(
+        RunComparison comparison = RunComparison.of(
                 side("before", 10, work -> work.longer("DownProjection", 40, 20)),
                 side("after", 10, work -> work.longer("DownProjection", 40, 23)),
                 Options.defaults());
@@ -474,9 +474,9 @@ class ComparisonTest {
     }
 
     /** Two thirds of the time are one brick's, of which one sample in ten takes 1.8 times as long afterwards. */
-    private static Comparison longerTail() {
+    private static RunComparison longerTail() {
         UnaryOperator<Work> dominated = work -> work.times("DownProjection", 6).longer("DownProjection", 0, 1);
-        return Comparison.of(
+        return RunComparison.of(
                 side("before", 10, dominated),
                 side("after", 10, work -> dominated.apply(work).longer("DownProjection", 41, 1.8)),
                 Options.defaults());
@@ -485,7 +485,7 @@ class ComparisonTest {
     @Spec("16.16")
     @Test
     void findsALongerTailThatTheMiddleHalfDoesNotSee() {
-        Comparison comparison = longerTail();
+        RunComparison comparison = longerTail();
 
         assertThat(verdict(comparison, "DownProjection")).isEqualTo(Verdict.NO_DIFFERENCE);
         Line p90 = line(comparison, Kind.BRICK_P90, "DownProjection, p90");
@@ -506,7 +506,7 @@ class ComparisonTest {
             work.longer = work.bricks.stream().collect(Collectors.toMap(Brick::name, brick -> Map.entry(0L, 1.0)));
             return work;
         };
-        Comparison all = Comparison.of(side("before", 10, known), side("after", 10, known), Options.defaults());
+        RunComparison all = RunComparison.of(side("before", 10, known), side("after", 10, known), Options.defaults());
         assertThat(all.lines())
                 .filteredOn(line -> line.kind() == Kind.BRICK_P90)
                 .hasSize(7);
@@ -524,7 +524,7 @@ class ComparisonTest {
                 .filteredOn(line -> line.kind().isTail())
                 .extracting(Line::verdict)
                 .containsOnly(Verdict.NO_DIFFERENCE);
-        Comparison oneSide = Comparison.of(
+        RunComparison oneSide = RunComparison.of(
                 side("before", 10, known), side("after", 10, UnaryOperator.identity()), Options.defaults());
         assertThat(oneSide.lines()).noneMatch(line -> line.kind().isTail());
     }
@@ -532,7 +532,7 @@ class ComparisonTest {
     @Spec("16.17")
     @Test
     void namesTheBricksOfAChangeThatNoLineExplains() {
-        Comparison rare = Comparison.of(
+        RunComparison rare = RunComparison.of(
                 side("before", 10, work -> work.longer("DownProjection", 0, 1)),
                 // Two samples of 400: the 99th percentile does not see them.
                 side("after", 10, work -> work.longer("DownProjection", 2, 35)),
@@ -553,7 +553,7 @@ class ComparisonTest {
     @Spec("16.17")
     @Test
     void saysThatTheTimeLiesOutsideBricks() {
-        Comparison comparison = compare(10, work -> {
+        RunComparison comparison = compare(10, work -> {
             work.wallFactor = 1.2;
             return work;
         });
@@ -574,7 +574,8 @@ class ComparisonTest {
                         .times("LmHead", 2)
                 : work;
         UnaryOperator<Work> slower = work -> work.times("DownProjection", 1.05);
-        Comparison comparison = Comparison.of(side("before", 10, apart), side("after", 10, slower), Options.defaults());
+        RunComparison comparison =
+                RunComparison.of(side("before", 10, apart), side("after", 10, slower), Options.defaults());
 
         assertThat(verdict(comparison, "DownProjection")).isEqualTo(Verdict.SLOWER);
         Line gate = line(comparison, Kind.BRICK, "GateProjection");
@@ -589,7 +590,7 @@ class ComparisonTest {
                 .asString()
                 .startsWith("before/4 is far from the other runs of its side, in ")
                 .endsWith("Verdicts and changes leave it out, with the lowest and the highest run of each side.");
-        Comparison few = Comparison.of(side("before", 6, apart), side("after", 6, slower), Options.defaults());
+        RunComparison few = RunComparison.of(side("before", 6, apart), side("after", 6, slower), Options.defaults());
         assertThat(few.remarks())
                 .anyMatch(remark -> remark.startsWith("before/4 is far")
                         && remark.endsWith(
@@ -604,10 +605,10 @@ class ComparisonTest {
         List<Run> before = side("before", 10, UnaryOperator.identity());
         List<Run> after = side("after", 10, most);
 
-        Comparison besideAll = Comparison.of(before, after, Options.defaults());
+        RunComparison besideAll = RunComparison.of(before, after, Options.defaults());
         assertThat(verdict(besideAll, "GateProjection")).isEqualTo(Verdict.NO_DIFFERENCE);
         Options options = Options.defaults().withBaseline(List.of("RmsNorm", "Sampling"));
-        Comparison comparison = Comparison.of(before, after, options);
+        RunComparison comparison = RunComparison.of(before, after, options);
         assertThat(line(comparison, Kind.COMMON, "baseline bricks alike").verdict())
                 .isEqualTo(Verdict.NO_DIFFERENCE);
         assertThat(comparison.lines())
@@ -617,8 +618,8 @@ class ComparisonTest {
                         "LmHead", "QkvProjection", "AttentionScore", "GateProjection", "DownProjection");
         assertThat(verdict(comparison, "RmsNorm")).isEqualTo(Verdict.NO_DIFFERENCE);
         // A slower machine is slower in the baseline, too: only the change beside it counts.
-        Comparison onSlower =
-                Comparison.of(before, side("after", 10, work -> most.apply(work).all(1.25)), options);
+        RunComparison onSlower = RunComparison.of(
+                before, side("after", 10, work -> most.apply(work).all(1.25)), options);
         assertThat(verdict(onSlower, "GateProjection")).isEqualTo(Verdict.SLOWER);
         assertThat(line(onSlower, Kind.BRICK, "GateProjection")
                         .beside()
@@ -637,15 +638,15 @@ class ComparisonTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(
-                        () -> Comparison.of(before, after, Options.defaults().withBaseline(List.of("Nothing"))))
+                        () -> RunComparison.of(before, after, Options.defaults().withBaseline(List.of("Nothing"))))
                 .withMessage("no run has a brick 'Nothing' for the baseline");
         assertThatIllegalArgumentException()
                 .isThrownBy(
-                        () -> Comparison.of(before, after, Options.defaults().withBaseline(List.of("RmsNorm"))))
+                        () -> RunComparison.of(before, after, Options.defaults().withBaseline(List.of("RmsNorm"))))
                 .withMessage(
                         "brick 'RmsNorm' cannot be the baseline: it is not comparable, other number of samples in a step: "
                                 + "9 before, 18 after");
-        assertThat(Comparison.of(
+        assertThat(RunComparison.of(
                                 before,
                                 after,
                                 Options.defaults()
@@ -669,7 +670,7 @@ class ComparisonTest {
     @Spec("16.5")
     @Test
     void namesOtherWork() {
-        Comparison comparison = compare(8, work -> work.change(
+        RunComparison comparison = compare(8, work -> work.change(
                         "QkvProjection", b -> new Brick(b.name(), b.category(), b.count(), b.meanNs(), 8))
                 .change("DownProjection", b -> new Brick(b.name(), b.category(), b.count() * 2, b.meanNs(), 1)));
 
@@ -683,7 +684,7 @@ class ComparisonTest {
     @Spec("16.5")
     @Test
     void namesAnotherBatch() {
-        Comparison comparison = compare(
+        RunComparison comparison = compare(
                 8, work -> work.change("LmHead", b -> new Brick(b.name(), b.category(), b.count(), b.meanNs(), 8))
                         .change("Sampling", b -> new Brick(b.name(), b.category(), b.count(), b.meanNs(), 8)));
 
@@ -695,7 +696,7 @@ class ComparisonTest {
     @Spec("16.5")
     @Test
     void namesAnotherLength() {
-        Comparison comparison = compare(8, work -> {
+        RunComparison comparison = compare(8, work -> {
             work.bricks.replaceAll(b -> new Brick(b.name(), b.category(), b.count() * 2, b.meanNs(), 1));
             return work;
         });
@@ -725,19 +726,19 @@ class ComparisonTest {
             return work;
         });
 
-        Comparison comparison = Comparison.of(before, newer, Options.defaults());
+        RunComparison comparison = RunComparison.of(before, newer, Options.defaults());
         assertThat(comparison.remarks())
                 .containsExactly("The sides are not comparable: other JVM: VM 17 before, VM 25 after.");
         assertThat(comparison.lines())
                 .filteredOn(line -> line.kind() != Kind.COMMON)
                 .extracting(Line::verdict)
                 .containsOnly(Verdict.NOT_COMPARABLE);
-        assertThat(Comparison.of(before, elsewhere, Options.defaults()).remarks())
+        assertThat(RunComparison.of(before, elsewhere, Options.defaults()).remarks())
                 .first()
                 .asString()
                 .contains("other machine: CPU (8 processors, Linux 6) before, other CPU ")
                 .contains("other number of threads: 1 before, 2 after");
-        Comparison meant = Comparison.of(before, newer, Options.defaults().withAcrossEnvironments(true));
+        RunComparison meant = RunComparison.of(before, newer, Options.defaults().withAcrossEnvironments(true));
         assertThat(verdict(meant, "RmsNorm")).isEqualTo(Verdict.SLOWER);
         assertThat(meant.remarks())
                 .containsExactly("Compared although it differs: other JVM: VM 17 before, VM 25 after.");
@@ -750,20 +751,21 @@ class ComparisonTest {
         List<Run> slower = side("after", 8, work -> work.times("RmsNorm", 2));
         List<Run> quantised = named(slower, "llama", "int8");
 
-        Comparison comparison = Comparison.of(before, quantised, Options.defaults());
+        RunComparison comparison = RunComparison.of(before, quantised, Options.defaults());
         assertThat(comparison.remarks())
                 .containsExactly("The sides are not comparable: other precision: bf16 before, int8 after.");
         assertThat(verdict(comparison, "RmsNorm")).isEqualTo(Verdict.NOT_COMPARABLE);
-        assertThat(Comparison.of(before, named(slower, "qwen", "bf16"), Options.defaults())
+        assertThat(RunComparison.of(before, named(slower, "qwen", "bf16"), Options.defaults())
                         .remarks())
                 .containsExactly("The sides are not comparable: other model: llama before, qwen after.");
-        assertThat(verdict(Comparison.of(before, named(slower, "llama", "bf16"), Options.defaults()), "RmsNorm"))
+        assertThat(verdict(RunComparison.of(before, named(slower, "llama", "bf16"), Options.defaults()), "RmsNorm"))
                 .isEqualTo(Verdict.SLOWER);
-        assertThat(Comparison.of(before, slower, Options.defaults()).remarks())
+        assertThat(RunComparison.of(before, slower, Options.defaults()).remarks())
                 .as("not known of one side")
                 .isEmpty();
         assertThat(verdict(
-                        Comparison.of(before, quantised, Options.defaults().withAcrossEnvironments(true)), "RmsNorm"))
+                        RunComparison.of(before, quantised, Options.defaults().withAcrossEnvironments(true)),
+                        "RmsNorm"))
                 .isEqualTo(Verdict.SLOWER);
     }
 
@@ -778,7 +780,7 @@ class ComparisonTest {
     @Spec("16.6")
     @Test
     void saysFirstThatTokensPerSecondDisagree() {
-        Comparison comparison = compare(10, work -> {
+        RunComparison comparison = compare(10, work -> {
             work.all(0.8).wallFactor = 1.5;
             return work;
         });
@@ -797,7 +799,7 @@ class ComparisonTest {
         List<Run> before = measured(side("before", 8, UnaryOperator.identity()), 100);
         List<Run> after = measured(side("after", 8, work -> work.all(0.8)), 90);
 
-        Comparison comparison = Comparison.of(before, after, Options.defaults());
+        RunComparison comparison = RunComparison.of(before, after, Options.defaults());
         assertThat(line(comparison, Kind.TOKENS_PER_SEC, "").name()).isEqualTo("tokens/s");
         assertThat(line(comparison, Kind.TOKENS_PER_SEC, "").verdict()).isEqualTo(Verdict.SLOWER);
         assertThat(comparison.remarks()).first().asString().contains("tokens/s are slower (-1");
@@ -845,7 +847,7 @@ class ComparisonTest {
     }
 
     private static String tokens(List<Run> before, UnaryOperator<Run> one, List<Run> after, UnaryOperator<Run> other) {
-        Comparison comparison = Comparison.of(
+        RunComparison comparison = RunComparison.of(
                 before.stream().map(one).toList(), after.stream().map(other).toList(), Options.defaults());
         Line line = line(comparison, Kind.TOKENS_PER_SEC, "");
         return String.format(
@@ -865,49 +867,52 @@ class ComparisonTest {
         List<Run> after = side("after", 6, UnaryOperator.identity()).stream()
                 .map(run -> with(run, facts(OptionalDouble.empty(), OptionalDouble.empty(), 4.5)))
                 .toList();
-        assertThat(Comparison.of(before, after, Options.defaults()).remarks())
+        assertThat(RunComparison.of(before, after, Options.defaults()).remarks())
                 .containsExactly(
                         "Garbage collection took 1.0 % of the life of the virtual machines before, and 4.5 % after: part of a "
                                 + "change may be that.");
-        assertThat(Comparison.of(before, before, Options.defaults()).remarks()).isEmpty();
+        assertThat(RunComparison.of(before, before, Options.defaults()).remarks())
+                .isEmpty();
     }
 
     @Test
     void theChangeOfFiguresHasWelchsInterval() {
         // Of the logarithms: difference 0.13197, standard error 0.05553, 3.1769 degrees, whose quantile is 3.0845.
-        Comparison.Change change = Comparison.Change.between(new double[] {10, 10.5, 11}, new double[] {11, 12, 13});
+        RunComparison.Change change =
+                RunComparison.Change.between(new double[] {10, 10.5, 11}, new double[] {11, 12, 13});
         assertThat(change.percent()).isCloseTo(14.107, within(0.01));
         assertThat(change.lowPercent()).isCloseTo(-3.857, within(0.01));
         assertThat(change.highPercent()).isCloseTo(35.427, within(0.01));
-        assertThat(Comparison.Change.between(new double[] {4, 400}, new double[] {5, 9, 8})
+        assertThat(RunComparison.Change.between(new double[] {4, 400}, new double[] {5, 9, 8})
                         .hasInterval())
                 .isFalse();
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> Comparison.Change.between(new double[] {1, -1}, new double[] {1}))
+                .isThrownBy(() -> RunComparison.Change.between(new double[] {1, -1}, new double[] {1}))
                 .withMessage("before -1.0 is not a finite number above 0");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> Comparison.Change.between(new double[] {1}, new double[0]))
+                .isThrownBy(() -> RunComparison.Change.between(new double[] {1}, new double[0]))
                 .withMessage("after has no run");
     }
 
     @Test
     void theChangeOfPairsHasStudentsInterval() {
         // Of the logarithms: mean 0.13197, standard error 0.02073, 2 degrees, whose quantile is 4.3027.
-        Comparison.Change change = Comparison.Change.ofPairs(new double[] {10, 10.5, 11}, new double[] {11, 12, 13});
+        RunComparison.Change change =
+                RunComparison.Change.ofPairs(new double[] {10, 10.5, 11}, new double[] {11, 12, 13});
         assertThat(change.percent()).isCloseTo(14.107, within(0.01));
         assertThat(change.lowPercent()).isCloseTo(4.372, within(0.01));
         assertThat(change.highPercent()).isCloseTo(24.750, within(0.01));
-        assertThat(Comparison.Change.ofPairs(new double[] {4, 7}, new double[] {5, 6})
+        assertThat(RunComparison.Change.ofPairs(new double[] {4, 7}, new double[] {5, 6})
                         .hasInterval())
                 .isFalse();
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> Comparison.Change.ofPairs(new double[] {1, 2}, new double[] {1}))
+                .isThrownBy(() -> RunComparison.Change.ofPairs(new double[] {1, 2}, new double[] {1}))
                 .withMessage("2 and 1 figures are no pairs");
     }
 
     @Test
     void remarksOnSidesThatDidNotTakeTurnsAndOnDisturbedRuns() {
-        Comparison comparison = compare(5, work -> {
+        RunComparison comparison = compare(5, work -> {
             work.afterwards = true;
             return work;
         });
@@ -915,7 +920,8 @@ class ComparisonTest {
 
         List<Run> before = new ArrayList<>(side("before", 5, UnaryOperator.identity()));
         before.set(2, new Run("before/4", before.get(2).snapshot(), OptionalDouble.empty(), List.of("steal 7 %")));
-        Comparison disturbed = Comparison.of(before, side("after", 5, UnaryOperator.identity()), Options.defaults());
+        RunComparison disturbed =
+                RunComparison.of(before, side("after", 5, UnaryOperator.identity()), Options.defaults());
         assertThat(disturbed.remarks()).containsExactly("1 of 10 runs were disturbed: before/4 (steal 7 %).");
     }
 
@@ -929,13 +935,14 @@ class ComparisonTest {
         List<Run> before = side("before", 4, prefill);
         List<Run> after = side("after", 4, prefill);
 
-        Comparison found = Comparison.of(before, after, Options.defaults());
+        RunComparison found = RunComparison.of(before, after, Options.defaults());
         assertThat(found.stepBrick()).contains("LmHead");
         assertThat(line(found, Kind.TOTAL, "").before().orElseThrow().value()).isCloseTo(2_465_000, within(40_000.0));
-        assertThat(Comparison.of(before, after, Options.defaults().withStepBrick("RmsNorm"))
+        assertThat(RunComparison.of(before, after, Options.defaults().withStepBrick("RmsNorm"))
                         .stepBrick())
                 .contains("RmsNorm");
-        assertThatThrownBy(() -> Comparison.of(before, after, Options.defaults().withStepBrick("Nothing")))
+        assertThatThrownBy(
+                        () -> RunComparison.of(before, after, Options.defaults().withStepBrick("Nothing")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("not every run has a brick 'Nothing'");
     }
@@ -943,7 +950,7 @@ class ComparisonTest {
     @Spec("16.7")
     @Test
     void comparesNoWholeWithoutASharedBrick() {
-        Comparison comparison = compare(6, work -> {
+        RunComparison comparison = compare(6, work -> {
             work.bricks.replaceAll(b -> new Brick("new " + b.name(), b.category(), b.count(), b.meanNs(), 1));
             return work;
         });
@@ -961,10 +968,10 @@ class ComparisonTest {
         List<Run> all = new ArrayList<>(same.before());
         all.addAll(same.after());
 
-        double floor = Comparison.noiseFloorPercent(all, Options.defaults());
+        double floor = RunComparison.noiseFloorPercent(all, Options.defaults());
         // The largest of 36 differences of means of 10, each of a standard deviation of 3 % x sqrt(2 / 10).
         assertThat(floor).isBetween(3.0, 6.0);
-        assertThatThrownBy(() -> Comparison.noiseFloorPercent(all.subList(0, 3), Options.defaults()))
+        assertThatThrownBy(() -> RunComparison.noiseFloorPercent(all.subList(0, 3), Options.defaults()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("at least 4 runs of the same code, not 3");
     }

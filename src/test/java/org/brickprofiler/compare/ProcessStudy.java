@@ -13,10 +13,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.cli.Brick;
-import org.brickprofiler.compare.Comparison.Kind;
-import org.brickprofiler.compare.Comparison.Line;
-import org.brickprofiler.compare.Comparison.Options;
-import org.brickprofiler.compare.Comparison.Verdict;
+import org.brickprofiler.compare.RunComparison.Kind;
+import org.brickprofiler.compare.RunComparison.Line;
+import org.brickprofiler.compare.RunComparison.Options;
+import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
 
@@ -147,7 +147,8 @@ public final class ProcessStudy {
                 alarms.addAll(found);
             }
         }
-        Comparison all = Comparison.of(pool.subList(0, SAME / 2), pool.subList(SAME / 2, SAME), Options.defaults());
+        RunComparison all =
+                RunComparison.of(pool.subList(0, SAME / 2), pool.subList(SAME / 2, SAME), Options.defaults());
         System.out.println("spread between processes, %: "
                 + all.lines().stream()
                         .filter(line -> line.kind() == Kind.BRICK)
@@ -183,14 +184,14 @@ public final class ProcessStudy {
         }
         System.out.printf("%s + 5 %%: found in %d of %d comparisons%n", CHANGED, withFinding, comparisons);
         others.forEach(line -> System.out.println("  another brick: " + describe(line)));
-        Comparison all = Comparison.of(same, slower, Options.defaults());
+        RunComparison all = RunComparison.of(same, slower, Options.defaults());
         all.lines().stream()
                 .filter(ProcessStudy::isChanged)
                 .forEach(line -> System.out.println("  all runs: " + describe(line)));
     }
 
     private static List<Line> found(List<Run> before, List<Run> after) {
-        return Comparison.of(before, after, Options.defaults()).lines().stream()
+        return RunComparison.of(before, after, Options.defaults()).lines().stream()
                 .filter(line -> line.verdict() == Verdict.FASTER || line.verdict() == Verdict.SLOWER)
                 .toList();
     }
@@ -200,7 +201,7 @@ public final class ProcessStudy {
     }
 
     private static String describe(Line line) {
-        Comparison.Change change = line.tested().orElseThrow();
+        RunComparison.Change change = line.tested().orElseThrow();
         return String.format(
                 Locale.ROOT,
                 "%s %s: %+.1f %% (%+.1f to %+.1f), %s, shown from %.1f %%",

@@ -151,12 +151,12 @@ final class SimulatedRuns {
      */
     record Sides(List<Run> before, List<Run> after) {
 
-        Comparison compare(double floorPercent) {
-            return compare(Comparison.Options.defaults().withFloorPercent(floorPercent));
+        RunComparison compare(double floorPercent) {
+            return compare(RunComparison.Options.defaults().withFloorPercent(floorPercent));
         }
 
-        Comparison compare(Comparison.Options options) {
-            return Comparison.of(before, after, options);
+        RunComparison compare(RunComparison.Options options) {
+            return RunComparison.of(before, after, options);
         }
     }
 

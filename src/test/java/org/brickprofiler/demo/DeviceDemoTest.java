@@ -193,9 +193,9 @@ class DeviceDemoTest extends SimulatedRun {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            --device gpu                          | device 'gpu' is not cpu, cuda or cuda:N
-            --device cuda:                        | device 'cuda:' is not cpu, cuda or cuda:N
-            --device cuda:99999                   | device 'cuda:99999' is not cpu, cuda or cuda:N
+            --device gpu                          | --device 'gpu' is not cpu, cuda, cuda:N, opencl or opencl:N
+            --device cuda:                        | --device 'cuda:' is not cpu, cuda, cuda:N, opencl or opencl:N
+            --device cuda:99999                   | --device 'cuda:99999' is not cpu, cuda, cuda:N, opencl or opencl:N
             --device cuda --trace a.json          | --device cuda excludes --trace, --jfr, --graph, --checksums, --perturb, --slow and --calibrate
             --device cuda:0 --perturb 0:RmsNorm   | --device cuda:0 excludes
             --device cuda --temperature -1        | temperature -1.0 is not 0 or more

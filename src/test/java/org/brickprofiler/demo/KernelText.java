@@ -4,7 +4,7 @@ package org.brickprofiler.demo;
 public final class KernelText {
 
     /** The text of all kernels. */
-    public static final String PTX = Kernels.text();
+    public static final String PTX = Gpu.kernelText();
 
     private KernelText() {}
 }

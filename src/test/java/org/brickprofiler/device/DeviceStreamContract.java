@@ -203,6 +203,9 @@ public abstract class DeviceStreamContract {
         int first = stream.mark();
         device.work(1_000);
         int second = stream.mark();
+        if (!device.isExact()) {
+            assertThat(stream.waitFor(first)).isTrue();
+        }
         assertThat(stream.isReached(first)).isTrue();
         if (device.worksLater() && device.isExact()) {
             assertThat(stream.isReached(second)).isFalse();
@@ -297,6 +300,9 @@ public abstract class DeviceStreamContract {
                 for (int i = 0; i < held.length; i++) {
                     held[i] = stream.mark();
                     assertThat(owners.incrementAndGet(held[i])).isOne();
+                }
+                if (!device.isExact()) {
+                    assertThat(stream.waitFor(held[2])).isTrue();
                 }
                 assertThat(stream.isReached(held[0])).isTrue();
                 assertThat(stream.elapsedNs(held[0], held[2])).isNotNegative();

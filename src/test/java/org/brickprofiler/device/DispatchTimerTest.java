@@ -12,6 +12,7 @@ import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.kernel.KernelTimings;
+import org.brickprofiler.testing.Collected;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
@@ -175,6 +176,23 @@ final class DispatchTimerTest {
                 .sum();
         assertThat(timed + shared.lost()).isEqualTo((long) threads * each);
         assertThat(timed).isPositive();
+    }
+
+    @Spec("12.32")
+    @Test
+    void marksOfATimerThatNobodyHasAreGivenBack() {
+        abandonWithMarks();
+        assertThat(stream.marksHeld()).isEqualTo(5);
+        Collected.until(() -> stream.marksHeld() == 0);
+    }
+
+    private void abandonWithMarks() {
+        DispatchTimer abandoned = new DispatchTimer(stream, 8);
+        abandoned.time("done", () -> stream.work(10));
+        abandoned.begin("open");
+        StreamTimer timer = new StreamTimer(stream);
+        timer.recordStart();
+        timer.recordEnd();
     }
 
     @Test

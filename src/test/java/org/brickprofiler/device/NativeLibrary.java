@@ -2,9 +2,11 @@ package org.brickprofiler.device;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -37,6 +39,10 @@ public record NativeLibrary(
     private static final String SOURCES = "<sources>";
 
     private static final Path TARGET = Path.of("target", "native-test");
+
+    /** Beside the folder: without a compiler, that one stays empty. */
+    private static final Path LOCK = Path.of("target", "native-test.lock");
+
     private static final Map<NativeLibrary, Path> BUILT = new ConcurrentHashMap<>();
 
     public NativeLibrary {
@@ -103,14 +109,19 @@ public record NativeLibrary(
         Path folder = TARGET.resolve(Integer.toHexString(recipe)).toAbsolutePath();
         Path file = folder.resolve(fileName);
         List<Path> inputs = inputs();
-        if (!Files.exists(file) || isOlder(file, inputs)) {
-            Files.createDirectories(folder);
-            Path unfinished = Files.createTempFile(folder, fileName, ".unfinished");
-            try {
-                compile(inputs, unfinished);
-                Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
-            } finally {
-                Files.deleteIfExists(unfinished);
+        Files.createDirectories(TARGET.toAbsolutePath().getParent());
+        // The virtual machines that run tests side by side take turns: a library that one has loaded is not replaced.
+        try (FileChannel turn = FileChannel.open(LOCK, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            turn.lock();
+            if (!Files.exists(file) || isOlder(file, inputs)) {
+                Files.createDirectories(folder);
+                Path unfinished = Files.createTempFile(folder, fileName, ".unfinished");
+                try {
+                    compile(inputs, unfinished);
+                    Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
+                } finally {
+                    Files.deleteIfExists(unfinished);
+                }
             }
         }
         return file;

@@ -46,6 +46,8 @@ class GpuCheckScriptsTest {
         Path sources = Files.createDirectories(root.resolve("src").resolve("main"));
         Path source = Files.writeString(sources.resolve("A.java"), "class A {}");
         Path cli = Files.createDirectories(root.resolve("src").resolve("cli"));
+        Path fleet = Files.createDirectories(root.resolve("src").resolve("fleet"));
+        Path readers = Files.createDirectories(root.resolve("src").resolve("readers"));
         Path examples = Files.createDirectories(root.resolve("src").resolve("examples"));
         Path checks = Files.createDirectories(scripts.resolve("java"));
         Path pom = Files.writeString(root.resolve("pom.xml"), "<project/>");
@@ -53,7 +55,7 @@ class GpuCheckScriptsTest {
         Path parent = Files.writeString(build.resolve("parent.xml"), "<project/>");
         jar = Files.createDirectories(root.resolve("target")).resolve("brick-profiler-1-cli.jar");
         writeJar(jar, "old");
-        for (Path each : List.of(source, sources, cli, examples, checks, pom, parent, build)) {
+        for (Path each : List.of(source, sources, cli, fleet, readers, examples, checks, pom, parent, build)) {
             Files.setLastModifiedTime(each, FileTime.from(BUILT.minusSeconds(60)));
         }
         Files.setLastModifiedTime(jar, FileTime.from(BUILT));
@@ -157,7 +159,7 @@ class GpuCheckScriptsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"src/cli", "src/examples", "native/gpu-check/java", "build"})
+    @ValueSource(strings = {"src/cli", "src/fleet", "src/readers", "src/examples", "native/gpu-check/java", "build"})
     void soIsOneThatAnotherOfItsFoldersIsNewerThan(String folder) throws IOException {
         Files.setLastModifiedTime(root.resolve(folder), FileTime.from(BUILT.plusSeconds(1)));
 

@@ -12,14 +12,14 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Random;
 import org.brickprofiler.BrickCategory;
-import org.brickprofiler.compare.Comparison;
-import org.brickprofiler.compare.Comparison.Change;
-import org.brickprofiler.compare.Comparison.Kind;
-import org.brickprofiler.compare.Comparison.Line;
-import org.brickprofiler.compare.Comparison.Options;
-import org.brickprofiler.compare.Comparison.Side;
-import org.brickprofiler.compare.Comparison.Verdict;
 import org.brickprofiler.compare.Run;
+import org.brickprofiler.compare.RunComparison;
+import org.brickprofiler.compare.RunComparison.Change;
+import org.brickprofiler.compare.RunComparison.Kind;
+import org.brickprofiler.compare.RunComparison.Line;
+import org.brickprofiler.compare.RunComparison.Options;
+import org.brickprofiler.compare.RunComparison.Side;
+import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.testing.PageInBrowser;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
@@ -29,12 +29,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The page of a comparison in a real browser. */
 class ComparisonReportIT extends PageInBrowser {
 
-    static List<Comparison> comparisons() {
+    static List<RunComparison> comparisons() {
         return List.of(ComparisonReportTest.full(), ComparisonReportTest.empty(), many(40), every());
     }
 
     /** As many bricks with changes of every size, of which the large ones are shown to be any. */
-    private static Comparison many(int bricks) {
+    private static RunComparison many(int bricks) {
         Random random = new Random(7);
         List<Line> lines = new ArrayList<>();
         for (int i = 0; i < bricks; i++) {
@@ -57,12 +57,13 @@ class ComparisonReportIT extends PageInBrowser {
                     100.0 / bricks));
         }
         Run run = Run.of("a.json", Samples.plain());
-        return new Comparison(List.of(run), List.of(run), Options.defaults(), Optional.of("LmHead"), List.of(), lines);
+        return new RunComparison(
+                List.of(run), List.of(run), Options.defaults(), Optional.of("LmHead"), List.of(), lines);
     }
 
     /** A step with time in each category, as an engine with devices has it, and bricks with long names. */
-    private static Comparison every() {
-        Comparison many = many(12);
+    private static RunComparison every() {
+        RunComparison many = many(12);
         List<Line> lines = new ArrayList<>(many.lines());
         for (BrickCategory category : BrickCategory.values()) {
             lines.add(new Line(
@@ -78,7 +79,7 @@ class ComparisonReportIT extends PageInBrowser {
                     OptionalDouble.of(0.01),
                     9));
         }
-        return new Comparison(many.before(), many.after(), many.options(), many.stepBrick(), many.remarks(), lines);
+        return new RunComparison(many.before(), many.after(), many.options(), many.stepBrick(), many.remarks(), lines);
     }
 
     /** The change is seen without scrolling on a telephone. */
@@ -102,7 +103,7 @@ class ComparisonReportIT extends PageInBrowser {
     @Spec({"16.6", "16.11"})
     @Test
     void showsTheNumbersOfTheComparison() throws Exception {
-        Comparison comparison = ComparisonReportTest.full();
+        RunComparison comparison = ComparisonReportTest.full();
         show(ComparisonReport.toHtml(comparison));
 
         assertThat(browser.text("header p"))
@@ -216,7 +217,7 @@ class ComparisonReportIT extends PageInBrowser {
     @Spec("8.5")
     @Test
     void showsHostileNamesAsText() throws Exception {
-        Comparison comparison = ComparisonReportTest.full();
+        RunComparison comparison = ComparisonReportTest.full();
         show(ComparisonReport.toHtml(comparison));
 
         assertThat(browser.evaluate("document.title").asText()).isEqualTo("Brick comparison");
@@ -228,7 +229,7 @@ class ComparisonReportIT extends PageInBrowser {
 
     @ParameterizedTest
     @MethodSource("comparisons")
-    void hasNoFaultOfAccessibility(Comparison comparison) throws Exception {
+    void hasNoFaultOfAccessibility(RunComparison comparison) throws Exception {
         assertNoFaultOfAccessibility(ComparisonReport.toHtml(comparison));
     }
 
@@ -248,7 +249,7 @@ class ComparisonReportIT extends PageInBrowser {
         if (!wanted.isEmpty()) {
             Path pictures = Files.createDirectories(Path.of(wanted));
             int n = 0;
-            for (Comparison comparison : comparisons()) {
+            for (RunComparison comparison : comparisons()) {
                 picture(ComparisonReport.toHtml(comparison), pictures.resolve("comparison-" + n++));
             }
         }

@@ -12,14 +12,14 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.brickprofiler.compare.Comparison;
-import org.brickprofiler.compare.Comparison.Change;
-import org.brickprofiler.compare.Comparison.Kind;
-import org.brickprofiler.compare.Comparison.Line;
-import org.brickprofiler.compare.Comparison.Options;
-import org.brickprofiler.compare.Comparison.Side;
-import org.brickprofiler.compare.Comparison.Verdict;
 import org.brickprofiler.compare.Run;
+import org.brickprofiler.compare.RunComparison;
+import org.brickprofiler.compare.RunComparison.Change;
+import org.brickprofiler.compare.RunComparison.Kind;
+import org.brickprofiler.compare.RunComparison.Line;
+import org.brickprofiler.compare.RunComparison.Options;
+import org.brickprofiler.compare.RunComparison.Side;
+import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -70,7 +70,7 @@ class ComparisonReportTest {
     }
 
     /** Every kind of line and every verdict. */
-    static Comparison full() {
+    static RunComparison full() {
         Change common = new Change(-0.5, -1.5, 0.5);
         Line noted = new Line(
                 Kind.BRICK,
@@ -84,7 +84,7 @@ class ComparisonReportTest {
                 OptionalDouble.empty(),
                 OptionalDouble.empty(),
                 1);
-        return new Comparison(
+        return new RunComparison(
                 List.of(
                         Run.of("before/1.json", Samples.plain()),
                         Run.of("before/2.json", Samples.plain()),
@@ -177,9 +177,10 @@ class ComparisonReportTest {
                                 Verdict.NO_DIFFERENCE)));
     }
 
-    static Comparison empty() {
+    static RunComparison empty() {
         Run run = Run.of("a.json", Samples.empty());
-        return new Comparison(List.of(run), List.of(run), Options.defaults(), Optional.empty(), List.of(), List.of());
+        return new RunComparison(
+                List.of(run), List.of(run), Options.defaults(), Optional.empty(), List.of(), List.of());
     }
 
     @Spec("16.6")
@@ -243,7 +244,7 @@ class ComparisonReportTest {
     @Spec({"16.9", "16.15"})
     @Test
     void listsRegressions() {
-        Comparison comparison = full();
+        RunComparison comparison = full();
         assertThat(comparison.regressions(8))
                 .extracting(Line::name)
                 .containsExactly("DownProjection", "DownProjection, p90");

@@ -7,10 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.brickprofiler.checksum.ChecksumComparison;
 import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
-import org.brickprofiler.checksum.Comparison;
 import org.brickprofiler.checksum.Logs;
 import org.brickprofiler.checksum.Tolerance;
 import org.junit.jupiter.api.Test;
@@ -107,7 +107,7 @@ final class DivergenceReportTest {
 
     @Test
     void twoEmptyLogsAreNoAgreement() {
-        Comparison nothing = new ChecksumLog().compareWith(new ChecksumLog(), Tolerance.EXACT);
+        ChecksumComparison nothing = new ChecksumLog().compareWith(new ChecksumLog(), Tolerance.EXACT);
 
         assertThat(DivergenceReport.render(nothing)).startsWith("NOTHING COMPARED: both logs are empty\n");
     }
@@ -118,7 +118,7 @@ final class DivergenceReportTest {
         ChecksumLog reference = log(0);
         pass(here, 0, 3, 1);
         pass(reference, 0, 3, 2);
-        Comparison comparison = here.compareWith(reference, Tolerance.EXACT);
+        ChecksumComparison comparison = here.compareWith(reference, Tolerance.EXACT);
 
         assertThat(DivergenceReport.render(comparison))
                 .startsWith(comparison.first().orElseThrow() + "\n");
@@ -131,7 +131,7 @@ final class DivergenceReportTest {
         here.record("caf\u00e9 ", 0, 0, new float[] {1234.5f, 1, 2});
         ChecksumLog reference = log(3);
         reference.record("caf\u00e9 ", 0, 0, new float[] {1, 1, 2});
-        Comparison comparison = here.compareWith(reference, Tolerance.of(0.125, 0.25));
+        ChecksumComparison comparison = here.compareWith(reference, Tolerance.of(0.125, 0.25));
         Locale before = Locale.getDefault();
         try {
             Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));

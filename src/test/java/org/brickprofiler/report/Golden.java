@@ -32,12 +32,20 @@ public final class Golden {
 
     /** Compares with a file in the folder of a test's package. */
     public static void assertSame(String actual, Class<?> test, String name) throws IOException {
-        Path path = path(test, name);
+        assertSame(actual, path(test, name));
+    }
+
+    /** Compares with a page of {@code docs}. */
+    public static void assertSameDocument(String actual, String name) throws IOException {
+        assertSame(actual, Path.of("docs", name));
+    }
+
+    private static void assertSame(String actual, Path path) throws IOException {
         if (Boolean.getBoolean(REGENERATE)) {
             Files.writeString(path, actual);
             fail("%s was written anew: look at the difference, then run without -D%s", path, REGENERATE);
         }
         String expected = Files.readString(path).replace("\r\n", "\n");
-        assertThat(actual).as(name).isEqualTo(expected);
+        assertThat(actual).as(path.toString()).isEqualTo(expected);
     }
 }

@@ -24,9 +24,9 @@ import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.StepStats;
+import org.brickprofiler.checksum.ChecksumComparison;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
-import org.brickprofiler.checksum.Comparison;
 import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.Dim3;
@@ -133,7 +133,7 @@ class HtmlReportIT extends PageInBrowser {
     }
 
     /** A comparison of two logs, whose outputs differ where the value is not 2. */
-    private static Comparison checksums(float value) {
+    private static ChecksumComparison checksums(float value) {
         ChecksumLog here = new ChecksumLog(ChecksumOptions.DEFAULT);
         ChecksumLog reference = new ChecksumLog(ChecksumOptions.DEFAULT);
         here.record("<b>RmsNorm", 1, 7, new float[] {value});

@@ -141,10 +141,10 @@ class HtmlReportTest {
         assertThat(json.get("start_ns").get(5).asLong()).isEqualTo(8_000);
 
         JsonNode large = graphOf(Samples.pass(300, 50));
-        assertThat(large.get("name")).hasSize(HtmlReport.MOST_NODES);
-        assertThat(large.get("left_out").asInt()).isEqualTo(2 + 300 * 51 - HtmlReport.MOST_NODES);
+        assertThat(large.get("name")).hasSize(PageParts.MOST_NODES);
+        assertThat(large.get("left_out").asInt()).isEqualTo(2 + 300 * 51 - PageParts.MOST_NODES);
         assertThat(large.get("parent"))
-                .allSatisfy(parent -> assertThat(parent.asInt()).isLessThan(HtmlReport.MOST_NODES));
+                .allSatisfy(parent -> assertThat(parent.asInt()).isLessThan(PageParts.MOST_NODES));
     }
 
     private static JsonNode graphOf(ExecutionGraph graph) throws IOException {

@@ -146,6 +146,8 @@ final class JsonReportReaderTest {
                 "{\"bricks\": [{\"latency\": {\"buckets\": [[1]]}}]} | a bucket has 1 numbers",
                 "{\"bricks\": [{\"latency\": {\"buckets\": [[1, 2, 3]]}}]} | a bucket has 3 numbers",
                 "{\"bricks\": [{\"latency\": {\"buckets\": [3]}}]} | bucket 3 is not an array",
+                "{\"bricks\": [{\"latency\": {\"buckets\": [[3, 1], [3, 2]]}}]} | bucket 3 occurs twice in a distribution",
+                "{\"bricks\": [{\"latency\": {\"buckets\": [[3, 9223372036854775807], [4, 1]]}}]} | more than 2^63 - 1 samples",
                 "{\"tiles\": [{\"level\": \"nano\"}]} | level \"nano\" is none of macro, midi, micro",
                 "{\"tiles\": [{\"count\": 1}]} | an entry of tiles has no level",
                 "{\"tiles\": [{\"slowest_row\": -2}]} | slowest_row -2 is not within -1 to 2147483647",
@@ -208,13 +210,13 @@ final class JsonReportReaderTest {
         String json = Files.readString(Golden.path("steps.json"));
         assertThatIOException()
                 .isThrownBy(() -> JsonReport.fromJson(json.replace("\"started_at_unix_ns\", ", "")))
-                .withMessageContaining("a step has 21 values, but kept_columns has 20");
+                .withMessageContaining("a step has 21 values, but there are 20 columns");
         assertThatIOException()
                 .isThrownBy(() -> JsonReport.fromJson(json.replace("\"decode\"", "\"thinking\"")))
                 .withMessageContaining("phase \"thinking\" is none of PREFILL, DECODE, MIXED");
         assertThatIOException()
                 .isThrownBy(() -> JsonReport.fromJson(json.replace(", 2500000, ", ", -2500000, ")))
-                .withMessageContaining("durationNs -2500000 is negative");
+                .withMessageContaining("duration_ns -2500000 is negative");
     }
 
     @Test

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Browser implements AutoCloseable {
 
-    /** What Chromium is called; the first that is on the path is taken. */
+    /** The names of Chromium; the first one on the path is used. */
     private static final List<String> PROGRAMS =
             List.of("chromium", "chromium-browser", "google-chrome", "google-chrome-stable");
 
@@ -183,7 +183,7 @@ public final class Browser implements AutoCloseable {
         return message;
     }
 
-    /** Opens a page from the disk and waits until it is loaded. What was remembered of an earlier page is forgotten. */
+    /** Opens a page from the disk and waits until it is loaded. The state of an earlier page is discarded. */
     public void open(Path page) throws IOException, InterruptedException {
         complaints.clear();
         requests.clear();

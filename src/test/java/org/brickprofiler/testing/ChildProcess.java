@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a test starts a process of its own with, a virtual machine or another program. Lists that are given more than
- * once add up. One thread.
+ * Starts a process for a test: a virtual machine or another program. Lists that are given more than once add up. One
+ * thread.
  *
  * <p>The process has the test's environment, less the variables that give options to a virtual machine, and an empty
  * standard input.
@@ -72,7 +72,7 @@ public final class ChildProcess {
         return this;
     }
 
-    /** What the program itself is told. */
+    /** Adds arguments of the program itself. */
     public ChildProcess arguments(List<String> more) {
         arguments.addAll(more);
         return this;

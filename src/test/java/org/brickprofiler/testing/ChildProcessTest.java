@@ -25,7 +25,7 @@ class ChildProcessTest {
     @TempDir
     Path folder;
 
-    /** What the processes do. */
+    /** The program of the processes. */
     static final class Probe {
         private Probe() {}
 

@@ -10,8 +10,8 @@ import java.util.Objects;
 import org.opentest4j.TestAbortedException;
 
 /**
- * What some tests use that neither the JDK nor Maven brings. On a machine without it they are skipped, each with the
- * fixture's name as the beginning of the reason; they fail with the environment variable
+ * Programs and libraries that some tests need beside the JDK and Maven. On a machine without it they are skipped, each
+ * with the fixture's name as the beginning of the reason; they fail with the environment variable
  * {@code BRICK_NATIVE_REQUIRED=true} or, which comes first, the system property {@code brick.native.required=true}.
  */
 public enum Fixture {
@@ -26,7 +26,10 @@ public enum Fixture {
             "#import <Foundation/Foundation.h>\n#include <objc/objc.h>\n#include <Block.h>\n",
             "make clang libobjc-12-dev libgnustep-base-dev libblocksruntime-dev"),
 
-    /** What builds both. */
+    /** A driver of OpenCL: PoCL, which is one on the processor. */
+    OPENCL("the OpenCL driver PoCL", "", "", "pocl-opencl-icd ocl-icd-libopencl1"),
+
+    /** The compiler that builds both. */
     COMPILER("the C compiler itself", "c", "#include <stdio.h>\n", "gcc libc6-dev make"),
 
     /** The program {@code dot}. */
@@ -60,7 +63,7 @@ public enum Fixture {
         }
     }
 
-    /** What a person calls it. */
+    /** Returns the name for people. */
     public String title() {
         return title;
     }
@@ -95,7 +98,7 @@ public enum Fixture {
     }
 
     /**
-     * The first of several programs that is in a folder of the path. Where none is, skips the test or fails it.
+     * The first of several programs that is in a folder of the path. If there is none, skips the test or fails it.
      *
      * @return one of the programs
      */

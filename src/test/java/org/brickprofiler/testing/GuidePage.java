@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
  */
 public record GuidePage(String ofTheAgent, String others) {
 
-    private static final Pattern SECTION = Pattern.compile("(?ms)^## An engine as it is$.*?(?=^## )");
+    private static final Pattern SECTION = Pattern.compile("(?ms)^## An engine without its source$.*?(?=^## )");
 
     /** Reads it. */
     public static GuidePage read() throws IOException {

@@ -99,25 +99,26 @@ public abstract class PageInBrowser {
         throw new AssertionError("the tabulator key does not lead to " + name);
     }
 
-    /** What the button saves. */
+    /** Returns the text that the button saves. */
     protected String savedJson() throws Exception {
         return browser.evaluate("new Promise((saved) => { URL.createObjectURL = (blob) => { blob.text().then(saved); "
                         + "return 'data:,'; }; document.querySelector('.action').click(); })")
                 .asText();
     }
 
-    /** Asks axe-core about a page in both themes, nine rows of it opened. */
+    /** Asks axe-core about a page, nine rows of it opened; about its colours in both themes. */
     protected void assertNoFaultOfAccessibility(String page) throws Exception {
         for (String scheme : List.of("light", "dark")) {
+            boolean isFirst = scheme.equals("light");
             browser.prefer(scheme);
             show(page);
             browser.evaluate("document.querySelectorAll('.open').forEach((button, i) => i < 9 && button.click())");
             browser.evaluate(axe() + "; 0");
-            JsonNode found = browser.evaluate(
-                    "axe.run().then(({passes, violations}) => ({passes: passes.length, violations: "
-                            + "violations.map(({id, nodes}) => id + ': ' + nodes.map((node) => node.html).join(' '))}))");
+            JsonNode found = browser.evaluate("axe.run(" + (isFirst ? "" : "{runOnly: ['color-contrast']}")
+                    + ").then(({passes, violations}) => ({passes: passes.length, violations: "
+                    + "violations.map(({id, nodes}) => id + ': ' + nodes.map((node) => node.html).join(' '))}))");
             assertThat(found.get("violations")).as(scheme).isEmpty();
-            assertThat(found.get("passes").asInt()).as("rules that applied").isGreaterThan(20);
+            assertThat(found.get("passes").asInt()).as("rules that applied").isGreaterThan(isFirst ? 20 : 0);
         }
     }
 

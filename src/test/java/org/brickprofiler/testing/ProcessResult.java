@@ -3,7 +3,7 @@ package org.brickprofiler.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a process that has ended left.
+ * The result of a process that has ended.
  *
  * @param exitCode what it ended with
  * @param out what it wrote to the standard output

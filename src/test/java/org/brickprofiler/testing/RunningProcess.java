@@ -43,8 +43,8 @@ public final class RunningProcess implements AutoCloseable {
     }
 
     /**
-     * Waits for the end of the process and of its output. Where that takes longer than the limit, or the thread is
-     * interrupted, the process is killed and the test fails with what was printed so far.
+     * Waits for the end of the process and of its output. If this takes longer than the limit, or the thread is
+     * interrupted, the process is killed, and the test fails with the output so far.
      */
     public ProcessResult result() {
         try {
@@ -82,7 +82,7 @@ public final class RunningProcess implements AutoCloseable {
     }
 
     /**
-     * What was read of both outputs up to now.
+     * Returns both outputs up to now.
      *
      * @return the standard output, and then the standard error
      */
@@ -132,7 +132,7 @@ public final class RunningProcess implements AutoCloseable {
             return bytes.toString(UTF_8);
         }
 
-        /** What was read, once the thread has ended. */
+        /** Waits for the thread to end, and returns what it read. */
         String all() {
             IOException cause = failure;
             if (cause != null) {

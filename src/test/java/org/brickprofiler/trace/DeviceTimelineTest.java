@@ -264,19 +264,19 @@ final class DeviceTimelineTest extends TracedDevice {
         Crew crew = new Crew();
         for (int i = 0; i < 2; i++) {
             crew.run(() -> {
-                for (int pass = 0; pass < 200; pass++) {
+                for (int pass = 0; pass < 60; pass++) {
                     SimulatedStream own = new SimulatedStream("own", clock, 64);
                     brickOf(profiler(own), own);
                 }
             });
         }
         crew.run(() -> {
-            for (int i = 0; i < 200; i++) {
+            for (int i = 0; i < 60; i++) {
                 assertThat(recorder.timeline().info().droppedSpans()).isZero();
             }
         });
         crew.join();
 
-        assertThat(events("own")).hasSize(400).allMatch(event -> event.contains(" in "));
+        assertThat(events("own")).hasSize(120).allMatch(event -> event.contains(" in "));
     }
 }

@@ -9,13 +9,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What woven code calls, and the only class of the agent that an application's loaders see. It passes each call on to
- * the {@link Sink}, which lies in a loader of its own with everything that it needs.
+ * The class that woven code calls, and the only class of the agent that an application's loaders see. It passes each
+ * call on to the {@link Sink}, which a separate class loader holds together with its dependencies.
  *
- * <p>The sink is a constant of the virtual machine from the first call on, so that compilers see through the bridge.
- * Every method may be called from any thread; only {@link #carrier} and {@link #elements} allocate. No method throws:
- * an exception here would leave a method of the application that does not throw it. A failed call is counted and
- * records nothing.
+ * <p>From the first call on the sink is a constant for the JIT compiler, which can therefore inline calls through the
+ * bridge. Every method may be called from any thread; only {@link #carrier} and {@link #elements} allocate. No method
+ * throws: an exception here would leave a method of the application that does not throw it. A failed call is counted
+ * and records nothing.
  */
 public final class Bridge {
 
@@ -59,6 +59,22 @@ public final class Bridge {
         void endLayer(long layer);
 
         /**
+         * Begins to generate. The first steps of the calling thread process a prompt, although each of them decodes.
+         *
+         * @param steps the number of these steps
+         * @param outputTokens tokens that the last of them outputs; if 0, the next step outputs the first token
+         * @return the value that ends it; not 0
+         */
+        long startPrompt(long steps, long outputTokens);
+
+        /**
+         * Ends to generate. Steps of the prompt that have not begun are forgotten.
+         *
+         * @param prompt the value that {@link #startPrompt} returned; nothing happens for 0
+         */
+        void endPrompt(long prompt);
+
+        /**
          * Begins a step, a forward pass.
          *
          * @param tokens tokens that it processes
@@ -77,7 +93,7 @@ public final class Bridge {
         void endStep(long step);
 
         /**
-         * Which layer the calling thread works for.
+         * Returns the layer that the calling thread works for.
          *
          * @return its token, 0 for none
          */
@@ -92,7 +108,7 @@ public final class Bridge {
         long workFor(long layer);
 
         /**
-         * What makes tasks of a type work for the layer of the thread that hands them over.
+         * Returns the method that wraps tasks of a type so that they work for the layer of the submitting thread.
          *
          * @param caller the class that does so
          * @param task the type, an interface
@@ -127,9 +143,9 @@ public final class Bridge {
     private Bridge() {}
 
     /**
-     * Says what records. Before the first class is woven, and once.
+     * Installs the sink. Call it once, before the first class is woven.
      *
-     * @param sink what records from now on
+     * @param sink the sink that receives all further calls
      */
     public static void install(Sink sink) {
         if (installed != null) {
@@ -194,6 +210,34 @@ public final class Bridge {
     }
 
     /**
+     * Begins to generate. The first steps of the calling thread process a prompt.
+     *
+     * @param steps the number of these steps
+     * @param outputTokens tokens that the last of them outputs
+     * @return the value that ends it
+     */
+    public static long startPrompt(long steps, long outputTokens) {
+        try {
+            return Holder.SINK.startPrompt(steps, outputTokens);
+        } catch (Throwable failed) {
+            return failed(failed);
+        }
+    }
+
+    /**
+     * Ends to generate.
+     *
+     * @param prompt the value that {@link #startPrompt} returned
+     */
+    public static void endPrompt(long prompt) {
+        try {
+            Holder.SINK.endPrompt(prompt);
+        } catch (Throwable failed) {
+            failed(failed);
+        }
+    }
+
+    /**
      * Begins a step.
      *
      * @param tokens tokens that it processes
@@ -224,7 +268,7 @@ public final class Bridge {
     }
 
     /**
-     * Which layer the calling thread works for.
+     * Returns the layer that the calling thread works for.
      *
      * @return its token, 0 for none
      */
@@ -256,7 +300,7 @@ public final class Bridge {
      * @param caller the woven class
      * @param name of no meaning
      * @param type from the task's type, an interface, to itself
-     * @return what puts in the place of a task one that works for the layer of the calling thread, wherever it runs
+     * @return a call site that replaces a task by one that runs for the layer of the calling thread, on any thread
      */
     public static CallSite carrier(MethodHandles.Lookup caller, String name, MethodType type) {
         Class<?> task = type.returnType();
@@ -300,7 +344,7 @@ public final class Bridge {
     }
 
     /**
-     * Returns whether a failed call could not be counted: then there were more than the sink knows.
+     * Returns whether a failed call could not be counted, so that the sink's count is too low.
      *
      * @return whether one could not
      */

@@ -1,13 +1,12 @@
 package org.brickprofiler.agent.bridge;
 
 /**
- * The bridge for bricks of the JDK's classes, which the profiler itself may use: it passes a call on only if the
- * calling thread is not in the profiler already. So neither does recording call itself without end, nor do the calls
- * that the profiler makes count as the application's. The threads of the agent, and those that they create, are in the
- * profiler for good.
+ * The bridge for bricks in classes of the JDK, which the profiler itself may use. It passes a call on only if the
+ * calling thread is not inside the profiler already. This guard prevents endless recursion, and keeps the profiler's
+ * own calls out of the profile. The agent's threads, and threads that they create, always count as inside the profiler.
  *
- * <p>A separate class, since the guard looks a thread-local variable up, and classes of the application need none. Any
- * thread; allocates once for a thread.
+ * <p>It is separate from {@link Bridge} because its guard reads a thread-local variable, which classes of the
+ * application do not need. Any thread; allocates once for a thread.
  */
 public final class JdkBridge {
 
@@ -17,7 +16,7 @@ public final class JdkBridge {
 
     /** Whether a thread is in the profiler. That thread alone. */
     private static final class Place {
-        /** How many calls of {@link #enter} and of the profiler are under way. */
+        /** The number of unfinished calls of {@link #enter} and of the profiler. */
         private int depth;
     }
 
@@ -27,7 +26,7 @@ public final class JdkBridge {
             return new Place();
         }
 
-        /** A thread that the profiler creates is its own. */
+        /** Marks a thread that the profiler creates as inside the profiler. */
         @Override
         protected Place childValue(Place parent) {
             Place place = new Place();
@@ -36,12 +35,12 @@ public final class JdkBridge {
         }
     }
 
-    /** Marks the calling thread as in the profiler, until {@link #leave} is called as often. */
+    /** Marks the calling thread as inside the profiler until a matching {@link #leave}. */
     public static void enter() {
         PLACES.get().depth++;
     }
 
-    /** Ends what {@link #enter} began. */
+    /** Ends the latest {@link #enter} of the calling thread. */
     public static void leave() {
         PLACES.get().depth--;
     }

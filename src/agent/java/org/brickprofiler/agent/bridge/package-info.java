@@ -1,4 +1,4 @@
-/** What woven code calls; of the bootstrap loader, and without a dependency but the JDK. */
+/** The bridge that woven code calls; loaded by the bootstrap loader, and without a dependency but the JDK. */
 @NullMarked
 package org.brickprofiler.agent.bridge;
 

@@ -99,7 +99,7 @@ public final class DeviceRecorderStress {
         public void close() {}
     }
 
-    /** What the stress tests share: the second resolution finds what the first one left. */
+    /** The common state of the stress tests: the second resolution finds what the first one left. */
     abstract static class OneStream {
         final SteadyStream stream;
         final TableRegistry bricks = new TableRegistry(1, false);

@@ -17,8 +17,8 @@ public final class PendingStress {
     private PendingStress() {}
 
     /**
-     * What all stress tests of one queue share. The numbers that come out are written one after the other, in decimal:
-     * that shows a missing, a repeated and a misplaced one alike.
+     * The common state of the stress tests of one queue. The result lists the numbers in the order of their arrival, in
+     * decimal, and so shows a missing, a repeated or a misplaced number.
      */
     abstract static class OneQueue {
         final PendingQueue queue = new PendingQueue();
@@ -98,7 +98,7 @@ public final class PendingStress {
         }
     }
 
-    /** What the stress tests of resolving share: the second resolution finds what the first one left. */
+    /** The common state of the stress tests of resolving: the second resolution finds what the first one left. */
     abstract static class Resolved {
         final TableRegistry registry = new TableRegistry(1, false);
         final PendingResolver resolver;

@@ -18,7 +18,7 @@ public final class ResetStress {
 
     private ResetStress() {}
 
-    /** What all stress tests of resets share. */
+    /** The common state of the stress tests of resets. */
     abstract static class Intervals {
         final TableRegistry registry;
         private StatRow ended = StatRow.EMPTY;

@@ -16,7 +16,7 @@ public final class SharedTableStress {
 
     private SharedTableStress() {}
 
-    /** What both tests share. */
+    /** The common state of both tests. */
     abstract static class OneTable {
         final StatTable table = new StatTable(null, 1, false, new PendingQueue(), null, null);
 

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class BundledLibrary {
 
-    /** Where the jar holds it: not where JCuda looks. */
+    /** The folder in the jar, which is not the one where JCuda looks. */
     private static final String RESOURCES = "/META-INF/natives/";
 
     private static final String DRIVER_BINDING = "jcuda.driver.JCudaDriver";

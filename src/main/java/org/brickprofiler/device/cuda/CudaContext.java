@@ -6,9 +6,11 @@ import java.nio.ByteBuffer;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.regex.Pattern;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUuuid;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A context to make calls in. It belongs to the application, or is a device's primary one, retained until it is
@@ -18,6 +20,11 @@ final class CudaContext {
 
     /** Characters for "domain:bus:device.function", with room for longer domains. */
     private static final int PCI_CHARACTERS = 32;
+
+    /** The variable that selects the devices which a process sees. */
+    private static final String VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES";
+
+    private static final Pattern PART_OF_GPU = Pattern.compile("\\bMIG\\b");
 
     private final CUcontext context;
     private final CUdevice device;
@@ -31,7 +38,7 @@ final class CudaContext {
         this.ordinal = ordinal;
     }
 
-    /** A context of the application's. */
+    /** Returns a context of the application's. */
     static CudaContext of(CUcontext context, CudaFailures failures) throws CudaFailures.Refusal {
         CUdevice device = new CUdevice();
         CudaContext unknown = new CudaContext(context, device, false, 0);
@@ -60,7 +67,7 @@ final class CudaContext {
         return 0;
     }
 
-    /** The primary context of a device. */
+    /** Returns the primary context of a device. */
     static CudaContext ofDevice(int ordinal, CudaFailures failures) throws CudaFailures.Refusal {
         CUdevice device = new CUdevice();
         CUcontext primary = new CUcontext();
@@ -70,7 +77,7 @@ final class CudaContext {
     }
 
     /**
-     * Whether another one is the thread's current context, or none is.
+     * Returns whether another one is the thread's current context, or none is.
      *
      * @param current where the driver writes which one is
      * @return false also where the driver does not answer: what is asked of it next will show why
@@ -83,14 +90,14 @@ final class CudaContext {
         return code == CUDA_SUCCESS && !context.equals(current);
     }
 
-    /** Whether this is a primary context that was retained here, rather than one of the application's. */
+    /** Returns whether this is a primary context that was retained here, rather than one of the application's. */
     boolean isRetained() {
         return retained;
     }
 
     /**
-     * The handle for the application: its own or, of a context that was retained here, another object than the one that
-     * is used here, so that the application's can be collected while this one is needed still.
+     * Returns the handle for the application: its own or, of a context that was retained here, another object than the
+     * one that is used here, so that the application's can be collected while this one is needed still.
      */
     CUcontext copy(CudaFailures failures) throws CudaFailures.Refusal {
         if (!retained) {
@@ -102,8 +109,23 @@ final class CudaContext {
         return copy;
     }
 
-    /** The UUID of the device, as CUDA's tools print it; empty where the driver does not report it. */
-    Optional<String> deviceUuid(CudaFailures failures) {
+    /** Returns the UUID of the device, as CUDA's tools print it; empty if it is not known. */
+    Optional<String> deviceUuid(String deviceName, CudaFailures failures) {
+        return uuidOf(device, deviceName, failures);
+    }
+
+    /** Returns the UUID of a device, as CUDA's tools print it; empty if it is not known. */
+    static Optional<String> uuidOf(CUdevice device, String deviceName, CudaFailures failures) {
+        if (isPartOfGpu(deviceName)) {
+            Optional<String> part = visiblePart(System.getenv(VISIBLE_DEVICES));
+            if (part.isEmpty()) {
+                failures.report(
+                        DriverCall.DEVICE_GET_UUID,
+                        "the UUID of '" + deviceName + "' is not known: JCuda reports that of the whole GPU. Set "
+                                + VISIBLE_DEVICES + " to the UUID of this part (MIG-...)");
+            }
+            return part;
+        }
         CUuuid uuid = new CUuuid();
         int code = CudaCalls.deviceGetUuid(uuid, device);
         if (code != CUDA_SUCCESS) {
@@ -114,8 +136,28 @@ final class CudaContext {
         return Optional.of("GPU-" + new UUID(bytes.getLong(), bytes.getLong()));
     }
 
-    /** The address of the device's PCI function; empty where the driver does not report it. */
+    /** Tells whether a device is a part of a GPU (MIG), by its name, such as "NVIDIA A100-SXM4-40GB MIG 1g.5gb". */
+    static boolean isPartOfGpu(String deviceName) {
+        return PART_OF_GPU.matcher(deviceName).find();
+    }
+
+    /**
+     * Returns the part of a GPU that a process sees: a process with parts sees one of them only, the first.
+     *
+     * @param visibleDevices the value of {@code CUDA_VISIBLE_DEVICES}; null if it is not set
+     */
+    static Optional<String> visiblePart(@Nullable String visibleDevices) {
+        String first = visibleDevices == null ? "" : visibleDevices.split(",", -1)[0].trim();
+        return first.startsWith("MIG-") ? Optional.of(first) : Optional.empty();
+    }
+
+    /** Returns the address of the device's PCI function; empty if the driver does not report it. */
     Optional<String> pciAddress(CudaFailures failures) {
+        return pciAddressOf(device, failures);
+    }
+
+    /** Returns the address of a device's PCI function; empty if the driver does not report it. */
+    static Optional<String> pciAddressOf(CUdevice device, CudaFailures failures) {
         String[] address = {""};
         int code = CudaCalls.deviceGetPciBusId(address, PCI_CHARACTERS, device);
         if (code != CUDA_SUCCESS) {
@@ -125,7 +167,7 @@ final class CudaContext {
         return Optional.of(address[0].toLowerCase(Locale.ROOT));
     }
 
-    /** The device's number. */
+    /** Returns the device's number. */
     int ordinal() {
         return ordinal;
     }
@@ -144,7 +186,7 @@ final class CudaContext {
     }
 
     /**
-     * The same, for somebody who tries again: a green context is refused while it is current on another thread.
+     * Returns the same, for somebody who tries again: a green context is refused while it is current on another thread.
      *
      * @return what the driver answered; {@link #pop} is to follow a success
      */

@@ -6,8 +6,8 @@ import jcuda.CudaException;
 import jcuda.driver.CUresult;
 
 /**
- * What the driver's error codes are called, and what they mean for who marks. Those of a loss are the ones of which the
- * driver's documentation says that the process, the context or the stream cannot be used any more, as of CUDA 13.1;
+ * Names of the driver's error codes, and their meaning for a thread that marks. Those of a loss are the ones of which
+ * the driver's documentation says that the process, the context or the stream cannot be used any more, as of CUDA 13.1;
  * what only says that a call did not work (such as 701, a launch that asks for too much, or 999, an unknown error) may
  * pass.
  */
@@ -23,7 +23,10 @@ final class CudaErrors {
 
     private CudaErrors() {}
 
-    /** Whether nothing works any more in the stream or the context where a call answered this, or in the process. */
+    /**
+     * Returns whether nothing works any more in the stream or the context where a call answered this, or in the
+     * process.
+     */
     static boolean isLoss(int code) {
         return switch (code) {
             case CUresult.CUDA_ERROR_DEINITIALIZED,
@@ -48,7 +51,7 @@ final class CudaErrors {
         };
     }
 
-    /** What is lost. */
+    /** Names the lost resource. */
     static String loss(int code) {
         return code == CUDA_ERROR_STREAM_DETACHED
                 ? "the stream is lost, since its green context was destroyed"
@@ -56,9 +59,9 @@ final class CudaErrors {
     }
 
     /**
-     * What an answer means, to be added to it; empty where it speaks for itself. For an event that was recorded while
-     * its stream was captured there is a code of its own, but drivers answer, once the capture is over, as they do for
-     * any argument that is not valid.
+     * Explains an error code; empty if its name is clear enough. For an event that was recorded while its stream was
+     * captured there is a code of its own, but drivers answer, once the capture is over, as they do for any argument
+     * that is not valid.
      */
     static String explain(DriverCall call, int code) {
         return switch (code) {
@@ -74,17 +77,17 @@ final class CudaErrors {
         };
     }
 
-    /** Whether an answer is that for an event which was recorded while its stream was captured. */
+    /** Returns whether an answer is that for an event which was recorded while its stream was captured. */
     static boolean isCaptured(int code) {
         return code == CUresult.CUDA_ERROR_CAPTURED_EVENT || code == CUresult.CUDA_ERROR_INVALID_VALUE;
     }
 
-    /** Whether a call may answer otherwise where another context is current. */
+    /** Returns whether a call may answer otherwise where another context is current. */
     static boolean isWrongContext(int code) {
         return code == CUresult.CUDA_ERROR_INVALID_CONTEXT || code == CUresult.CUDA_ERROR_INVALID_HANDLE;
     }
 
-    /** Which call answered what, with its number. */
+    /** Describes the answer of a call, with its number. */
     static String describe(DriverCall call, int code) {
         String name =
                 switch (code) {
@@ -96,7 +99,7 @@ final class CudaErrors {
         return call.function() + " answered " + name + " (" + code + ")";
     }
 
-    /** The code that JCuda made an exception of. */
+    /** Returns the code that JCuda made an exception of. */
     static int codeOf(CudaException exception) {
         String name = exception.getMessage();
         Integer code = name == null ? null : Names.CODES.get(name);

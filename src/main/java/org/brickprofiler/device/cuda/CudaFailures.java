@@ -11,20 +11,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What went wrong with one queue: the latest reason is kept, and the first of each kind of call is logged. Once the
- * device is lost nothing is logged any more, and no call is to be made. Any thread.
+ * Failures of one queue. The latest reason is kept, and the first of each kind of call is logged. Once the device is
+ * lost nothing is logged any more, and no call is to be made. Any thread.
  *
- * <h2>What waits until a thread has put things back</h2>
+ * <h2>Reports wait until a thread has restored its state</h2>
  *
  * Which context is current, and how a thread minds captures, belongs to the operating system's thread. A virtual thread
  * that blocks may go on on another one; so between changing such a thing and putting it back nothing may block, and to
- * log may. What is reported meanwhile ({@link #enter}) is kept, and reported when all is put back ({@link #leave}).
+ * log may. Failures between {@link #enter} and {@link #leave} are kept, and reported once the state is restored.
  */
 final class CudaFailures {
 
     private static final Logger LOG = LoggerFactory.getLogger(CudaFailures.class);
 
-    /** What a thread has changed and not put back, and what is to be reported then. */
+    /** State that a thread has changed and not restored, with the failures to report afterwards. */
     private static final class Section {
         static final ThreadLocal<Section> OF_THREAD = ThreadLocal.withInitial(Section::new);
 
@@ -79,7 +79,7 @@ final class CudaFailures {
         }
     }
 
-    /** Whether something is to be reported later, and is kept until then. */
+    /** Returns whether something is to be reported later, and is kept until then. */
     private static boolean isKept(Runnable report) {
         Section section = Section.OF_THREAD.get();
         return section.depth > 0 && section.kept.add(report);
@@ -137,7 +137,7 @@ final class CudaFailures {
         }
     }
 
-    /** Whether calls are of no use any more. */
+    /** Returns whether calls are of no use any more. */
     boolean isLost() {
         return lost;
     }
@@ -147,7 +147,7 @@ final class CudaFailures {
         over = true;
     }
 
-    /** Whether nothing is to be enqueued any more. */
+    /** Returns whether nothing is to be enqueued any more. */
     boolean isOver() {
         return over;
     }

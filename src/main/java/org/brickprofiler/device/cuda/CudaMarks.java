@@ -24,13 +24,13 @@ import org.brickprofiler.internal.record.PerThread;
  * thread; it is waited for. The pool cannot grow then, so in the end every number is out of it and stays out. Setting a
  * mark needs no lock for this, and no look at whether the queue is closed.
  *
- * <p>Who asks for events that are set holds a lock for reading, which {@link #close()} holds for writing. A wait asks
- * again and again, and holds the lock only while it asks; where it sleeps in the driver it holds the lock all the time,
- * and what is to be destroyed stays where closing comes to the timeout first.
+ * <p>A thread that queries events holds the read lock; {@link #close()} holds the write lock. A wait asks again and
+ * again, and holds the lock only while it asks; where it sleeps in the driver it holds the lock all the time, and what
+ * is to be destroyed stays where closing comes to the timeout first.
  */
 final class CudaMarks implements Polling.Question {
 
-    /** What comes of an event that could not be created. */
+    /** The consequence of an event that could not be created. */
     private static final String MORE_LATER = ": there are fewer marks, and more are tried for in the next pass";
 
     private final CudaQueue queue;
@@ -91,7 +91,7 @@ final class CudaMarks implements Polling.Question {
         return queue;
     }
 
-    /** How many marks there are. */
+    /** Returns how many marks there are. */
     int made() {
         return pool.made();
     }
@@ -114,7 +114,7 @@ final class CudaMarks implements Polling.Question {
         return DeviceStream.NO_MARK;
     }
 
-    /** Where more marks could not be made and one was missing since, they may be tried for once more. */
+    /** Allows another attempt to make marks, if an earlier attempt failed and a mark was missing since then. */
     void tryAgain() {
         pool.tryAgain();
     }
@@ -131,7 +131,7 @@ final class CudaMarks implements Polling.Question {
 
     // ---- asking: slower, and at boundaries ----
 
-    /** Whether a mark is reached, or never will be. */
+    /** Returns whether a mark is reached, or never will be. */
     boolean isReached(int number) {
         long stamp = begin();
         if (stamp == 0) {
@@ -144,7 +144,7 @@ final class CudaMarks implements Polling.Question {
         }
     }
 
-    /** The time between two marks, ns, or one of the stream's answers instead. */
+    /** Returns the time between two marks, ns, or one of the stream's answers instead. */
     long elapsedNs(int from, int to) {
         long stamp = begin();
         if (stamp == 0) {
@@ -212,12 +212,12 @@ final class CudaMarks implements Polling.Question {
         }
     }
 
-    /** Whether this was closed, or is about to be. */
+    /** Returns whether this was closed, or is about to be. */
     boolean isClosed() {
         return closed.get();
     }
 
-    /** Whether the latest wait ended after its timeout. */
+    /** Returns whether the latest wait ended after its timeout. */
     boolean isStalled() {
         return stalled;
     }
@@ -233,7 +233,7 @@ final class CudaMarks implements Polling.Question {
         return stamp;
     }
 
-    /** The event of a mark. */
+    /** Returns the event of a mark. */
     CUevent event(int number) {
         return events[number];
     }

@@ -49,15 +49,16 @@ import org.jspecify.annotations.Nullable;
  * for it ({@link #learnCaptures}). If it does not, the stream is asked before and after each mark whether it captures,
  * and no mark is set where it does.
  *
- * <h2>Who makes the context current</h2>
+ * <h2>Making the context current</h2>
  *
  * A green context can be current on one thread at a time, and where it is not the application's is the one that then
  * fails. So it is only made current where the driver refuses a call without it, for as long as some calls take that do
  * not wait: a wait asks again and again, and the context is put back before each pause ({@link Polling}). A thread that
  * is refused the context, since it is current on another one, tries again for a while.
  *
- * <p>What was made for the queue is destroyed without its context being current, where the driver allows that, and with
- * it otherwise. Where the context is refused, what was made stays until the context goes, and that is reported.
+ * <p>Objects of the queue are destroyed without making its context current if the driver allows this, and otherwise
+ * with the context current. If the context is refused, the objects stay until the context is destroyed, which is
+ * reported.
  */
 final class CudaQueue {
 
@@ -106,14 +107,14 @@ final class CudaQueue {
         this.failures = failures;
     }
 
-    /** A stream of the application's; null for the default one. */
+    /** Returns a stream of the application's; null for the default one. */
     static CudaQueue of(CUcontext context, @Nullable CUstream stream, CudaFailures failures)
             throws CudaFailures.Refusal {
         CUstream handle = stream == null ? new CUstream() : stream;
         return new CudaQueue(CudaContext.of(context, failures), handle, false, failures);
     }
 
-    /** The default stream of a device's primary context, or a new stream in it. */
+    /** Returns the default stream of a device's primary context, or a new stream in it. */
     static CudaQueue ofDevice(int ordinal, boolean newStream, CudaFailures failures) throws CudaFailures.Refusal {
         CudaContext context = CudaContext.ofDevice(ordinal, failures);
         CudaQueue inDefault = new CudaQueue(context, new CUstream(), false, failures);
@@ -140,7 +141,7 @@ final class CudaQueue {
         }
     }
 
-    /** Whether a handle is one of those of the default stream. */
+    /** Returns whether a handle is one of those of the default stream. */
     static boolean isDefault(@Nullable CUstream stream) {
         return stream == null || stream.equals(new CUstream()) || stream.equals(JCudaDriver.CU_STREAM_LEGACY);
     }
@@ -154,8 +155,8 @@ final class CudaQueue {
     }
 
     /**
-     * The handle for the application: its own or, in a context that was retained here, another object than the one used
-     * here.
+     * Returns the handle for the application: its own or, in a context that was retained here, another object than the
+     * one used here.
      */
     CUstream copyOfStream() {
         return context.isRetained() ? new CUstream(new cudaStream_t(stream)) : stream;
@@ -210,7 +211,7 @@ final class CudaQueue {
 
     // ---- asking ----
 
-    /** Whether the device has come to an event, or will never report it. */
+    /** Returns whether the device has come to an event, or will never report it. */
     boolean isReached(CUevent event) {
         int code = ask(QUERY, event, event);
         reportIfBusy(code);
@@ -272,13 +273,15 @@ final class CudaQueue {
         }
     }
 
-    /** Whether the calling thread may ask as it is: the queue's context is current there, or the device is lost. */
+    /**
+     * Returns whether the calling thread may ask as it is: the queue's context is current there, or the device is lost.
+     */
     boolean answersHere() {
         return failures.isLost() || !context.isElsewhere(Answer.OF_THREAD.get().popped, failures);
     }
 
     /**
-     * The time between two events.
+     * Returns the time between two events.
      *
      * @return ns; {@link DeviceStream#NOT_REACHED} or {@link DeviceStream#UNRESOLVED}
      */
@@ -404,9 +407,9 @@ final class CudaQueue {
     }
 
     /**
-     * Finds out whether the driver refuses to report times of an event that was recorded in a capture. Where that
-     * cannot be found out it counts as one that does not. To be called before the queue is used; the default stream is
-     * never captured.
+     * Finds out whether the driver refuses to report times of an event that was recorded in a capture. If this is
+     * unknown, it counts as one that does not. To be called before the queue is used; the default stream is never
+     * captured.
      *
      * @param event an event of this queue's context that no mark uses yet
      */
@@ -601,7 +604,7 @@ final class CudaQueue {
         CudaFailures.leave();
     }
 
-    /** Where a thread's calls put what they answer. */
+    /** Receives the results of a thread's calls. */
     private static final class Answer {
         static final ThreadLocal<Answer> OF_THREAD = ThreadLocal.withInitial(Answer::new);
 
@@ -609,7 +612,7 @@ final class CudaQueue {
         final int[] captureStatus = new int[1];
         final int[] captureMode = new int[1];
 
-        /** What was current on the thread; nobody reads it. */
+        /** The context that was current on the thread; never read. */
         final CUcontext popped = new CUcontext();
 
         /** The driver's result of the last attempt to make the context current. */

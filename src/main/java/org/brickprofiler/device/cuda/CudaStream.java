@@ -32,13 +32,13 @@ import org.slf4j.LoggerFactory;
  * <p>Single kernels, for {@code KernelTimings}, are timed by a {@link org.brickprofiler.device.DispatchTimer} over
  * this.
  *
- * <h2>What goes wrong</h2>
+ * <h2>Failures</h2>
  *
- * Nothing is thrown because of the driver, whether or not the application lets JCuda throw. Where the stream cannot be
- * made, or no event for it, it is not usable and {@link #failure()} says why. When a call fails, the first of its kind
- * is logged. Where no more events can be made, the stream goes on with those it has, and tries again once in each pass
- * in which they do not suffice. When the device is lost, or the green context of the stream destroyed, the stream is
- * not usable any more, and the driver is not called again but to give a primary context back.
+ * Nothing is thrown because of the driver, whether or not the application lets JCuda throw. If the stream or its events
+ * cannot be created, it is not usable, and {@link #failure()} gives the reason. When a call fails, the first of its
+ * kind is logged. If no more events can be created, the stream continues with the events that it has, and tries again
+ * once in each pass in which they do not suffice. When the device is lost, or the green context of the stream
+ * destroyed, the stream is not usable any more, and the driver is not called again but to give a primary context back.
  *
  * <h2>Capture</h2>
  *
@@ -110,7 +110,7 @@ public final class CudaStream implements DeviceStream {
         marks = queue == null || copy == null ? null : marksOf(queue, builder);
         deviceIndex = queue == null ? builder.ordinal : queue.context().ordinal();
         deviceName = CudaSupport.probe().deviceName(deviceIndex);
-        deviceUuid = queue == null ? Optional.empty() : queue.context().deviceUuid(failures);
+        deviceUuid = queue == null ? Optional.empty() : queue.context().deviceUuid(deviceName, failures);
         pciAddress = queue == null ? Optional.empty() : queue.context().pciAddress(failures);
     }
 
@@ -147,7 +147,7 @@ public final class CudaStream implements DeviceStream {
     }
 
     /**
-     * A stream of the application's.
+     * Returns a stream of the application's.
      *
      * @param context the stream's context, which must live until the result is closed
      * @param stream a stream in it, which must live as long; null, or one that was never created, for the default one,
@@ -167,8 +167,8 @@ public final class CudaStream implements DeviceStream {
     }
 
     /**
-     * A new stream in the primary context of a device. That stream waits for the default one as {@code cuStreamCreate}
-     * makes it do without flags.
+     * Returns a new stream in the primary context of a device. That stream waits for the default one as
+     * {@code cuStreamCreate} makes it do without flags.
      *
      * @param ordinal the device's number
      * @return its builder
@@ -180,7 +180,7 @@ public final class CudaStream implements DeviceStream {
     }
 
     /**
-     * The default stream in the primary context of a device.
+     * Returns the default stream in the primary context of a device.
      *
      * <p><b>A mark in a default stream can spoil a capture.</b> The default stream waits for all streams of its context
      * that were not made with {@code CU_STREAM_NON_BLOCKING}. While one of those is captured into a graph, by whichever
@@ -255,7 +255,7 @@ public final class CudaStream implements DeviceStream {
         }
     }
 
-    /** Where no more events could be made, they are tried for once more, by whoever needs one. */
+    /** If no more events could be created, the next thread that needs one tries again once. */
     @Override
     public void passEnded() {
         if (marks != null && !failures.isOver()) {
@@ -278,7 +278,7 @@ public final class CudaStream implements DeviceStream {
         return marks != null && marks.isStalled();
     }
 
-    /** Where the stream's context is current: elsewhere it would have to be made so. */
+    /** True if the stream's context is current; otherwise a query would have to make it current. */
     @Override
     public boolean answersHere() {
         return marks == null || closed || marks.queue().answersHere();
@@ -332,7 +332,10 @@ public final class CudaStream implements DeviceStream {
         return deviceIndex;
     }
 
-    /** Of a part of a GPU (MIG), the UUID of the GPU. */
+    /**
+     * Of a part of a GPU (MIG), the UUID of the part, which only {@code CUDA_VISIBLE_DEVICES} tells; empty if it does
+     * not.
+     */
     @Override
     public Optional<String> deviceUuid() {
         return deviceUuid;
@@ -349,7 +352,7 @@ public final class CudaStream implements DeviceStream {
     }
 
     /**
-     * The context that the stream is in.
+     * Returns the context that the stream is in.
      *
      * @return the driver's handle; not to be destroyed, nor used after {@link #close()} where it was made here. Keep
      *     this object, rather than the number in it, as long as the handle is used
@@ -360,7 +363,7 @@ public final class CudaStream implements DeviceStream {
     }
 
     /**
-     * The stream to enqueue work in.
+     * Returns the stream to enqueue work in.
      *
      * @return the driver's handle, for the default stream one of zero; likewise
      * @throws IllegalStateException where the stream could not be made
@@ -437,7 +440,7 @@ public final class CudaStream implements DeviceStream {
         }
 
         /**
-         * What people call the stream.
+         * Sets the name of the stream for people.
          *
          * @param streamName a name, one among the streams of its device; without it "stream" and a number, or "default
          *     stream"
@@ -450,7 +453,7 @@ public final class CudaStream implements DeviceStream {
         }
 
         /**
-         * How many marks there are.
+         * Sets how many marks there are.
          *
          * @param first made at once; without it 1,024
          * @param most there will be, as they are needed; without it 65,536
@@ -471,7 +474,7 @@ public final class CudaStream implements DeviceStream {
         }
 
         /**
-         * How long a wait for the device takes at most. Then the device seems to hang: the samples that waited are
+         * Sets how long a wait for the device takes at most. Then the device seems to hang: the samples that waited are
          * unresolved, which is logged once, and the stream {@link #isStalled()}. Set a longer timeout where the work
          * between two boundaries takes longer.
          *

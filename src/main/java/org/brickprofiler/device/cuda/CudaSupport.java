@@ -151,7 +151,7 @@ public final class CudaSupport {
         return new String(name, 0, length, UTF_8);
     }
 
-    /** What a device is called whose name is not known. */
+    /** Returns a name for a device whose name is unknown. */
     private static String unnamed(int ordinal) {
         return "CUDA device " + ordinal;
     }
@@ -161,7 +161,7 @@ public final class CudaSupport {
     }
 
     /**
-     * Whether devices can be timed.
+     * Returns whether devices can be timed.
      *
      * @return false where {@link #reason()} says why not
      */
@@ -179,7 +179,7 @@ public final class CudaSupport {
     }
 
     /**
-     * The CUDA version that the driver supports.
+     * Returns the CUDA version that the driver supports.
      *
      * @return such as "12.6"; empty where there is no driver
      */
@@ -188,7 +188,7 @@ public final class CudaSupport {
     }
 
     /**
-     * The names of the devices, by their numbers.
+     * Returns the names of the devices, by their numbers.
      *
      * @return empty where devices cannot be timed
      */
@@ -196,7 +196,35 @@ public final class CudaSupport {
         return deviceNames;
     }
 
-    /** The name of a device, also of one that was not found. */
+    /**
+     * Returns the UUID and the PCI address of a device. Each call asks the driver.
+     *
+     * @param device its place in {@link #deviceNames()}
+     * @return both, such as "GPU-a0a1..., PCI 0000:17:00.0"; instead of either one that is not known, the word
+     *     "unknown" with the reason
+     * @throws IndexOutOfBoundsException if there is no such device
+     */
+    public String identityOf(int device) {
+        String name = deviceNames.get(device);
+        CudaFailures uuidFailures = new CudaFailures("CUDA device " + device);
+        CudaFailures pciFailures = new CudaFailures("CUDA device " + device);
+        CUdevice handle = new CUdevice();
+        int code = CudaCalls.deviceGet(handle, device);
+        if (code != CUresult.CUDA_SUCCESS) {
+            return "UUID and PCI address unknown: " + CudaErrors.describe(DriverCall.DEVICE_GET, code);
+        }
+        return CudaContext.uuidOf(handle, name, uuidFailures).orElseGet(() -> "UUID unknown" + reason(uuidFailures))
+                + ", "
+                + CudaContext.pciAddressOf(handle, pciFailures)
+                        .map(address -> "PCI " + address)
+                        .orElseGet(() -> "PCI address unknown" + reason(pciFailures));
+    }
+
+    private static String reason(CudaFailures failures) {
+        return failures.latest().map(latest -> " (" + latest + ")").orElse("");
+    }
+
+    /** Returns the name of a device, also of one that was not found. */
     String deviceName(int ordinal) {
         return ordinal < deviceNames.size() ? deviceNames.get(ordinal) : unnamed(ordinal);
     }

@@ -4,21 +4,28 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUevent;
 import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUstream;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.DeviceTimer;
+import org.brickprofiler.internal.io.Abandonment;
 import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Times one piece of work in a CUDA stream by a pair of events. Where the driver refuses something, or the work is
- * captured into a graph, the timer reads 0 and {@link #failure()} says why; nothing is thrown because of it. Any
- * thread, which takes turns with others, but not while it waits for the device. Allocates nothing once it is made.
+ * Times one piece of work in a CUDA stream by a pair of events. If the driver refuses a call, or the work is captured
+ * into a graph, the timer reads 0, {@link #failure()} gives the reason, and nothing is thrown. Any thread, which takes
+ * turns with others, but not while it waits for the device. Allocates nothing once it is made. A timer that was never
+ * closed is reported in the log when the garbage collector finds it.
  */
 public final class CudaTimer implements DeviceTimer {
+
+    private static final Logger LOG = LoggerFactory.getLogger(CudaTimer.class);
 
     private static final int EVENTS = 2;
 
@@ -37,6 +44,9 @@ public final class CudaTimer implements DeviceTimer {
     private boolean started;
     private boolean ended;
 
+    /** Whether the driver has events of this timer; apart from it, so that it can be asked after the timer. */
+    private final AtomicBoolean holdsEvents = new AtomicBoolean();
+
     private CudaTimer(CUcontext context, @Nullable CUstream stream, Duration waitTimeout) {
         timeoutNs = Polling.timeoutNs(waitTimeout);
         CudaSupport support = CudaSupport.probe();
@@ -49,6 +59,23 @@ public final class CudaTimer implements DeviceTimer {
             queue = withEvents(CudaQueue.of(context, stream, failures));
         } catch (CudaFailures.Refusal reported) {
             queue = null;
+        }
+        if (queue != null) {
+            holdsEvents.set(true);
+            Abandonment.whenUnreachable(new Abandoned(holdsEvents), this);
+        }
+    }
+
+    /** Reports a timer that nobody closed. Nobody knows whether the application's context still exists. */
+    private record Abandoned(AtomicBoolean holdsEvents) implements Runnable {
+        @Override
+        public void run() {
+            if (holdsEvents.get()) {
+                LOG.warn(
+                        "a CUDA timer was never closed and nobody has it any more: its {} events stay in the application's"
+                                + " context until that is destroyed. Close timers",
+                        EVENTS);
+            }
         }
     }
 
@@ -65,7 +92,7 @@ public final class CudaTimer implements DeviceTimer {
     }
 
     /**
-     * A timer in one of the application's streams.
+     * Returns a timer in one of the application's streams.
      *
      * @param context the stream's context, which must live until the timer is closed
      * @param stream a stream in it, which must live as long; null, or one that was never created, for the default one,
@@ -78,7 +105,7 @@ public final class CudaTimer implements DeviceTimer {
     }
 
     /**
-     * The same, with a timeout of its own.
+     * Returns the same, with a timeout of its own.
      *
      * @param context the stream's context, which must live until the timer is closed
      * @param stream a stream in it, which must live as long; or null, as above
@@ -116,8 +143,8 @@ public final class CudaTimer implements DeviceTimer {
     }
 
     /**
-     * How long the work took. Waits until the device has done it, for nothing else, and no longer than the timeout.
-     * Another thread may start or close the timer meanwhile.
+     * Returns how long the work took. Waits until the device has done it, for nothing else, and no longer than the
+     * timeout. Another thread may start or close the timer meanwhile.
      *
      * @return ns; 0 until both ends were recorded, and where the device reports no time, or not before the timeout
      */
@@ -162,6 +189,7 @@ public final class CudaTimer implements DeviceTimer {
             ended = false;
         }
         if (open != null) {
+            holdsEvents.set(false);
             open.destroy(List.of(start, end));
             open.close(null);
         }

@@ -48,22 +48,22 @@ enum DriverCall {
         this.symbol = function + "_v" + version;
     }
 
-    /** The name in the driver's documentation. */
+    /** Returns the name in the driver's documentation. */
     String function() {
         return function;
     }
 
-    /** Whether it is one of those that ask for what became of events. */
+    /** Returns whether it is one of those that ask for what became of events. */
     boolean asksForEvents() {
         return this == EVENT_QUERY || this == EVENT_SYNCHRONIZE || this == EVENT_ELAPSED_TIME;
     }
 
-    /** The symbol that JCuda binds. */
+    /** Returns the symbol that JCuda binds. */
     String symbol() {
         return symbol;
     }
 
-    /** The symbols of all calls. */
+    /** Returns the symbols of all calls. */
     static List<String> symbols() {
         return Arrays.stream(values()).map(DriverCall::symbol).toList();
     }

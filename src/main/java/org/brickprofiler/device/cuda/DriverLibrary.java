@@ -36,7 +36,7 @@ final class DriverLibrary {
 
     private DriverLibrary() {}
 
-    /** The library that this process has loaded; empty where that is not known. */
+    /** Returns the library that this process has loaded; empty where that is not known. */
     static Optional<Path> loaded() {
         try (Stream<String> lines = Files.lines(MAPPED_FILES, ISO_8859_1)) {
             return lines.map(line -> line.substring(Math.max(0, line.indexOf('/'))))
@@ -49,7 +49,7 @@ final class DriverLibrary {
     }
 
     /**
-     * Which symbols a library does not have.
+     * Returns the symbols that a library does not have.
      *
      * @param library its file
      * @param symbols the names that are needed
@@ -83,7 +83,7 @@ final class DriverLibrary {
         throw new IOException("no table of symbols");
     }
 
-    /** The names of the symbols that have a section: the others are wanted, not defined. */
+    /** Returns the names of the symbols that have a section: the others are wanted, not defined. */
     private static Set<String> defined(ByteBuffer symbols, ByteBuffer names) {
         Set<String> defined = new HashSet<>();
         for (int at = 0; at + SYMBOL_BYTES <= symbols.limit(); at += SYMBOL_BYTES) {

@@ -63,12 +63,12 @@ final class BufferHistory {
         emptyUpTo[(int) sequence & mask] = empty;
     }
 
-    /** The highest number that has ended, and all before it have; 0 where none has. */
+    /** Returns the highest number that has ended, and all before it have; 0 where none has. */
     long ended() {
         return ended;
     }
 
-    /** Whether the time of a number is kept no longer. */
+    /** Returns whether the time of a number is kept no longer. */
     boolean isForgotten(long sequence) {
         return sequence > 0 && sequence <= ended - endedNs.length;
     }
@@ -93,7 +93,7 @@ final class BufferHistory {
     }
 
     /**
-     * Whether there is a broken command buffer behind one and up to another. Both have ended.
+     * Returns whether there is a broken command buffer behind one and up to another. Both have ended.
      *
      * @param from a number, 0 for none
      * @param to another; the order does not matter
@@ -104,7 +104,7 @@ final class BufferHistory {
     }
 
     /**
-     * Whether any command buffer behind one and up to another was not given up.
+     * Returns whether any command buffer behind one and up to another was not given up.
      *
      * @param from a number, 0 for none
      * @param to another; the order does not matter

@@ -34,7 +34,7 @@ final class BufferReader {
         this.history = new BufferHistory(capacity);
     }
 
-    /** Whether a command buffer and all before it have ended. */
+    /** Returns whether a command buffer and all before it have ended. */
     boolean hasEnded(long sequence) {
         if (sequence > ended) {
             poll();
@@ -98,23 +98,26 @@ final class BufferReader {
     }
 
     /**
-     * Whether there is a broken command buffer behind one that has ended and up to another; see {@link BufferHistory}.
+     * Returns whether there is a broken command buffer behind one that has ended and up to another; see
+     * {@link BufferHistory}.
      */
     synchronized boolean isBrokenBetween(long from, long to) {
         return history.isBrokenBetween(from, to);
     }
 
-    /** Whether a command buffer behind one that has ended and up to another had work; see {@link BufferHistory}. */
+    /**
+     * Returns whether a command buffer behind one that has ended and up to another had work; see {@link BufferHistory}.
+     */
     synchronized boolean hasWorkBetween(long from, long to) {
         return history.hasWorkBetween(from, to);
     }
 
-    /** The next command buffer to hand over. */
+    /** Returns the next command buffer to hand over. */
     synchronized @Nullable FinishedBuffer next() {
         return undrained.poll();
     }
 
-    /** How many were pushed out of the ring of the shim, or were not handed over in time. */
+    /** Returns how many were pushed out of the ring of the shim, or were not handed over in time. */
     synchronized long lost() {
         return dropped + (closed ? 0 : MetalShim.lost(stream, MetalShim.LOST_BUFFERS));
     }

@@ -27,7 +27,7 @@ final class ClockCorrelation {
     }
 
     /**
-     * The correlation by two moments.
+     * Returns the correlation by two moments.
      *
      * @param first the earlier moment
      * @param second the later moment; the farther apart, the smaller the error of durations
@@ -39,7 +39,7 @@ final class ClockCorrelation {
     }
 
     /**
-     * The slope and the offset.
+     * Returns the slope and the offset.
      *
      * @return the line through both moments
      */
@@ -48,7 +48,7 @@ final class ClockCorrelation {
     }
 
     /**
-     * How wrong the host's time at a reading of the counter may be, its rounding to whole nanoseconds included.
+     * Returns how wrong the host's time at a reading of the counter may be, its rounding to whole nanoseconds included.
      *
      * @param deviceTicks the device's counter, ticks, 0 or more
      * @return ns, 1 or more; {@link Long#MAX_VALUE} for what is more
@@ -92,7 +92,7 @@ final class ClockCorrelation {
         }
 
         /**
-         * The pair that is wrong by as little as possible.
+         * Returns the pair that is wrong by as little as possible.
          *
          * @return the counter, and the middle of the host's readings
          */
@@ -101,7 +101,7 @@ final class ClockCorrelation {
         }
 
         /**
-         * How far the counter may have been read from the host time of {@link #pair()}.
+         * Returns how far the counter may have been read from the host time of {@link #pair()}.
          *
          * @return ns, 0 or more
          */

@@ -53,7 +53,7 @@ public record FinishedBuffer(
     }
 
     /**
-     * Whether it is known how long its work took.
+     * Returns whether it is known how long its work took.
      *
      * @return false where the device reported no time, and where the work is not done
      */
@@ -62,13 +62,14 @@ public record FinishedBuffer(
     }
 
     /**
-     * Whether its work is known not to be done; what Metal reported nothing of has failed, too, but may have been done.
+     * Returns whether its work is known not to be done; what Metal reported nothing of has failed, too, but may have
+     * been done.
      */
     boolean isBroken() {
         return outcome == Outcome.FAILED && (errorCode != 0 || gpuEndNs != NO_TIME);
     }
 
-    /** Whether it failed because there is no device left to use. */
+    /** Returns whether it failed because there is no device left to use. */
     boolean lostDevice() {
         return outcome == Outcome.FAILED && (errorCode == ACCESS_REVOKED || errorCode == DEVICE_REMOVED);
     }

@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a stream could not do: the latest reason is kept, and the first of each kind is logged. Any thread. */
+/** Failures of a stream. The latest reason is kept, and the first of each kind is logged. Any thread. */
 final class MetalFailures {
 
-    /** What is logged once for each stream. */
+    /** Kinds of failure, each logged once for each stream. */
     enum Kind {
         CALL,
         DEVICE,

@@ -67,7 +67,7 @@ final class MetalShim {
         }
     }
 
-    /** Where the bytes of a direct buffer are, as long as it is kept. */
+    /** Returns the address of a direct buffer, which is valid while the buffer is reachable. */
     static long address(ByteBuffer direct) {
         return Pointer.nativeValue(Native.getDirectBufferPointer(direct));
     }
@@ -92,7 +92,7 @@ final class MetalShim {
 
     static native int forget(long stream, long sequence);
 
-    /** The address is that of the structure to write. */
+    /** Returns the address is that of the structure to write. */
     static native int mark(long stream, long address);
 
     static native int pollFor(long stream, long sequence);

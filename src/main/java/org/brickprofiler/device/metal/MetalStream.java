@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * A Metal command queue as a device stream, over the shim in {@code native/metal-shim}. Any thread; {@link #waitFor}
  * alone waits, and must not be called from a completed handler.
  *
- * <h2>What a mark is</h2>
+ * <h2>Marks</h2>
  *
  * Metal does its work in command buffers, and has no event to put between them that costs nothing. So the application
  * shows the stream its command buffers, each as soon as it is made ({@link #watch}), and the stream numbers them. A
@@ -51,7 +51,8 @@ import org.slf4j.LoggerFactory;
  *
  * <h2>Command buffers and dispatches</h2>
  *
- * Whoever calls {@link #drain(Consumer, Consumer)} gets what has ended since. One line keeps it in kernel timings:
+ * {@link #drain(Consumer, Consumer)} passes on the command buffers that have ended since the last call. One line keeps
+ * it in kernel timings:
  *
  * <pre>{@code
  * stream.drain(Backend.METAL, timings::recordCommandBuffer, timings::recordDispatch);
@@ -113,7 +114,8 @@ public final class MetalStream implements DeviceStream {
     // ---- opening ----
 
     /**
-     * A stream with a queue of its own on the default device; {@link #queue()} is where to make command buffers.
+     * Returns a stream with a queue of its own on the default device; {@link #queue()} is where to make command
+     * buffers.
      *
      * @return its builder
      */
@@ -122,7 +124,7 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * A stream that follows a queue of the application.
+     * Returns a stream that follows a queue of the application.
      *
      * @param commandQueue an {@code id<MTLCommandQueue>}; it is retained until the stream is closed
      * @return its builder
@@ -171,7 +173,7 @@ public final class MetalStream implements DeviceStream {
     // ---- what the application does ----
 
     /**
-     * The queue that is followed.
+     * Returns the queue that is followed.
      *
      * @return an {@code id<MTLCommandQueue>}, valid as long as the stream is open; 0 once it is closed
      */
@@ -215,8 +217,8 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * Begins to sample counters. Where the device cannot, the times of command buffers remain, and that is warned of
-     * once.
+     * Begins to sample counters. If the device cannot do this, the times of command buffers are used, and a warning is
+     * logged once.
      *
      * @param where at which boundaries
      * @param dispatches how many passes or dispatches can wait to be drained, 1 to 2,048
@@ -392,7 +394,7 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * How many command buffers were pushed out before anybody asked for them.
+     * Returns how many command buffers were pushed out before anybody asked for them.
      *
      * @return 0 or more
      */
@@ -401,7 +403,7 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * How many dispatches were not timed, because there was no room for them or the device reported no time.
+     * Returns how many dispatches were not timed, because there was no room for them or the device reported no time.
      *
      * @return 0 or more
      */
@@ -459,10 +461,10 @@ public final class MetalStream implements DeviceStream {
         }
     }
 
-    /** Where a device's counters can be sampled, to time what is inside of a command buffer. */
+    /** The boundaries at which a device can sample counters, to time parts of a command buffer. */
     public enum CounterSampling {
 
-        /** Where a pass begins and ends: each encoder is timed. What Apple silicon can do. */
+        /** The beginning and the end of a pass: each encoder is timed. Apple silicon supports this. */
         STAGE_BOUNDARY(0),
 
         /**
@@ -477,7 +479,7 @@ public final class MetalStream implements DeviceStream {
             this.point = point;
         }
 
-        /** The shim's number for it. */
+        /** Returns the shim's number for it. */
         int point() {
             return point;
         }
@@ -539,7 +541,7 @@ public final class MetalStream implements DeviceStream {
         }
 
         /**
-         * What people call the stream.
+         * Sets the name of the stream for people.
          *
          * @param streamName a name, one among the streams of its device; without it the label of the queue, or "queue"
          *     and a number
@@ -552,7 +554,7 @@ public final class MetalStream implements DeviceStream {
         }
 
         /**
-         * How many command buffers are kept: the most that are watched and not asked for at once.
+         * Sets how many command buffers are kept: the most that are watched and not asked for at once.
          *
          * @param count a power of two from 2 to 65,536; without it 4,096
          * @return this
@@ -567,7 +569,7 @@ public final class MetalStream implements DeviceStream {
         }
 
         /**
-         * How many marks there are.
+         * Sets how many marks there are.
          *
          * @param first made at once; without it 1,024
          * @param most there will be, as they are needed; without it 65,536
@@ -588,7 +590,7 @@ public final class MetalStream implements DeviceStream {
         }
 
         /**
-         * How long a wait for the device takes at most. Then the device seems to hang: the samples that waited are
+         * Sets how long a wait for the device takes at most. Then the device seems to hang: the samples that waited are
          * unresolved, which is logged once, and the stream {@link #isStalled()}. Set a longer timeout where the work
          * between two boundaries takes longer.
          *
@@ -624,7 +626,7 @@ public final class MetalStream implements DeviceStream {
             return opened;
         }
 
-        /** The name that was set, or the queue's own, or one that is made. */
+        /** Returns the name that was set, or the queue's own, or one that is made. */
         String nameOr(String label, long stream) {
             if (name != null) {
                 return name;

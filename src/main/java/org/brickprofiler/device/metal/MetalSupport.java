@@ -99,7 +99,7 @@ public final class MetalSupport {
     }
 
     /**
-     * Whether streams can be opened.
+     * Returns whether streams can be opened.
      *
      * @return false where something is missing
      */
@@ -108,7 +108,7 @@ public final class MetalSupport {
     }
 
     /**
-     * The default device.
+     * Returns the default device.
      *
      * @return its name, or empty where Metal is not available
      */
@@ -117,7 +117,7 @@ public final class MetalSupport {
     }
 
     /**
-     * What is missing.
+     * Returns the reason why Metal is not available.
      *
      * @return a sentence without a full stop, or empty where Metal is available
      */

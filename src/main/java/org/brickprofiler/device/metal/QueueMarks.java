@@ -25,7 +25,7 @@ final class QueueMarks {
     private final MetalFailures failures;
     private final MarkPool pool;
 
-    /** Where the shim writes the position of each mark: a chunk of them each, made as the pool grows. */
+    /** Buffers into which the shim writes the positions of marks, one for each chunk, allocated as the pool grows. */
     private final @Nullable ByteBuffer[] chunks;
 
     private final long[] addresses;
@@ -69,7 +69,7 @@ final class QueueMarks {
         return mark;
     }
 
-    /** The number of the last command buffer before a mark. */
+    /** Returns the number of the last command buffer before a mark. */
     long sequence(int mark) {
         return cell(mark, 0);
     }
@@ -104,7 +104,7 @@ final class QueueMarks {
         return finished.isBrokenBetween(sequence(from), sequence(to)) ? UNRESOLVED : toNs - fromNs;
     }
 
-    /** Whether some command buffer between two marks was not forgotten, or may not have been. */
+    /** Returns whether some command buffer between two marks was not forgotten, or may not have been. */
     boolean hasWorkBetween(int from, int to) {
         boolean hasWork = isInside(from) || isInside(to) || finished.hasWorkBetween(sequence(from), sequence(to));
         if (!hasWork) {

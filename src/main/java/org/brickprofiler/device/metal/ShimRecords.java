@@ -119,7 +119,7 @@ final class ShimRecords {
         return text(text);
     }
 
-    /** The text up to the first zero. */
+    /** Returns the text up to the first zero. */
     static String text(byte[] bytes) {
         int length = 0;
         while (length < bytes.length && bytes[length] != 0) {

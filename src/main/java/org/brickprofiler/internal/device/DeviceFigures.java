@@ -15,9 +15,7 @@ import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.TimerToken;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What is known of samples on devices besides their times, as a {@link DeviceRecorder} read it. Immutable; any thread.
- */
+/** Figures of device samples other than their times, as read by a {@link DeviceRecorder}. Immutable; any thread. */
 public final class DeviceFigures {
 
     private final StatSums launches;
@@ -50,7 +48,8 @@ public final class DeviceFigures {
     }
 
     /**
-     * The host's side of a row: how long it took between setting the marks, for the samples of which that was timed.
+     * Returns the host's side of a row: how long it took between setting the marks, for the samples of which that was
+     * timed.
      *
      * @param key the row
      * @return its sums, {@link StatRow#EMPTY} without such samples
@@ -60,7 +59,7 @@ public final class DeviceFigures {
     }
 
     /**
-     * How many samples of a row a device timed.
+     * Returns how many samples of a row a device timed.
      *
      * @param key a row that was asked for
      * @return 0 or more
@@ -70,7 +69,7 @@ public final class DeviceFigures {
     }
 
     /**
-     * How many samples of a row have no time.
+     * Returns how many samples of a row have no time.
      *
      * @param key a row that was asked for
      * @return 0 or more
@@ -80,7 +79,7 @@ public final class DeviceFigures {
     }
 
     /**
-     * How many of the samples without a time are deferred measurements that began at no start that was known.
+     * Returns how many of the samples without a time are deferred measurements that began at no start that was known.
      *
      * @param key a row that was asked for
      * @return 0 to {@link #unresolved}
@@ -90,7 +89,7 @@ public final class DeviceFigures {
     }
 
     /**
-     * How many platform threads set the marks of samples that were taken to be resolved.
+     * Returns how many platform threads set the marks of samples that were taken to be resolved.
      *
      * @return 0 or more
      */
@@ -99,7 +98,7 @@ public final class DeviceFigures {
     }
 
     /**
-     * Whether virtual threads did, which are not counted one by one.
+     * Returns whether virtual threads did, which are not counted one by one.
      *
      * @return true where at least one did
      */
@@ -108,7 +107,7 @@ public final class DeviceFigures {
     }
 
     /**
-     * The streams.
+     * Returns the streams.
      *
      * @return totals of each, in the order in which the recorder was given them; cannot be changed
      */
@@ -117,8 +116,8 @@ public final class DeviceFigures {
     }
 
     /**
-     * What became of the samples of a recorder, row by row. Any thread may count one as unresolved; the rest happens on
-     * one thread at a time. Allocates nothing once rows have their size.
+     * Counts the resolved and unresolved samples of a recorder, row by row. Any thread may count one as unresolved; the
+     * rest happens on one thread at a time. Allocates nothing once rows have their size.
      */
     static final class Sums {
 
@@ -193,12 +192,12 @@ public final class DeviceFigures {
             unresolved.increment(key);
         }
 
-        /** The figures of some rows. */
+        /** Returns the figures of some rows. */
         DeviceFigures figures(int fromKey, int toKey, List<StreamTotals> streams) {
             return figures(launches.read(fromKey, toKey), fromKey, toKey, AtomicLongArray::get, streams);
         }
 
-        /** The figures of all rows; begins anew. */
+        /** Returns the figures of all rows; begins anew. */
         DeviceFigures figuresAndReset(List<StreamTotals> streams) {
             DeviceFigures ended = figures(
                     launches.readAndReset(),

@@ -21,12 +21,12 @@ import org.jspecify.annotations.Nullable;
  * once the device has passed both. Rows are numbers; what they mean is the caller's to know.
  *
  * <p>Any thread may start and stop, and waits for nobody. Nothing is allocated once rows and queues have their size.
- * Who resolves or reads takes turns with others that do, for as long as the host computes: nobody waits for a device
- * meanwhile. So a thread that waits for one holds up no reader, and no other thread that waits.
+ * Threads that resolve or read exclude each other while the host computes; no thread waits for a device meanwhile. So a
+ * thread that waits for one holds up no reader, and no other thread that waits.
  *
- * <p><b>Whose a sample is.</b> That of the thread that ended it. A boundary of a thread is one of the streams on which
- * it ended samples, and waits there for the last mark of these: not for what is enqueued behind it, and not for what
- * other threads have enqueued.
+ * <p><b>Owner of a sample.</b> A sample belongs to the thread that ended it. A boundary of a thread is one of the
+ * streams on which it ended samples, and waits there for the last mark of these: not for what is enqueued behind it,
+ * and not for what other threads have enqueued.
  *
  * <p><b>Nothing is made up.</b> A sample whose time a stream does not know is counted as unresolved: no mark was left,
  * a mark failed, the device was lost, the timer was stopped again after its first sample was resolved.
@@ -43,11 +43,12 @@ public final class DeviceRecorder {
     public static final int MAX_STREAMS = MarkToken.MAX_STREAMS;
 
     /**
-     * Where one wait is not enough, as where a mark was set during a capture, it is waited for the next; not for ever.
+     * If one wait is not enough, as for a mark that was set during a capture, the next mark is waited for, at most this
+     * often.
      */
     private static final int MOST_WAITS = 64;
 
-    /** Who wants the work of device streams as spans. */
+    /** Provides sinks for the work of device streams as spans. */
     @FunctionalInterface
     public interface Tracing {
 
@@ -55,7 +56,7 @@ public final class DeviceRecorder {
         Tracing NONE = (place, catchUp) -> null;
 
         /**
-         * Where the work of a stream goes.
+         * Returns the sink of a stream.
          *
          * @param place which stream
          * @param catchUp resolves what the device has done, where the calling thread may ask for it, and returns
@@ -195,7 +196,7 @@ public final class DeviceRecorder {
     }
 
     /**
-     * The stream of a timer.
+     * Returns the stream of a timer.
      *
      * @param timer one of {@link MarkToken#isDevice}
      * @return its number; 0 where a timer of another recorder names one that is not there
@@ -241,7 +242,7 @@ public final class DeviceRecorder {
 
     /**
      * Ends a pass of the calling thread, on the streams on which it ended samples: the time until the next mark is no
-     * idle time. What other threads ended is resolved where that takes no wait.
+     * idle time. Samples that other threads ended are resolved if this takes no wait.
      *
      * @param waits whether to wait for what is pending
      */
@@ -280,8 +281,8 @@ public final class DeviceRecorder {
     }
 
     /**
-     * What the calling thread waited for is resolved; and what others have done is, where nothing is to be changed for
-     * it.
+     * Resolves the samples for which the calling thread waited; and what others have done is, where nothing is to be
+     * changed for it.
      */
     private void pollAfter(MarkedStream stream, long owner, boolean waited) {
         boolean own = stream.hasMarked(owner);
@@ -465,7 +466,7 @@ public final class DeviceRecorder {
     // ---- readers ----
 
     /**
-     * How many samples wait for their time.
+     * Returns how many samples wait for their time.
      *
      * @return 0 or more; exact while nobody records
      */
@@ -505,7 +506,7 @@ public final class DeviceRecorder {
     }
 
     /**
-     * What is known of samples on devices since the last reset, besides their times.
+     * Returns the figures of device samples other than their times since the last reset.
      *
      * @param fromKey the first row that is asked for
      * @param toKey the row after the last
@@ -516,7 +517,7 @@ public final class DeviceRecorder {
     }
 
     /**
-     * What is known of samples on devices since the last reset, besides their times, and begins anew.
+     * Returns the figures of device samples other than their times since the last reset, and starts anew.
      *
      * @return the figures of all rows
      */

@@ -20,9 +20,9 @@ import org.brickprofiler.device.DeviceStream;
  *
  * Let <i>b</i> be the host's time of the first mark. No mark is reached before it is set, so <i>b</i> is at least
  * <i>set - offset</i> for every mark. The last mark was reached when the host looked, so <i>b</i> is at most <i>looked
- * - offset</i> of that one. Where the host had to wait for it, it looked as soon as it could, and the later bound is
- * taken; otherwise the middle. The error is the distance to the farther bound. A pass that begins on an idle device has
- * its first mark reached as it is set, and both bounds are then close together.
+ * - offset</i> of that one. If the host had to wait for the mark, it looked as soon as it could, and the later bound is
+ * used; otherwise the middle of the bounds. The error is the distance to the farther bound. A pass that begins on an
+ * idle device has its first mark reached as it is set, and both bounds are then close together.
  */
 final class MarkChain {
 
@@ -158,7 +158,7 @@ final class MarkChain {
         delimits[to] = true;
     }
 
-    /** Whether the batch has a mark. */
+    /** Returns whether the batch has a mark. */
     boolean has(int mark) {
         return mark < batchOf.length && batchOf[mark] == batch;
     }
@@ -292,20 +292,21 @@ final class MarkChain {
         return isAnchored && connected;
     }
 
-    /** Whether the time of a mark of the batch is known. */
+    /** Returns whether the time of a mark of the batch is known. */
     boolean isKnown(int mark) {
         return positions[mark] != NO_POSITION;
     }
 
     /**
-     * The time of a mark on the stream's timeline, ns; only if it {@link #isKnown} and the batch has its place there.
+     * Returns the time of a mark on the stream's timeline, ns; only if it {@link #isKnown} and the batch has its place
+     * there.
      */
     long deviceNs(int mark) {
         return originNs + offsetsNs[mark];
     }
 
     /**
-     * How long a sample took whose start is a time.
+     * Returns how long a sample took whose start is a time.
      *
      * @param startNs its start on the stream's timeline, where the batch has its place
      * @param to the mark at its end
@@ -316,7 +317,7 @@ final class MarkChain {
     }
 
     /**
-     * How long a sample took.
+     * Returns how long a sample took.
      *
      * @return ns, or negative where it is not known
      */
@@ -405,34 +406,40 @@ final class MarkChain {
         return ns != DeviceStream.UNRESOLVED && ns != DeviceStream.NOT_REACHED;
     }
 
-    /** The mark with a time that was reached last; {@link DeviceStream#NO_MARK} where there is none. */
+    /** Returns the mark with a time that was reached last; {@link DeviceStream#NO_MARK} where there is none. */
     int last() {
         return last;
     }
 
-    /** The latest mark up to which {@link #addUp} added up time; {@link DeviceStream#NO_MARK} where there is none. */
+    /**
+     * Returns the latest mark up to which {@link #addUp} added up time; {@link DeviceStream#NO_MARK} where there is
+     * none.
+     */
     int lastCounted() {
         return lastCounted;
     }
 
     /**
-     * Whether some mark was not reached yet, against what was asked before: the whole is to be measured again later.
+     * Returns whether some mark was not reached yet, against what was asked before: the whole is to be measured again
+     * later.
      */
     boolean isEarly() {
         return early;
     }
 
-    /** Whether the time from each mark to the next is known; no place in the host's time is where one is not. */
+    /**
+     * Returns whether the time from each mark to the next is known; no place in the host's time is where one is not.
+     */
     boolean isUnbroken() {
         return unbroken;
     }
 
-    /** The host's clock when a mark was reached, ns, give or take {@link #hostErrorNs()}. */
+    /** Returns the host's clock when a mark was reached, ns, give or take {@link #hostErrorNs()}. */
     long hostNs(int mark) {
         return baseNs + offsetsNs[mark];
     }
 
-    /** How far {@link #hostNs} may be off, ns, or {@link #NO_ERROR}. */
+    /** Returns how far {@link #hostNs} may be off, ns, or {@link #NO_ERROR}. */
     long hostErrorNs() {
         return baseErrorNs;
     }

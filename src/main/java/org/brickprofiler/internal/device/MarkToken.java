@@ -39,7 +39,7 @@ public final class MarkToken {
     private MarkToken() {}
 
     /**
-     * A timer of the host's clock.
+     * Returns a timer of the host's clock.
      *
      * @param key the row, up to 4,094; not checked
      * @param startNs the clock at the start, ns
@@ -49,13 +49,13 @@ public final class MarkToken {
         return (startNs << START_SHIFT) | (key + 1);
     }
 
-    /** A timer that begins at a mark, or where none could be set. */
+    /** Returns a timer that begins at a mark, or where none could be set. */
     static long device(int key, int stream, long handle, boolean timed) {
         return (handle << HANDLE_SHIFT) | ((long) stream << STREAM_SHIFT) | (timed ? TIMED : 0) | DEVICE | (key + 1);
     }
 
     /**
-     * Which of the two kinds a token is.
+     * Returns whether a token is of a device.
      *
      * @param token any token
      * @return true for a device's
@@ -65,7 +65,7 @@ public final class MarkToken {
     }
 
     /**
-     * The row of a token.
+     * Returns the row of a token.
      *
      * @param token any token
      * @return its key; -1 for 0, more than {@link TimerToken#MAX_KEY} where it is no timer of a brick
@@ -78,18 +78,18 @@ public final class MarkToken {
         return (int) (token >>> STREAM_SHIFT) & (MAX_STREAMS - 1);
     }
 
-    /** The handle of the mark that a timer began at. */
+    /** Returns the handle of the mark that a timer began at. */
     static long handle(long token) {
         return token >>> HANDLE_SHIFT;
     }
 
-    /** Whether the host's clock is to be read at the end, too. */
+    /** Returns whether the host's clock is to be read at the end, too. */
     static boolean isTimed(long token) {
         return (token & TIMED) != 0;
     }
 
     /**
-     * The time from a host token's start to now.
+     * Returns the time from a host token's start to now.
      *
      * @param token a host's token
      * @param nowNs the clock now, ns

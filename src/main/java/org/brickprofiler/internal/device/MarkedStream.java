@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One stream of a recorder: sets marks where bricks begin and end, and resolves the samples between them. What is known
- * of the marks is in {@link Marks}, the samples are in {@link WaitingSamples}, and a {@link MarkChain} puts marks in
- * the device's order and finds their times; this brings the three together.
+ * One stream of a recorder: sets marks where bricks begin and end, and resolves the samples between them. {@link Marks}
+ * holds the state of the marks, {@link WaitingSamples} the samples, and a {@link MarkChain} orders the marks as the
+ * device does and finds their times. This class connects the three.
  *
  * <p>Bricks are started and stopped by any thread, without a lock; the rest happens on one thread at a time, which
  * {@link DeviceRecorder} sees to.
@@ -368,7 +368,7 @@ final class MarkedStream {
         return true;
     }
 
-    /** Whether deferred measurements were taken whose start was not. */
+    /** Returns whether deferred measurements were taken whose start was not. */
     boolean hasUnmatched() {
         return !unmatched.isEmpty();
     }
@@ -395,18 +395,19 @@ final class MarkedStream {
         }
     }
 
-    /** Whether a thread ended samples here since it last ended a pass. */
+    /** Returns whether a thread ended samples here since it last ended a pass. */
     boolean hasMarked(long owner) {
         return markers.contains(owner);
     }
 
-    /** How many samples wait for their time. */
+    /** Returns how many samples wait for their time. */
     int pendingCount() {
         return waiting.size();
     }
 
     /**
-     * The mark that a thread has to wait for, or everybody; held until {@link #letGo}. {@link Marks#NONE} without one.
+     * Returns the mark that a thread has to wait for, or everybody; held until {@link #letGo}. {@link Marks#NONE}
+     * without one.
      */
     long holdEndToAwait(long owner) {
         return hold(waiting.endToAwait(owner));
@@ -463,15 +464,14 @@ final class MarkedStream {
             sums.unresolved(waiting.key(i));
         }
         if (count > 0) {
-            // Until the next mark the device may have been busy with them.
-            marks.miss();
+            marks.giveUpSamples();
         }
         waiting.drop(count);
         // The time since the last counted mark may be theirs: it is neither busy nor idle.
         forgetCounted();
     }
 
-    /** Whether a reading of {@link #markStart} is a start that is known here; it was of use then. */
+    /** Returns whether a reading of {@link #markStart} is a start that is known here; it was of use then. */
     boolean hasStart(long readingNs) {
         int at = starts.find(readingNs);
         if (at == StartMarks.UNKNOWN) {
@@ -681,7 +681,7 @@ final class MarkedStream {
         }
     }
 
-    /** The marks that are held by others than timers, by number. */
+    /** Returns the marks that are held by others than timers, by number. */
     private boolean[] kept() {
         boolean[] kept = new boolean[marks.room()];
         for (int i = 0; i < waiting.size(); i++) {
@@ -706,7 +706,7 @@ final class MarkedStream {
 
     // ---- one thread at a time: figures ----
 
-    /** What the stream did since the last reset. */
+    /** Returns the sums of the stream since the last reset. */
     StreamTotals totals() {
         return new StreamTotals(
                 stream.name(),
@@ -752,7 +752,7 @@ final class MarkedStream {
             this.every = Math.min(every, MOST_BETWEEN);
         }
 
-        /** Whether the host's side of a brick that begins now is timed. */
+        /** Returns whether the host's side of a brick that begins now is timed. */
         boolean next() {
             int until = left;
             if (until > 1) {

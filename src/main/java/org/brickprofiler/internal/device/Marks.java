@@ -6,8 +6,8 @@ import org.brickprofiler.device.DeviceStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The marks of one stream that a recorder has set: when each was set and in which pass, and how many hold it. Whoever
- * lets go of a mark last gives it back to the stream. Room is made as marks are set; nothing else is allocated.
+ * The marks of one stream that a recorder has set: when each was set and in which pass, and how many hold it. The last
+ * holder that lets go of a mark gives it back to the stream. Room is made as marks are set; nothing else is allocated.
  *
  * <pre>
  *           63       41 40  39  38  37  36      17 16     0
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * where it is stopped again, each further sample holds the mark once more. A timer or deferred measurements begin at
  * the mark (b). The host's clock was read (r). Before the mark lies a gap (g) in which a brick had no marks.
  *
- * <h2>Who may touch a mark</h2>
+ * <h2>Ownership of a mark</h2>
  *
  * A mark belongs to the thread that set it until it has handed on what names it; from then on its state is changed by
  * atomic operations alone, and the rest of it not at all. Its state is written last, with release, and read first, with
@@ -99,6 +99,9 @@ final class Marks {
 
     /** The pass that marks belong to now, and {@link #MISSED}. */
     private volatile int pass;
+
+    /** The last turn before samples were given up. Used by one thread at a time. */
+    private long givenUpTurn = Long.MIN_VALUE;
 
     // The last turns before the latest boundary and the one before it; and whether marks were taken back since.
     private long boundaryTurn;
@@ -196,14 +199,16 @@ final class Marks {
 
     // ---- any thread ----
 
-    /** Whether a handle still names its mark. */
+    /** Returns whether a handle still names its mark. */
     boolean isCurrent(long handle) {
         int mark = mark(handle);
         long[] cells = findCells(mark);
         return cells != null && isOf((long) CELL.getAcquire(cells, at(mark)), handle) && handle > MARK_MASK;
     }
 
-    /** One less holds a mark; not where it was taken back from those who held it. Who lets go last gives it up. */
+    /**
+     * One less holds a mark; not where it was taken back from those who held it. The last holder gives the mark back.
+     */
     void letGo(long handle) {
         int mark = mark(handle);
         long[] cells = cells(mark);
@@ -220,6 +225,15 @@ final class Marks {
                 return;
             }
         }
+    }
+
+    /**
+     * Samples were given up before the device reached their marks: no time before a mark that was set until now is
+     * known to be idle, nor the time before the next mark.
+     */
+    void giveUpSamples() {
+        givenUpTurn = lastTurn;
+        miss();
     }
 
     /** A brick has no mark: what lies between the marks around is not known to be idle. */
@@ -241,17 +255,17 @@ final class Marks {
         return (long) CELL.getAcquire(cells(mark), at(mark));
     }
 
-    /** The handle of a mark. */
+    /** Returns the handle of a mark. */
     long handle(int mark) {
         return handle(mark, state(mark));
     }
 
-    /** The host's clock when a mark was set, ns, or {@link #NOT_READ}. */
+    /** Returns the host's clock when a mark was set, ns, or {@link #NOT_READ}. */
     long setNs(int mark) {
         return (state(mark) & READ) == 0 ? NOT_READ : cells(mark)[at(mark) + SET_NS];
     }
 
-    /** The reading that was noted with a mark. */
+    /** Returns the reading that was noted with a mark. */
     long reading(int mark) {
         return cells(mark)[at(mark) + READING];
     }
@@ -266,19 +280,19 @@ final class Marks {
         return cells(mark)[at(mark) + TURN];
     }
 
-    /** Whether two marks were set in one pass. */
+    /** Returns whether two marks were set in one pass. */
     boolean areOfOnePass(int one, int other) {
         return ((state(one) ^ state(other)) & PASS) == 0;
     }
 
-    /** Whether a mark was set in the pass that is on, modulo 2^17. */
+    /** Returns whether a mark was set in the pass that is on, modulo 2^17. */
     boolean isOfPassNow(int mark) {
         return ((pass ^ state(mark)) & PASS) == 0;
     }
 
-    /** Whether a brick had no marks between the mark before and this one. */
+    /** Tells whether a brick without times may lie between the mark before and this one. */
     boolean followsGap(int mark) {
-        return (state(mark) & GAP) != 0;
+        return (state(mark) & GAP) != 0 || turn(mark) <= givenUpTurn;
     }
 
     /** Claims the hold of the timer that began at a mark. False where a sample of it did so before. */
@@ -327,7 +341,7 @@ final class Marks {
         hasTakenBack = false;
     }
 
-    /** Whether {@link #takeBackAbandoned} may find marks that it did not since the latest boundary. */
+    /** Returns whether {@link #takeBackAbandoned} may find marks that it did not since the latest boundary. */
     boolean mayHaveAbandoned() {
         return !hasTakenBack;
     }
@@ -377,12 +391,12 @@ final class Marks {
         return (state & HOLDERS) != 0 && CELL.compareAndSet(cells(mark), at(mark), state, nextGeneration(state));
     }
 
-    /** The most marks there may be. */
+    /** Returns the most marks there may be. */
     int bound() {
         return bound;
     }
 
-    /** One more than the highest mark that there is room for. */
+    /** Returns one more than the highest mark that there is room for. */
     int room() {
         int number = chunks.length;
         while (number > 0 && CHUNK.getAcquire(chunks, number - 1) == null) {
@@ -403,7 +417,7 @@ final class Marks {
         return chunk != null ? chunk : makeChunk(mark >>> CHUNK_SHIFT);
     }
 
-    /** The same where they were made before; null where they were not, or there is no such mark. */
+    /** Returns the same where they were made before; null where they were not, or there is no such mark. */
     private long @Nullable [] findCells(int mark) {
         return mark < bound ? (long[]) CHUNK.getAcquire(chunks, mark >>> CHUNK_SHIFT) : null;
     }

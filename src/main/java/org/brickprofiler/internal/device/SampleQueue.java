@@ -36,7 +36,7 @@ final class SampleQueue {
     private static final int DEFERRED = 1 << 18;
     private static final long START_MASK = (1L << Marks.HANDLE_BITS) - 1;
 
-    /** Who resolves samples. */
+    /** Resolves samples. */
     interface Taker {
         /**
          * Takes the sample of a timer.
@@ -133,12 +133,12 @@ final class SampleQueue {
         starts.drainPending(unpackingStarts);
     }
 
-    /** What stands for the calling thread as an owner of samples. */
+    /** Returns the number of the calling thread as an owner of samples. */
     long caller() {
         return threads.caller();
     }
 
-    /** How many samples nobody has taken; exact while none is added. */
+    /** Returns how many samples nobody has taken; exact while none is added. */
     int size() {
         return threads.pendingCount();
     }

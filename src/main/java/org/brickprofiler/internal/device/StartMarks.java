@@ -18,7 +18,7 @@ import org.brickprofiler.device.DeviceStream;
  * several measurements may begin at one start. A start that is not known any more is found by nobody; nothing takes its
  * place.
  *
- * <h2>Who holds the mark of a start</h2>
+ * <h2>Holder of the mark of a start</h2>
  *
  * The start itself, until the first measurement that begins there takes over that hold. That measurement is resolved
  * together with its start, or later; further ones hold the mark once more each.
@@ -146,7 +146,7 @@ final class StartMarks {
         return kind == MARK || kind == LENT;
     }
 
-    /** Whether a start is a time rather than a mark. */
+    /** Returns whether a start is a time rather than a mark. */
     boolean isTime(int at) {
         return kind(at) >= TIME;
     }
@@ -197,7 +197,7 @@ final class StartMarks {
 
     // ---- from marks to times ----
 
-    /** Whether a start that no measurement has begun at so far is reached. */
+    /** Returns whether a start that no measurement has begun at so far is reached. */
     boolean hasReached() {
         for (int at = firstMark; at < size; at++) {
             if (kind(at) == MARK) {
@@ -255,7 +255,7 @@ final class StartMarks {
         }
     }
 
-    /** Whether some start is a time. */
+    /** Returns whether some start is a time. */
     boolean hasTimes() {
         return times > 0;
     }

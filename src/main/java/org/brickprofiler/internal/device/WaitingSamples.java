@@ -36,7 +36,7 @@ final class WaitingSamples {
     /** How many samples have a start that is a time. */
     private int times;
 
-    /** Where samples go that are to come after others; as long as the rest. */
+    /** Buffer for samples that must come after others; of the same length as the rest. */
     private long[] behind = {};
 
     /**
@@ -105,12 +105,12 @@ final class WaitingSamples {
         return cells[CELLS_EACH * i + ELEMENTS];
     }
 
-    /** The start of a sample without a mark there, ns on the stream's timeline; or {@link #NO_START}. */
+    /** Returns the start of a sample without a mark there, ns on the stream's timeline; or {@link #NO_START}. */
     long startNs(int i) {
         return cells[CELLS_EACH * i + START_NS];
     }
 
-    /** Whether some sample has a start that is a time, known or not. */
+    /** Returns whether some sample has a start that is a time, known or not. */
     boolean hasTimes() {
         return times > 0;
     }
@@ -122,7 +122,7 @@ final class WaitingSamples {
         }
     }
 
-    /** Whether a sample has a mark at its start, too; otherwise its start is a time. */
+    /** Returns whether a sample has a mark at its start, too; otherwise its start is a time. */
     boolean hasStart(int i) {
         return start(i) != end(i);
     }
@@ -134,8 +134,8 @@ final class WaitingSamples {
     // ---- which mark to wait for ----
 
     /**
-     * The mark that a thread has to wait for: at the end of its last sample or, of everybody's, the one that was set
-     * last.
+     * Returns the mark that a thread has to wait for: at the end of its last sample or, of everybody's, the one that
+     * was set last.
      *
      * @param owner the thread, or {@link DeviceRecorder#EVERYBODY}
      * @return the mark; {@link DeviceStream#NO_MARK} where nothing of it waits
@@ -151,7 +151,9 @@ final class WaitingSamples {
         return last < 0 ? DeviceStream.NO_MARK : end(last);
     }
 
-    /** The mark at the end of the last sample of a thread that is not reached, or {@link DeviceStream#NO_MARK}. */
+    /**
+     * Returns the mark at the end of the last sample of a thread that is not reached, or {@link DeviceStream#NO_MARK}.
+     */
     int lastUnreachedEnd(long owner) {
         int last = size - 1;
         while (last >= 0 && (!isOf(last, owner) || stream.isReached(end(last)))) {
@@ -160,7 +162,7 @@ final class WaitingSamples {
         return last < 0 ? DeviceStream.NO_MARK : end(last);
     }
 
-    /** The mark that was set last of those at the ends of samples, as far as that is known; or none. */
+    /** Returns the mark that was set last of those at the ends of samples, as far as that is known; or none. */
     private int newestEnd() {
         int newest = DeviceStream.NO_MARK;
         for (int i = 0; i < size; i++) {

@@ -16,7 +16,7 @@ public final class Abandonment {
      * Runs an action when none of some objects can be reached any more.
      *
      * @param action gives back what belongs to them, on a thread of this class; must not hold any of them, and must do
-     *     no harm where that was given back before. What it throws is lost
+     *     no harm where that was given back before. Exceptions that it throws are ignored
      * @param owners the objects, one or more
      */
     public static void whenUnreachable(Runnable action, Object... owners) {

@@ -25,15 +25,18 @@ public final class AtomicFile {
         StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.DSYNC
     };
 
-    /** Large, since each full buffer waits for the disk. */
-    private static final int BUFFER_BYTES = 1 << 20;
+    /**
+     * Large, because each full buffer waits for the disk. Below 512 KiB, because G1 needs adjacent free regions for a
+     * larger array, which a full heap rarely has.
+     */
+    private static final int BUFFER_BYTES = 256 << 10;
 
-    /** What systems follow at most. */
+    /** The number of symbolic links that operating systems follow at most. */
     private static final int MOST_LINKS = 40;
 
     private AtomicFile() {}
 
-    /** What to write. */
+    /** Writes the content of a file. */
     @FunctionalInterface
     public interface Content {
         /**
@@ -46,8 +49,8 @@ public final class AtomicFile {
     }
 
     /**
-     * Writes a file. A symbolic link stays, and the file it leads to is replaced, or made where there is none yet. What
-     * is no file, such as a pipe or a terminal, cannot be replaced and is written to directly.
+     * Writes a file. A symbolic link stays, and the file it leads to is replaced, or made where there is none yet. A
+     * pipe, a terminal or another path that is no regular file cannot be replaced, and is written to directly.
      *
      * @param path where to
      * @param content what
@@ -71,7 +74,7 @@ public final class AtomicFile {
     }
 
     /**
-     * Where a new file is made: the path, or what a link there leads to.
+     * Returns the path of the new file: the given path, or the target of a symbolic link there.
      *
      * @param path any path
      * @return the path itself where it is no link or leads to something that exists

@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What is to be done before a stream of a device closes. Any thread. */
+/** Actions to run before a device stream closes. Any thread. */
 public final class CloseActions {
 
     private static final Logger LOG = LoggerFactory.getLogger(CloseActions.class);
@@ -40,7 +40,7 @@ public final class CloseActions {
     public CloseActions() {}
 
     /**
-     * An action that does not keep what it is done to: nothing is done where nobody else has that any more.
+     * Returns an action that does not keep what it is done to: nothing is done where nobody else has that any more.
      *
      * @param <T> the type of the object
      * @param object what it is done to
@@ -69,7 +69,7 @@ public final class CloseActions {
         }
     }
 
-    /** How many there are, those of forgotten objects that were not looked for yet among them. */
+    /** Returns the number of actions, including those of collected objects that were not removed yet. */
     int size() {
         synchronized (actions) {
             return actions.size();

@@ -40,7 +40,7 @@ public final class Fnv1a {
     }
 
     /**
-     * The hash of some bytes.
+     * Returns the hash of some bytes.
      *
      * @param bytes the bytes
      * @return their hash

@@ -1,40 +1,59 @@
 package org.brickprofiler.internal.io;
 
+import java.io.IOException;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.SoftReference;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Memory that is kept so that a report can still be written when the application has filled the heap. If not even some
- * bytes are left, a virtual machine cannot start its shutdown hooks and ends without a word. So a daemon thread notices
- * a full heap, by a soft reference that the collector clears before it gives up. It gives one half back then, and the
- * other half when the thread that made the reserve has ended, which is the main one as a rule. An application that goes
- * on filling the heap takes that, too. Any thread.
+ * Memory that is reserved for writing reports after the application has filled the heap. Without a few free bytes, a
+ * virtual machine cannot even start its shutdown hooks. Therefore a daemon thread detects a full heap by a soft
+ * reference, which the collector clears before it gives up. The thread then frees one half of the reserve, and the
+ * other half after the thread that created the reserve has ended; that is usually the main thread. An application that
+ * continues to fill the heap uses up the freed memory, too. Any thread.
  */
 public final class HeapReserve {
 
     private static final int HALF_BYTES = 5 << 19;
 
-    /** At most this share of the heap is one half. */
+    /** A half is at most this share of the heap. */
     private static final int SMALLEST_SHARE = 20;
+
+    /**
+     * The size of each array of the reserve. G1 gives an array of half a region or more, which may be 512 KiB, a
+     * contiguous range of regions of its own; the space of smaller arrays is compacted with all other space.
+     */
+    private static final int PIECE_BYTES = 64 << 10;
 
     /** A collector that cannot find so much has cleared every soft reference. */
     private static final int PROBE_BYTES = 64 << 10;
 
-    private static final byte[] NOTHING = {};
+    private static final byte[][] NOTHING = {};
 
     private static final long LOOK_NS = 500_000;
 
-    /** Each in one piece: the buffer of a file needs neighbouring regions. */
-    private final AtomicReference<byte[]> first = new AtomicReference<>(half());
+    private static final int ATTEMPTS = 5;
+    private static final long RETRY_MS = 200;
 
-    private final AtomicReference<byte[]> second = new AtomicReference<>(half());
+    /** Writes a report. */
+    @FunctionalInterface
+    public interface Task {
+        /**
+         * Writes the whole report.
+         *
+         * @throws IOException if it cannot be written
+         */
+        void run() throws IOException;
+    }
+
+    private final AtomicReference<byte[][]> first = new AtomicReference<>(half());
+    private final AtomicReference<byte[][]> second = new AtomicReference<>(half());
     private final Thread maker = Thread.currentThread();
     private final Runnable whenFull;
 
     /**
-     * Keeps 5 MiB, or a tenth of a small heap, and starts the thread that watches the heap.
+     * Reserves 5 MiB, or a tenth of a heap of less than 50 MiB, and starts the thread that watches the heap.
      *
      * @param whenFull called on that thread when the heap is full, and again if it fails with an
      *     {@link OutOfMemoryError}: it should need little memory
@@ -48,23 +67,45 @@ public final class HeapReserve {
     }
 
     /**
-     * Gives what is left back to the collector.
+     * Frees the rest of the reserve.
      *
-     * @return how much that is, bytes; 0 when it was given back before
+     * @return the size of the rest, bytes; 0 if everything was freed before
      */
     public long release() {
-        return (long) first.getAndSet(NOTHING).length + second.getAndSet(NOTHING).length;
+        return ((long) first.getAndSet(NOTHING).length + second.getAndSet(NOTHING).length) * PIECE_BYTES;
     }
 
-    private static byte[] half() {
-        return new byte[halfBytes()];
+    /**
+     * Frees the rest of the reserve and runs a task. If the task fails with an {@link OutOfMemoryError}, other threads
+     * probably fail with the same error and free memory when they end. Therefore the task runs again after a pause, up
+     * to five times in total.
+     *
+     * @param task the task; it must be correct to run the task again after it failed
+     * @return whether the task succeeded; {@code false} if each attempt failed with an {@link OutOfMemoryError}
+     * @throws IOException if the task throws it; all other exceptions are passed on, too
+     */
+    public boolean run(Task task) throws IOException {
+        release();
+        for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
+            try {
+                task.run();
+                return true;
+            } catch (OutOfMemoryError full) {
+                LockSupport.parkNanos(RETRY_MS * 1_000_000);
+            }
+        }
+        return false;
+    }
+
+    private static byte[][] half() {
+        return new byte[Math.max(1, halfBytes() / PIECE_BYTES)][PIECE_BYTES];
     }
 
     private static int halfBytes() {
         return (int) Math.min(HALF_BYTES, Runtime.getRuntime().maxMemory() / SMALLEST_SHARE);
     }
 
-    /** Ends once the heap was full. */
+    /** Ends after the heap was full and the thread that created the reserve has ended. */
     private void watch() {
         try {
             awaitFullHeap();
@@ -85,7 +126,7 @@ public final class HeapReserve {
     private void awaitFullHeap() throws InterruptedException {
         ReferenceQueue<byte[]> cleared = new ReferenceQueue<>();
         do {
-            // A new one each time: the collector also clears one that nobody has read for long.
+            // A new reference each time, because the collector also clears a reference that was not read for long.
             SoftReference<byte[]> sentinel = new SoftReference<>(new byte[PROBE_BYTES], cleared);
             while (cleared.remove() != sentinel) {
                 // An earlier one.
@@ -93,13 +134,13 @@ public final class HeapReserve {
         } while (availableBytes() >= halfBytes());
     }
 
-    /** Just after a collection. */
+    /** Returns the free memory; exact just after a collection. */
     private static long availableBytes() {
         Runtime heap = Runtime.getRuntime();
         return heap.maxMemory() - heap.totalMemory() + heap.freeMemory();
     }
 
-    /** Whether there was memory for the note. */
+    /** Returns whether there was enough memory for the note. */
     private boolean note() {
         try {
             whenFull.run();

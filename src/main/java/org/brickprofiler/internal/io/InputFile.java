@@ -26,7 +26,7 @@ public final class InputFile {
     }
 
     /**
-     * What to throw where something cannot be read.
+     * Returns the exception for a source that cannot be read.
      *
      * @param source what was read, as messages call it
      * @param failed why it could not be

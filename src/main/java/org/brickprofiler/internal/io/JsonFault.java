@@ -8,8 +8,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What is wrong with a JSON text, in words for whoever has the file: the parser's own are for programmers, and name its
- * settings and classes. Stateless; any thread.
+ * Describes a fault of a JSON text for the owner of the file: the parser's own messages are for programmers, and name
+ * its settings and classes. Stateless; any thread.
  */
 public final class JsonFault {
 
@@ -19,7 +19,7 @@ public final class JsonFault {
     private static final String OTHERWISE = "the text is no JSON here";
     private static final int LONGEST_QUOTE = 40;
 
-    /** How the parser's messages begin, and what each means. */
+    /** The beginnings of the parser's messages, each with its meaning. */
     private static final List<Meaning> MEANINGS = List.of(
             new Meaning("Unexpected end-of-input", found -> EARLY_END),
             new Meaning("Unexpected character \\('.*?' \\(code (\\d+).*", JsonFault::notExpected),
@@ -40,7 +40,7 @@ public final class JsonFault {
 
     private JsonFault() {}
 
-    /** What messages of a form mean. */
+    /** The meaning of messages of one form. */
     private static final class Meaning {
         private final Pattern form;
         private final Function<MatchResult, String> words;
@@ -57,7 +57,7 @@ public final class JsonFault {
     }
 
     /**
-     * The words for a message of the parser.
+     * Returns the words for a message of the parser.
      *
      * @param message the message, without its place
      * @return what is wrong, for example {@code "the text ends too early"}; printable ASCII

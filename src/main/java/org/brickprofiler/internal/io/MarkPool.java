@@ -9,20 +9,19 @@ import java.util.Objects;
  * and given without a lock and without allocation; only growing, which makes a chunk of them at once, takes turns. Any
  * thread.
  *
- * <p>Where growing fails, as when a driver is out of memory for a while, the pool stays as it is until somebody says
- * that it is time to {@link #tryAgain}: asked again for every mark, a driver that has no more would slow down the
- * application.
+ * <p>If growing fails, for instance because a driver is out of memory for a while, the pool keeps its size until
+ * {@link #tryAgain} is called: asked again for every mark, a driver that has no more would slow down the application.
  *
  * <p>A number that was taken has one owner at a time: whoever took it, until it is {@link #set}; then whoever gets it
- * by {@link #release} or {@link #retire}, which only one call of all does. Where nothing stands behind a number that
- * could be used too late, {@link #take} and {@link #give} are enough.
+ * by {@link #release} or {@link #retire}, which only one call of all does. If no object behind a number can be used too
+ * late, {@link #take} and {@link #give} are enough.
  *
  * <h2>Why a number is never taken twice</h2>
  *
  * Free numbers form a stack: its head is one long, whose lower half is the topmost number plus one and whose upper half
  * counts changes. Both halves change together by compare-and-set, so that a thread which read the number below the top
- * fails where the top was taken and given back in between: the count has moved. What it read below may then have been
- * anything.
+ * fails where the top was taken and given back in between: the count has moved. The number that it read below may then
+ * be stale.
  */
 public final class MarkPool {
 
@@ -146,9 +145,19 @@ public final class MarkPool {
      * @param number a number that was taken once
      */
     public void release(int number) {
-        if (STATE.compareAndSet(states, number, SET, OWNED)) {
+        if (own(number)) {
             give(number);
         }
+    }
+
+    /**
+     * Takes a number that is in use away from its users, to be given back once what stands behind it is gone.
+     *
+     * @param number a number that was taken once
+     * @return whether the caller is the owner now; false where it is not in use
+     */
+    public boolean own(int number) {
+        return STATE.compareAndSet(states, number, SET, OWNED);
     }
 
     /**
@@ -197,8 +206,8 @@ public final class MarkPool {
     }
 
     /**
-     * Where growing failed and a number was asked for in vain since, it may be tried once more, by whoever takes a
-     * number and finds none. For boundaries, not for every mark. Waits for nothing.
+     * If growing failed and a caller has found no number since, allows one more attempt, by the next caller that finds
+     * none. For boundaries, not for every mark. Waits for nothing.
      */
     public void tryAgain() {
         if (missed) {
@@ -240,7 +249,7 @@ public final class MarkPool {
     }
 
     /**
-     * How many numbers exist. May wait for a pool that grows.
+     * Returns the number of existing marks. May wait for a pool that grows.
      *
      * @return from 0 to {@link #bound()}
      */
@@ -249,7 +258,7 @@ public final class MarkPool {
     }
 
     /**
-     * The most numbers there may be.
+     * Returns the most numbers there may be.
      *
      * @return the bound that the pool was made with
      */
@@ -258,7 +267,8 @@ public final class MarkPool {
     }
 
     /**
-     * How many numbers are free. For tests and diagnosis: takes time, and is exact only while nobody takes or gives.
+     * Returns the number of free marks, for tests and diagnosis. It takes time, and is exact only if no other thread
+     * takes or returns marks.
      *
      * @return 0 or more
      */

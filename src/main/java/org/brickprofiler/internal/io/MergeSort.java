@@ -11,7 +11,7 @@ public final class MergeSort {
 
     private MergeSort() {}
 
-    /** Which of two numbers comes first. */
+    /** Decides which of two numbers comes first. */
     @FunctionalInterface
     public interface Order {
         /**

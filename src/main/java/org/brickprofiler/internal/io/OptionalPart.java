@@ -7,6 +7,9 @@ package org.brickprofiler.internal.io;
  */
 public enum OptionalPart {
 
+    /** For JSON. */
+    JACKSON_CORE("com.fasterxml.jackson.core.JsonFactory", "com.fasterxml.jackson.core:jackson-core"),
+
     /** For CSV. */
     COMMONS_CSV("org.apache.commons.csv.CSVFormat", "org.apache.commons:commons-csv"),
 
@@ -24,7 +27,17 @@ public enum OptionalPart {
 
     /** For the comparison of runs: permutations. */
     COMMONS_RNG_SAMPLING(
-            "org.apache.commons.rng.sampling.PermutationSampler", "org.apache.commons:commons-rng-sampling");
+            "org.apache.commons.rng.sampling.PermutationSampler", "org.apache.commons:commons-rng-sampling"),
+
+    /** For the meters of Micrometer. */
+    MICROMETER("io.micrometer.core.instrument.binder.MeterBinder", "io.micrometer:micrometer-core"),
+
+    /** For the metrics of OpenTelemetry. */
+    OPENTELEMETRY_METRICS(
+            "io.opentelemetry.sdk.metrics.export.MetricProducer", "io.opentelemetry:opentelemetry-sdk-metrics"),
+
+    /** For the spans of OpenTelemetry. */
+    OPENTELEMETRY_TRACE("io.opentelemetry.sdk.trace.SpanProcessor", "io.opentelemetry:opentelemetry-sdk-trace");
 
     private final String className;
     private final String artifact;

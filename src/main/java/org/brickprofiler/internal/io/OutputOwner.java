@@ -27,7 +27,7 @@ public final class OutputOwner {
     }
 
     /**
-     * Whether a program writes the file in place of this copy of the library.
+     * Returns whether a program writes the file in place of this copy of the library.
      *
      * @return true after {@link #take}
      */

@@ -31,12 +31,51 @@ public final class OwnedFile<T> {
         OTHER_PROCESS
     }
 
-    private final Path path;
-    private final FileFormat<T> format;
+    /**
+     * Writes a value to a file, whole or not at all.
+     *
+     * @param <T> the type of the value
+     */
+    @FunctionalInterface
+    public interface ValueWriter<T> {
+        /**
+         * Writes a file.
+         *
+         * @param value the value
+         * @param path the file; its folder exists
+         * @throws IOException when that fails; the message names the path and the reason
+         */
+        void write(T value, Path path) throws IOException;
+    }
 
-    private OwnedFile(Path path, FileFormat<T> format) {
+    /**
+     * Reads the value of a file.
+     *
+     * @param <T> the type of the value
+     */
+    @FunctionalInterface
+    public interface ValueReader<T> {
+        /**
+         * Reads a file.
+         *
+         * @param path the file
+         * @return its value
+         * @throws IOException when it cannot be read, or is of another format
+         */
+        T read(Path path) throws IOException;
+    }
+
+    private final Path path;
+    private final ValueWriter<T> writer;
+    private final ValueReader<T> reader;
+
+    /** Whether the file at the path is from an earlier call of {@link #write}. */
+    private boolean isPublished;
+
+    private OwnedFile(Path path, ValueWriter<T> writer, ValueReader<T> reader) {
         this.path = path;
-        this.format = format;
+        this.writer = writer;
+        this.reader = reader;
     }
 
     /**
@@ -45,18 +84,19 @@ public final class OwnedFile<T> {
      *
      * @param <T> the type of the value that is written
      * @param path the file
-     * @param format how it is written
+     * @param writer writes the value
+     * @param reader reads what the writer has written
      * @return the file
      * @throws IOException when it cannot be written later, because the folder does not exist or cannot be written to;
      *     the message names the path and the reason
      */
-    public static <T> OwnedFile<T> begin(Path path, FileFormat<T> format) throws IOException {
+    public static <T> OwnedFile<T> begin(Path path, ValueWriter<T> writer, ValueReader<T> reader) throws IOException {
         try {
             requireWritable(path);
             if (Files.isRegularFile(path)) {
                 Files.delete(path.toRealPath());
             }
-            return new OwnedFile<>(AtomicFile.destination(path), format);
+            return new OwnedFile<>(AtomicFile.destination(path), writer, reader);
         } catch (IOException failed) {
             throw new IOException("cannot write " + path + ": " + AtomicFile.reason(failed), failed);
         }
@@ -85,7 +125,7 @@ public final class OwnedFile<T> {
     }
 
     /**
-     * Writes the file.
+     * Writes the file. A second call replaces the file of the first one.
      *
      * @param value what to write
      * @param isOwn whether this process has written a value
@@ -95,11 +135,11 @@ public final class OwnedFile<T> {
     public Writer write(T value, Predicate<T> isOwn) throws IOException {
         if (Files.exists(path) && !Files.isRegularFile(path)) {
             // A pipe or a terminal has no earlier content.
-            format.writeFull(value, path);
+            writer.write(value, path);
             return Writer.THIS;
         }
         Path temporary = path.resolveSibling(".brick-profile-" + UUID.randomUUID() + ".json");
-        format.writeFull(value, temporary);
+        writer.write(value, temporary);
         try {
             publish(temporary);
             return Writer.THIS;
@@ -118,6 +158,10 @@ public final class OwnedFile<T> {
 
     /** Gives the file its name if no file has it; of two processes at the same time, one succeeds. */
     private void publish(Path temporary) throws IOException {
+        if (isPublished) {
+            Files.move(temporary, path, StandardCopyOption.REPLACE_EXISTING);
+            return;
+        }
         try {
             Files.createLink(path, temporary);
         } catch (FileAlreadyExistsException written) {
@@ -125,18 +169,19 @@ public final class OwnedFile<T> {
         } catch (UnsupportedOperationException | FileSystemException noLinks) {
             Files.move(temporary, path);
         }
+        isPublished = true;
     }
 
     private boolean isOwn(Predicate<T> isOwn) {
         try {
-            return isOwn.test(format.read(path));
+            return isOwn.test(reader.read(path));
         } catch (IOException unreadable) {
             return false;
         }
     }
 
     /**
-     * The file of a process that found the file of another one.
+     * Returns the file of a process that found the file of another one.
      *
      * @return {@code NAME-PID.json} for {@code NAME.json}
      */

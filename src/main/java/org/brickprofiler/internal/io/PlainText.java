@@ -75,7 +75,8 @@ public final class PlainText {
 
     /**
      * Cuts texts that are too long, so that different ones stay different: in their middle or, where those of some look
-     * the same, around the place at which they begin to differ. Where even that is not enough, they are numbered.
+     * the same, around the place at which they begin to differ. If even this does not make them distinct, they are
+     * numbered.
      *
      * @param texts any texts
      * @param limit the most characters of each to return, at least 30
@@ -114,14 +115,14 @@ public final class PlainText {
         }
     }
 
-    /** How many characters two texts begin with alike. */
+    /** Returns the length of the common prefix of two texts. */
     private static int common(String one, String two) {
         int length = Math.min(one.length(), two.length());
         int differ = Arrays.mismatch(one.toCharArray(), 0, length, two.toCharArray(), 0, length);
         return differ >= 0 ? differ : length;
     }
 
-    /** The beginning of a text, a part of it around a place, and its end. */
+    /** Returns the beginning of a text, a part of it around a place, and its end. */
     private static String around(String text, int place, int limit) {
         int head = limit / HEAD;
         int tail = limit / TAIL;

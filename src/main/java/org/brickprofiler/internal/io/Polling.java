@@ -22,7 +22,7 @@ public final class Polling {
     /** The polling of the machine: its clock, and real pauses. */
     public static final Polling SYSTEM = new Polling(NanoClock.SYSTEM, LockSupport::parkNanos);
 
-    /** How long an answer of {@link Answer#BUSY} is expected to change, ns. */
+    /** The time within which an answer of {@link Answer#BUSY} is expected to change, ns. */
     public static final long MOST_BUSY_NS = 100_000_000;
 
     private static final long SPIN_NS = 50_000;
@@ -69,7 +69,7 @@ public final class Polling {
     }
 
     /**
-     * A timeout in ns.
+     * Returns a timeout in ns.
      *
      * @param timeout how long to wait at most
      * @return ns; {@link Long#MAX_VALUE} where it is longer than that

@@ -29,7 +29,7 @@ public record SwitchSetting(boolean on, String reason) {
     }
 
     /**
-     * What decides whether anything at all is recorded. Where nothing is, the first call logs that.
+     * Returns the switch for all recording. If it is off, the first call logs this.
      *
      * @return the same object each time
      */
@@ -49,7 +49,7 @@ public record SwitchSetting(boolean on, String reason) {
     }
 
     /**
-     * Whether somebody asks for something that is not to be had otherwise.
+     * Returns whether somebody asks for something that is not to be had otherwise.
      *
      * @param property the name of the system property
      * @param variable the name of the environment variable

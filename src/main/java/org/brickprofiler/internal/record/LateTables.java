@@ -33,7 +33,7 @@ final class LateTables {
         });
     }
 
-    /** Whether the writer of an old table is known to write there no more. */
+    /** Returns whether the writer of an old table is known to write there no more. */
     static boolean hasLeft(StatTable old, PerThread.Slots<StatTable, ?> now) {
         Thread owner = old.owner();
         StatTable current = owner == null ? null : now.search(owner);
@@ -44,7 +44,7 @@ final class LateTables {
         return tables.size();
     }
 
-    /** The late samples since the last reset; only read. */
+    /** Returns the late samples since the last reset; only read. */
     StatSums sums() {
         return sums;
     }

@@ -21,7 +21,7 @@ public final class LatencyBuckets {
     private LatencyBuckets() {}
 
     /**
-     * The bucket of a duration.
+     * Returns the bucket of a duration.
      *
      * @param elapsedNs a duration in ns, 0 or more
      * @return its bucket, 0 to {@link #COUNT} - 1
@@ -33,7 +33,7 @@ public final class LatencyBuckets {
     }
 
     /**
-     * The value that a bucket stands for, its middle.
+     * Returns the value that a bucket stands for, its middle.
      *
      * @param index a bucket, 0 to {@link #COUNT} - 1
      * @return ns
@@ -46,7 +46,7 @@ public final class LatencyBuckets {
     }
 
     /**
-     * The shortest duration of a bucket.
+     * Returns the shortest duration of a bucket.
      *
      * @param index a bucket, or {@link #COUNT} for the end of the last one
      * @return ns

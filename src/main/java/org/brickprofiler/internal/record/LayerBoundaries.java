@@ -6,10 +6,10 @@ package org.brickprofiler.internal.record;
  *
  * <p>With {@code lap} a brick is under way nearly always, and so a boundary lies within one. Such a brick belongs to
  * one side as a whole: to the layer, or the time outside of layers, in which it ran longest; of equals to that in which
- * it began. What lies around a whole layer is in none. The boundary moves to the brick's beginning or end.
+ * it began. A brick that contains a whole layer is in no layer. The boundary moves to the brick's beginning or end.
  *
- * <p>A layer that was not announced begins where the one before it ended. Where it follows the end of a pass, it is not
- * known when it begins: from its first brick on, or not at all.
+ * <p>A layer that was not announced begins where the one before it ended. The beginning of a layer that follows the end
+ * of a pass is unknown: the layer begins with its first brick, or never.
  *
  * <p>Times are nanoseconds of one clock, compared by their difference.
  */
@@ -72,7 +72,7 @@ public final class LayerBoundaries {
     // ---- bricks ----
 
     /**
-     * Which side a brick belongs to that ends now.
+     * Returns the side of a brick that ends now.
      *
      * @param beganNs when it began
      * @param endedNs when it ended
@@ -97,7 +97,7 @@ public final class LayerBoundaries {
     }
 
     /**
-     * Whether a brick began in the layer that ended last.
+     * Returns whether a brick began in the layer that ended last.
      *
      * @param beganNs when it began
      * @param endedNs when it ended
@@ -114,7 +114,7 @@ public final class LayerBoundaries {
     }
 
     /**
-     * Whether something that began at a time did so before the last boundary.
+     * Returns whether something that began at a time did so before the last boundary.
      *
      * @param beganNs when it began
      * @return whether there is a boundary after that
@@ -223,7 +223,7 @@ public final class LayerBoundaries {
     }
 
     /**
-     * A pass ends. What runs then may still belong to the layer that ended last.
+     * A pass ends. A brick that runs then may still belong to the layer that ended last.
      *
      * @param nowNs when it ends
      */
@@ -238,7 +238,7 @@ public final class LayerBoundaries {
     // ---- the layer that ended last ----
 
     /**
-     * Whether a brick may still be found to belong to the layer that ended last.
+     * Returns whether a brick may still be found to belong to the layer that ended last.
      *
      * @return whether there is one
      */

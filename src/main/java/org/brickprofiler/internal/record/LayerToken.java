@@ -75,7 +75,7 @@ public final class LayerToken {
     }
 
     /**
-     * The number of a layer.
+     * Returns the number of a layer.
      *
      * @param token any token
      * @return 0 or more; {@link #NO_LAYER} for one that is no layer's
@@ -101,7 +101,7 @@ public final class LayerToken {
     }
 
     /**
-     * The layer until a change.
+     * Returns the layer until a change.
      *
      * @param change what {@link #change} returned
      * @return its number, {@link #NO_LAYER} or {@link #OWN_LAYER}
@@ -111,7 +111,7 @@ public final class LayerToken {
     }
 
     /**
-     * The layer from a change on.
+     * Returns the layer from a change on.
      *
      * @param change what {@link #change} returned
      * @return its number, {@link #NO_LAYER} or {@link #OWN_LAYER}

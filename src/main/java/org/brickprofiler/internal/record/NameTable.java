@@ -2,6 +2,7 @@ package org.brickprofiler.internal.record;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -22,7 +23,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class NameTable {
 
-    /** What all names past a table's bound are called together. */
+    /** The common name of all names past a table's bound. */
     public static final String OTHER_NAMES = "(other names)";
 
     /** The key of no name. */
@@ -108,7 +109,7 @@ public final class NameTable {
     }
 
     /**
-     * The key of a name, which gets one if it has none. Allocates only then.
+     * Returns the key of a name, which gets one if it has none. Allocates only then.
      *
      * @param name any name; not checked
      * @param tag the caller's mark on a new name; the first one stays
@@ -126,8 +127,8 @@ public final class NameTable {
     }
 
     /**
-     * The key of a name that is no alias and no other spelling, which gets one if it has none. From then on the name
-     * means that key, whatever it was an alias of.
+     * Returns the key of a name that is no alias and no other spelling, which gets one if it has none. From then on the
+     * name means that key, whatever it was an alias of.
      *
      * @param name any name but a fixed one; not checked
      * @param tag the caller's mark on a new name; the first one stays
@@ -174,7 +175,7 @@ public final class NameTable {
     }
 
     /**
-     * The key of a name, if it has one.
+     * Returns the key of a name, if it has one.
      *
      * @param name any name
      * @return its key, or {@link #NONE}
@@ -188,7 +189,7 @@ public final class NameTable {
     }
 
     /**
-     * How many keys are in use: 0 to {@code size() - 1}.
+     * Returns how many keys are in use: 0 to {@code size() - 1}.
      *
      * @return the number of keys
      */
@@ -197,7 +198,7 @@ public final class NameTable {
     }
 
     /**
-     * The name of a key.
+     * Returns the name of a key.
      *
      * @param key 0 to {@code size() - 1}
      * @return the first name it was given
@@ -207,12 +208,48 @@ public final class NameTable {
     }
 
     /**
-     * The caller's mark on a key.
+     * Returns the caller's mark on a key.
      *
      * @param key 0 to {@code size() - 1}
      * @return the tag given with its name
      */
     public int tag(int key) {
         return tags[key];
+    }
+
+    /**
+     * Returns whether a name is the fixed name of a key: no alias, no other spelling, and not added later.
+     *
+     * @param name any name
+     * @return true for a fixed name, and for the common name of all names past the bound
+     */
+    public boolean isFixed(String name) {
+        Entry known = byName.get(name);
+        return known != null && known.key <= overflow.key && known.name.equals(name);
+    }
+
+    /**
+     * Returns the names of this table for readers of spans.
+     *
+     * @param tagNames the names of the tags, which are indexes of this list
+     * @return a view: it has the names that are added later, too
+     */
+    public SpanSink.Names spanNames(List<String> tagNames) {
+        return new SpanSink.Names() {
+            @Override
+            public int size() {
+                return size;
+            }
+
+            @Override
+            public String name(int key) {
+                return NameTable.this.name(key);
+            }
+
+            @Override
+            public String category(int key) {
+                return tagNames.get(tag(key));
+            }
+        };
     }
 }

@@ -4,13 +4,13 @@ import org.brickprofiler.spi.SampleTimes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to be known of the calling thread's samples by whoever keeps what the same thread computed. Every method may
+ * Gives access to the calling thread's samples for a tool that records the outputs of the same thread. Every method may
  * be called from any thread, and allocates nothing but for a new name.
  */
 public interface OwnSamples extends SampleTimes {
 
     /**
-     * The row of a name.
+     * Returns the row of a name.
      *
      * @param name a name
      * @return its key, or -1 where it has none
@@ -18,7 +18,7 @@ public interface OwnSamples extends SampleTimes {
     int key(String name);
 
     /**
-     * Where the calling thread's samples go.
+     * Returns the table of the calling thread's samples.
      *
      * @return the table, which another one replaces at a reset; null where the thread has none of its own, or samples
      *     get their times later
@@ -27,7 +27,7 @@ public interface OwnSamples extends SampleTimes {
     StatTable table();
 
     /**
-     * The clock that samples are timed by.
+     * Returns the clock that samples are timed by.
      *
      * @return ns
      */

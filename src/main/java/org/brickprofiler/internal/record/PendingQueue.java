@@ -39,7 +39,7 @@ final class PendingQueue {
     private AtomicLong publishedCount = new AtomicLong();
     private @Nullable Ring tail;
 
-    /** Where the consumer reads; set once by the producer, then moved by the consumer. */
+    /** The ring that the consumer reads; set once by the producer, then moved by the consumer. */
     private volatile @Nullable Ring head;
 
     /** Whether the consumer took anything since this was last forgotten. */
@@ -72,13 +72,13 @@ final class PendingQueue {
      * @param key the row
      * @param origin where it began, as {@link TableRegistry#defer} has it
      * @param elements elements it processed
-     * @return false where {@link #BOUND} measurements wait already, and this one was refused
+     * @return false if {@link #BOUND} measurements wait already, and this one was refused
      */
     boolean offer(int key, long origin, long elements) {
         return offer((long) key, origin, elements);
     }
 
-    /** The same in a shared queue, for the thread that a number from {@link #sharing} stands for. */
+    /** Returns the same in a shared queue, for the thread that a number from {@link #sharing} stands for. */
     boolean offer(long sharingOwner, int key, long origin, long elements) {
         return offer((sharingOwner << OWNER_SHIFT) | key, origin, elements);
     }
@@ -147,7 +147,7 @@ final class PendingQueue {
         }
     }
 
-    /** Whether measurements were taken since {@link #forgetTaken}. Any thread. */
+    /** Returns whether measurements were taken since {@link #forgetTaken}. Any thread. */
     boolean wasTakenFrom() {
         return taken;
     }
@@ -158,7 +158,7 @@ final class PendingQueue {
     }
 
     /**
-     * How many measurements wait. Any thread; exact while neither side is active.
+     * Returns how many measurements wait. Any thread; exact while neither side is active.
      *
      * @return 0 or more
      */
@@ -189,7 +189,7 @@ final class PendingQueue {
             return capacity - (int) (put.getPlain() - taken.getAcquire());
         }
 
-        /** Where the cells of a position begin. */
+        /** Returns the index of the first cell of a position. */
         int base(long position) {
             return ((int) position & (capacity - 1)) * LONGS_EACH;
         }

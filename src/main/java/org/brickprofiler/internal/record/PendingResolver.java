@@ -1,9 +1,11 @@
 package org.brickprofiler.internal.record;
 
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.internal.io.MergeSort;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /**
  * Turns pending measurements into samples once their end is known. Any thread; calls wait for each other, recording
@@ -26,6 +28,8 @@ public final class PendingResolver {
     private final TableRegistry.PendingConsumer literalAdder = new LiteralAdder();
 
     private final AtomicLong overlaps = new AtomicLong();
+    private final AtomicLong dropped = new AtomicLong();
+    private final AtomicBoolean dropLogged = new AtomicBoolean();
 
     // What is being resolved: the common end, and where the calling thread writes; guarded by this.
     private long endNs;
@@ -52,6 +56,37 @@ public final class PendingResolver {
     public PendingResolver(TableRegistry registry, boolean sequential) {
         this.registry = registry;
         this.sequential = sequential;
+    }
+
+    /**
+     * Counts a measurement that found its queue full. The first one is logged.
+     *
+     * @param brick the name of its brick
+     */
+    public void drop(String brick) {
+        if (dropLogged.compareAndSet(false, true)) {
+            LoggerFactory.getLogger(PendingResolver.class)
+                    .warn("too many deferred measurements wait for finalize: '{}' and further ones are dropped", brick);
+        }
+        dropped.incrementAndGet();
+    }
+
+    /**
+     * Returns the number of measurements that found their queue full.
+     *
+     * @return 0 or more
+     */
+    public long dropped() {
+        return dropped.get();
+    }
+
+    /**
+     * Returns the number of measurements that found their queue full, and counts from 0 again.
+     *
+     * @return 0 or more
+     */
+    public long takeDropped() {
+        return dropped.getAndSet(0);
     }
 
     /**
@@ -93,7 +128,7 @@ public final class PendingResolver {
      * Of how many measurements the spans overlapped, since the construction or the last {@link #takeOverlaps}: of those
      * that were resolved together and literally, where more than one of them lasted for any time.
      *
-     * @return 0 where each ends at the next one's start
+     * @return 0 if each ends at the next one's start
      */
     public long overlaps() {
         return overlaps.get();

@@ -17,18 +17,17 @@ import org.jspecify.annotations.Nullable;
  * <h2>The memory model of recording</h2>
  *
  * <ol>
- *   <li><b>One writer.</b> What belongs to a platform thread is written by that thread alone, with plain stores and
- *       without a lock. How readers get whole values from it meanwhile is the thing's own affair: {@link StatTable} has
- *       two counts a row, {@link SpanBuffer} and {@link PendingQueue} a count that is released after the cells below
- *       it.
+ *   <li><b>One writer.</b> The slot of a platform thread is written by that thread alone, with plain stores and without
+ *       a lock. How readers get whole values from it meanwhile is the thing's own affair: {@link StatTable} has two
+ *       counts a row, {@link SpanBuffer} and {@link PendingQueue} a count that is released after the cells below it.
  *   <li><b>Finding it.</b> The things lie in an immutable {@link Slots}, which one volatile field refers to. A thread
  *       finds its own in a few dependent loads, whatever becomes of its thread-locals, which pools clear. The thread
  *       that registered first is compared with before anything is looked up.
  *   <li><b>Registering.</b> A thread's first call makes its thing and replaces the slots by compare-and-set. It waits
  *       for nobody; who loses the race repeats it over the winner's slots.
- *   <li><b>Ended threads.</b> What they leave is folded into one value of the slots, by whoever reads or, where as many
- *       threads again have come, registers: in the same compare-and-set that gives up the thing, so that each is in
- *       exactly one of both. The end of a thread happens before {@link Thread#isAlive} answers false.
+ *   <li><b>Ended threads.</b> Their slots are folded into one value by the next reader, or, once as many new threads
+ *       have come, by the next thread that registers: in the same compare-and-set that gives up the thing, so that each
+ *       is in exactly one of both. The end of a thread happens before {@link Thread#isAlive} answers false.
  *   <li><b>Virtual threads</b> either have a thing each, in a thread-local, or share a few. A shared one is held while
  *       it is written: taken with a compare-and-set, given back with a release, so that each holder sees what the one
  *       before wrote. A thread that finds all of them held adds one; nobody waits.
@@ -58,7 +57,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         }
     }
 
-    /** What belongs to one thread, or to whichever virtual thread holds it. The owner never changes. */
+    /** The slot of one thread, or of the virtual thread that holds it. The owner never changes. */
     public abstract static class Owned {
         private final @Nullable Thread owner;
         private final AtomicBoolean held = new AtomicBoolean();
@@ -66,7 +65,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         /**
          * Something of a thread.
          *
-         * @param owner the thread, or null where threads share it
+         * @param owner the thread, or null if threads share it
          */
         protected Owned(@Nullable Thread owner) {
             this.owner = owner;
@@ -77,16 +76,16 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         }
 
         /**
-         * Whether the owner may still come.
+         * Returns whether the owner may still come.
          *
-         * @return false where it has ended or there is none
+         * @return false if it has ended or there is none
          */
         public final boolean isOwnerAlive() {
             Thread thread = owner;
             return thread != null && thread.isAlive();
         }
 
-        /** Takes a shared thing for the calling thread to write, without waiting; false where another holds it. */
+        /** Takes a shared thing for the calling thread to write, without waiting; false if another holds it. */
         final boolean tryHold() {
             // Opaque: a caller that tries again and again must see the release.
             return !held.getOpaque() && held.compareAndSet(false, true);
@@ -116,7 +115,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         T make(@Nullable Thread owner);
 
         /**
-         * What is left once more threads have ended. It must not change what is given.
+         * Returns the value of all ended threads once more threads have ended. It must not change what is given.
          *
          * @param before what was left of others; null at first, where {@code L} may be null
          * @param ended the things of threads that have ended since, which may be none
@@ -172,7 +171,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
             return placed;
         }
 
-        /** What belongs to a thread, or null. */
+        /** Returns the slot of a thread, or null. */
         @Nullable
         T of(Thread thread) {
             return thread == firstOwner ? first : probe(thread);
@@ -191,7 +190,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         }
 
         /**
-         * What belongs to a thread, or null, wherever it lies: a subclass of Thread may answer with another id each
+         * Returns the slot of a thread, or null, wherever it lies: a subclass of Thread may answer with another id each
          * time.
          */
         @Nullable
@@ -204,24 +203,25 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
             return null;
         }
 
-        /** The things of threads that were alive when last looked at; cannot be changed. */
+        /** Returns the things of threads that were alive when last looked at; cannot be changed. */
         List<T> live() {
             return live;
         }
 
-        /** What ended threads have left. */
+        /** Returns the value of the ended threads. */
         L left() {
             return left;
         }
 
         /**
-         * The same, or without the things of ended threads where so many have come that it is time to look for them.
+         * Returns the same, or without the things of ended threads where so many have come that it is time to look for
+         * them.
          */
         Slots<T, L> sweptIfDue(Keeper<T, L> keeper) {
             return live.size() < sweepAt ? this : swept(keeper);
         }
 
-        /** The same threads with other things, in the same order, and something else left. */
+        /** Returns the same threads with other things, in the same order, and something else left. */
         Slots<T, L> with(List<T> others, L leftNow) {
             return new Slots<>(others, leftNow, sweepAt);
         }
@@ -234,7 +234,10 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
             return new Slots<>(more, left, sweepAt);
         }
 
-        /** The same without the things of ended threads; this object where nothing has changed, without allocation. */
+        /**
+         * Returns the same without the things of ended threads; this object where nothing has changed, without
+         * allocation.
+         */
         Slots<T, L> swept(Keeper<T, L> keeper) {
             boolean clean = live.size() < sweepAt;
             for (int i = 0; clean && i < live.size(); i++) {
@@ -255,7 +258,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
 
     private final Keeper<T, L> keeper;
 
-    /** The things of virtual threads that have one each; null where they share. */
+    /** The things of virtual threads that have one each; null if they share. */
     @SuppressWarnings("ThreadLocalUsage") // each object has its own things on every virtual thread
     private final @Nullable ThreadLocal<@Nullable T> ofVirtual;
 
@@ -280,7 +283,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     // ---- the calling thread ----
 
     /**
-     * What belongs to the calling thread. Allocates at its first call on a thread.
+     * Returns the slot of the calling thread. Allocates at its first call on a thread.
      *
      * @return the same at each call until it is replaced; on a virtual thread that shares, something that nobody else
      *     has until it is given to {@link #release}
@@ -311,7 +314,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     }
 
     /**
-     * What belongs to the calling thread alone, in the fewest loads. Allocates nothing.
+     * Returns the slot of the calling thread alone, with the fewest loads. Allocates nothing.
      *
      * @return what {@link #mine} returned; null where there is none, it is a virtual thread's, or the thread has an id
      *     that changes
@@ -321,9 +324,9 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     }
 
     /**
-     * What belongs to the calling thread alone, if it ever asked for it. Allocates nothing.
+     * Returns the slot of the calling thread alone, if the thread has one. Allocates nothing.
      *
-     * @return what {@link #mine} returned; null where there is none, or it is shared
+     * @return what {@link #mine} returned; null if there is none, or it is shared
      */
     public @Nullable T mineOrNull() {
         Thread caller = Thread.currentThread();
@@ -382,7 +385,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     // ---- whoever looks at the things of all threads ----
 
     /**
-     * The things as they are now.
+     * Returns the things as they are now.
      *
      * @return while this is the same object, so is each thread's thing
      */
@@ -390,7 +393,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         return slots;
     }
 
-    /** The things that virtual threads share. */
+    /** Returns the things that virtual threads share. */
     List<T> shared() {
         return shared;
     }
@@ -420,13 +423,13 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         swept();
     }
 
-    /** How many platform threads have something here, ended ones among them until they are swept. */
+    /** Returns how many platform threads have something here, ended ones among them until they are swept. */
     int count() {
         return slots.live.size();
     }
 
     /**
-     * Whether a thread is a virtual one, on every JDK from 17 on.
+     * Returns whether a thread is a virtual one, on every JDK from 17 on.
      *
      * @param thread any thread
      * @return false on a JDK without virtual threads

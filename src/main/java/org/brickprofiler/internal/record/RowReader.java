@@ -22,7 +22,7 @@ final class RowReader {
     private RowReader() {}
 
     /**
-     * The values of a row as they stood at one moment.
+     * Returns the values of a row as they stood at one moment.
      *
      * @param table where the row is
      * @param key the row

@@ -72,7 +72,7 @@ public final class SpanBuffer {
      * An empty buffer.
      *
      * @param store what bounds it
-     * @param owner the writer, or null where it is shared by threads that hold it in turn
+     * @param owner the writer, or null if it is shared by threads that hold it in turn
      * @param sharedNumber the number of a shared buffer
      */
     SpanBuffer(SpanContents store, @Nullable Thread owner, int sharedNumber) {
@@ -136,13 +136,13 @@ public final class SpanBuffer {
 
     // ---- readers ----
 
-    /** The id of the writer; negative where it is shared. */
+    /** Returns the id of the writer; negative where it is shared. */
     long threadId() {
         return threadId;
     }
 
     /**
-     * What the buffer holds.
+     * Returns the entries of the buffer.
      *
      * @return an immutable copy, oldest entry first by the time of writing
      */
@@ -169,7 +169,7 @@ public final class SpanBuffer {
                 threadName);
     }
 
-    /** How many entries a copy would have now. */
+    /** Returns how many entries a copy would have now. */
     synchronized long size() {
         long written = (long) COUNT.getAcquire(this);
         return written - Math.max(keptFrom, Math.min(written, written - slots() + 1));
@@ -181,7 +181,7 @@ public final class SpanBuffer {
         keptFrom = (long) COUNT.getAcquire(this);
     }
 
-    /** Whether the writer is gone for good. */
+    /** Returns whether the writer is gone for good. */
     boolean isAbandoned() {
         Thread thread = owner == null ? null : owner.get();
         return owner != null && (thread == null || !thread.isAlive());
@@ -195,7 +195,7 @@ public final class SpanBuffer {
         return Math.min(elapsedNs, MAX_ELAPSED_NS) << ELAPSED_SHIFT | (long) kind.index() << KEY_BITS | key;
     }
 
-    /** The cells of an entry that is a moment. */
+    /** Returns the cells of an entry that is a moment. */
     static long[] cells(SpanKind kind, int key, long atNs) {
         return new long[] {atNs, word(kind, key, 0), 0};
     }

@@ -21,7 +21,7 @@ public final class SpanContents {
     /** Guarded by itself. */
     private final List<SpanBuffer> buffers = new ArrayList<>();
 
-    /** What buffers held to which nobody writes any more. Guarded by {@code buffers}. */
+    /** Copies of the buffers that no thread writes any more. Guarded by {@code buffers}. */
     private final List<SpanCopy> ended = new ArrayList<>();
 
     /** Guarded by {@code buffers}. */
@@ -56,7 +56,7 @@ public final class SpanContents {
      *
      * @param wanted how many more
      * @param slots how many it has room for
-     * @return how many more it may have, 0 where a bound is reached
+     * @return how many more it may have, 0 if a bound is reached
      */
     int reserve(int wanted, int slots) {
         long allowed = Math.min(wanted, capacity + 1L - slots);
@@ -70,7 +70,7 @@ public final class SpanContents {
     }
 
     /**
-     * What all threads wrote since the store was last emptied.
+     * Returns the entries of all threads since the store was last emptied.
      *
      * @return a copy of each buffer, in the order in which they were made
      */
@@ -100,7 +100,7 @@ public final class SpanContents {
     }
 
     /**
-     * The phases that have begun.
+     * Returns the phases that have begun.
      *
      * @return a copy of each, an instant whose key is the number of the phase, in the order in which they began
      */
@@ -113,7 +113,7 @@ public final class SpanContents {
     }
 
     /**
-     * How many entries are kept.
+     * Returns how many entries are kept.
      *
      * @return 0 or more
      */

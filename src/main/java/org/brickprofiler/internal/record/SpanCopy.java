@@ -1,7 +1,7 @@
 package org.brickprofiler.internal.record;
 
 /**
- * What a {@link SpanBuffer} held at one moment. Immutable; any thread.
+ * The entries of a {@link SpanBuffer} at one moment. Immutable; any thread.
  *
  * <p>The entries are in the order in which they were written: a span where it ended, so that a span comes after those
  * inside it.
@@ -21,13 +21,13 @@ public final class SpanCopy {
         this.threadName = threadName;
     }
 
-    /** A single moment that has a name. */
+    /** Returns a single moment that has a name. */
     static SpanCopy ofInstant(int key, long atNs, long threadId, String threadName) {
         return new SpanCopy(SpanBuffer.cells(SpanKind.INSTANT, key, atNs), 0, threadId, threadName);
     }
 
     /**
-     * The thread that wrote.
+     * Returns the thread that wrote.
      *
      * @return its id, never used twice in a virtual machine; negative for a buffer that virtual threads share
      */
@@ -36,7 +36,7 @@ public final class SpanCopy {
     }
 
     /**
-     * The thread that wrote.
+     * Returns the thread that wrote.
      *
      * @return its name when it wrote first
      */
@@ -45,7 +45,7 @@ public final class SpanCopy {
     }
 
     /**
-     * How many entries are missing since the buffer was last emptied: overwritten by newer ones, or refused.
+     * Returns how many entries are missing since the buffer was last emptied: overwritten by newer ones, or refused.
      *
      * @return 0 or more
      */
@@ -54,7 +54,7 @@ public final class SpanCopy {
     }
 
     /**
-     * How many entries there are.
+     * Returns how many entries there are.
      *
      * @return 0 or more
      */
@@ -63,7 +63,7 @@ public final class SpanCopy {
     }
 
     /**
-     * What an entry is.
+     * Returns the kind of an entry.
      *
      * @param entry 0 to {@code size() - 1}
      * @return its kind
@@ -73,7 +73,7 @@ public final class SpanCopy {
     }
 
     /**
-     * The name of an entry.
+     * Returns the name of an entry.
      *
      * @param entry 0 to {@code size() - 1}
      * @return the key of its name
@@ -103,7 +103,7 @@ public final class SpanCopy {
     }
 
     /**
-     * What came with an entry.
+     * Returns the value of an entry.
      *
      * @param entry 0 to {@code size() - 1}
      * @return elements, or the bits of a counter's value

@@ -1,6 +1,6 @@
 package org.brickprofiler.internal.record;
 
-/** What an entry of a {@link SpanBuffer} is. */
+/** The kinds of entries of a {@link SpanBuffer}. */
 public enum SpanKind {
     /** A piece of work of the thread that owns the buffer. */
     SPAN,
@@ -31,7 +31,7 @@ public enum SpanKind {
 
     private static final SpanKind[] ALL = values();
 
-    /** The place of this kind in an entry. */
+    /** Returns the place of this kind in an entry. */
     @SuppressWarnings("EnumOrdinal")
     int index() {
         return ordinal();

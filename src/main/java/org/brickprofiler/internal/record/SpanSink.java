@@ -5,13 +5,13 @@ import org.brickprofiler.spi.Tracing;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who wants each span beside the sums; nobody unless an application asks. It gives out the stores that spans are
- * written to, once for each profiler that is made. Every method may be called from any thread.
+ * Takes each span beside the sums; nobody unless an application asks. It gives out the stores that spans are written
+ * to, once for each profiler that is made. Every method may be called from any thread.
  */
 public interface SpanSink extends Tracing {
 
     /**
-     * Where the bricks of a profiler go.
+     * Returns the store for the bricks of a profiler.
      *
      * @param names what their keys mean
      * @return a store of that profiler alone, held by whoever may still write there
@@ -19,16 +19,16 @@ public interface SpanSink extends Tracing {
     SpanStore bricks(Names names);
 
     /**
-     * Where the tiles of a profiler go.
+     * Returns the store for the tiles of a profiler.
      *
      * @param names what their keys mean
-     * @return a store of that profiler alone, held by whoever may still write there; null where tiles are not wanted
+     * @return a store of that profiler alone, held by whoever may still write there; null if tiles are not wanted
      */
     @Nullable
     SpanStore tiles(Names names);
 
     /**
-     * Where the work of a device stream goes that a profiler times.
+     * Returns the receiver of a device stream's work that a profiler times.
      *
      * @param place which stream of which device
      * @param names what the keys of that profiler mean
@@ -36,7 +36,7 @@ public interface SpanSink extends Tracing {
      * @param catchUp to be run before what was taken is looked at or forgotten: makes the profiler resolve what the
      *     device has done, where the calling thread may ask for it, and answers whether samples still wait for their
      *     time. It waits for no device, and may take a lock; any thread
-     * @return what takes the work of that stream for that profiler alone, or null where it is not wanted
+     * @return what takes the work of that stream for that profiler alone, or null if it is not wanted
      */
     @Nullable
     Stream stream(Place place, Names names, Object owner, BooleanSupplier catchUp);
@@ -44,7 +44,7 @@ public interface SpanSink extends Tracing {
     /**
      * Which queue of which device. Immutable.
      *
-     * @param backend how the device is reached: {@code CPU}, {@code CUDA}, {@code METAL}
+     * @param backend how the device is reached: {@code CPU}, {@code CUDA}, {@code METAL}, {@code OPENCL}
      * @param deviceIndex the number of the device among those that are reached so, 0 or more
      * @param deviceName what does the work
      * @param name what people call the queue
@@ -52,18 +52,18 @@ public interface SpanSink extends Tracing {
      */
     record Place(String backend, int deviceIndex, String deviceName, String name, int number) {}
 
-    /** What the keys of recorded spans mean. Every method may be called from any thread. */
+    /** The meaning of the keys of recorded spans. Every method may be called from any thread. */
     interface Names {
 
         /**
-         * How many keys are in use: 0 to {@code size() - 1}.
+         * Returns how many keys are in use: 0 to {@code size() - 1}.
          *
          * @return the number of keys
          */
         int size();
 
         /**
-         * The name of a key.
+         * Returns the name of a key.
          *
          * @param key 0 to {@code size() - 1}
          * @return a name
@@ -71,7 +71,7 @@ public interface SpanSink extends Tracing {
         String name(int key);
 
         /**
-         * The category of a key.
+         * Returns the category of a key.
          *
          * @param key 0 to {@code size() - 1}
          * @return a display name

@@ -27,7 +27,7 @@ public final class SpanSinks {
     }
 
     /**
-     * The sink of a recorder.
+     * Returns the sink of a recorder.
      *
      * @param recorder what an application gave to a profiler, or a sink
      * @return its sink; that of a sink is itself

@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where all threads that record into one {@link TableRegistry} write their timelines. Whoever writes holds this object;
- * who only reads holds its {@linkplain #contents contents}, and so can know by a weak reference to the store that
- * nobody will write any more. Every method may be called from any thread.
+ * The timelines of all threads that record into one {@link TableRegistry}. A writer holds this object; a reader only
+ * holds its {@linkplain #contents contents}, and so can know by a weak reference to the store that nobody will write
+ * any more. Every method may be called from any thread.
  */
 public final class SpanStore {
 
@@ -26,7 +26,7 @@ public final class SpanStore {
     }
 
     /**
-     * What was written.
+     * Returns the written entries.
      *
      * @return the same object each time; it does not refer to this one
      */
@@ -35,7 +35,7 @@ public final class SpanStore {
     }
 
     /**
-     * A buffer for whoever makes sure that one thread at a time writes to it, and holds this store for as long.
+     * Returns a buffer for whoever makes sure that one thread at a time writes to it, and holds this store for as long.
      *
      * @return an empty buffer, which the store keeps
      */
@@ -44,7 +44,7 @@ public final class SpanStore {
     }
 
     /**
-     * A writer for a thread.
+     * Returns a writer for a thread.
      *
      * @param owner the thread, or null for threads that hold it in turn
      * @return a writer of a new timeline, which the store keeps
@@ -53,13 +53,13 @@ public final class SpanStore {
         return new SpanWriter(owner, this, null);
     }
 
-    /** A buffer for a thread, or for threads that take turns where there is no owner. */
+    /** Returns a buffer for a thread, or for threads that take turns where there is no owner. */
     SpanBuffer newBuffer(@Nullable Thread owner) {
         return contents.newBuffer(owner);
     }
 
     /**
-     * What all threads wrote since the store was last emptied.
+     * Returns the entries of all threads since the store was last emptied.
      *
      * @return a copy of each buffer, in the order in which they were made
      */

@@ -18,7 +18,7 @@ public final class SpanWriter extends PerThread.Owned {
     /**
      * A writer of a new timeline.
      *
-     * @param owner the only thread that may write, or null where threads hold it in turn
+     * @param owner the only thread that may write, or null if threads hold it in turn
      * @param store where the timeline is kept
      * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}; null where that
      *     is always the thread's own
@@ -66,7 +66,7 @@ public final class SpanWriter extends PerThread.Owned {
         }
     }
 
-    /** The id of the timeline. */
+    /** Returns the id of the timeline. */
     long lineId() {
         return spans.threadId();
     }

@@ -76,9 +76,9 @@ public record StatRow(
     }
 
     /**
-     * The samples by which this row is ahead of an earlier reading of the same row. All sums are exact. So are the
-     * shortest and the longest of one or two samples; of more, one that changed the row's is exact, and otherwise the
-     * mean of all but the latest stands for it.
+     * Returns the samples by which this row is ahead of an earlier reading of the same row. All sums are exact. So are
+     * the shortest and the longest of one or two samples; of more, one that changed the row's is exact, and otherwise
+     * the mean of all but the latest stands for it.
      *
      * @param earlier a reading of the same row, with at least one sample fewer or the same
      * @return those samples alone, {@link #EMPTY} where there are none

@@ -15,7 +15,7 @@ public final class StatSums {
 
     StatSums() {}
 
-    /** A copy that can be added to without changing this one. */
+    /** Returns a copy that can be added to without changing this one. */
     StatSums copy() {
         StatSums copy = new StatSums();
         copy.add(this);
@@ -146,13 +146,13 @@ public final class StatSums {
         }
     }
 
-    /** How many rows there are: the keys behind them were not recorded. */
+    /** Returns how many rows there are: the keys behind them were not recorded. */
     int rowCount() {
         return rows.length;
     }
 
     /**
-     * The sums of one row.
+     * Returns the sums of one row.
      *
      * @param key the row
      * @return its sums over all tables, {@link StatRow#EMPTY} where nothing was recorded
@@ -162,19 +162,19 @@ public final class StatSums {
     }
 
     /**
-     * The duration counts of one row.
+     * Returns the duration counts of one row.
      *
      * @param key the row
-     * @return {@link LatencyBuckets#COUNT} counts, not to be changed, or null where none were kept
+     * @return {@link LatencyBuckets#COUNT} counts, not to be changed, or null if none were kept
      */
     public long @Nullable [] buckets(int key) {
         return key < buckets.length ? buckets[key] : null;
     }
 
     /**
-     * How many platform threads recorded in the rows that were read: exact where all were. Deferred measurements count
-     * for the thread that resolved them, samples that were {@linkplain StatTable#addForeign not the writer's own} for
-     * none.
+     * Returns how many platform threads recorded in the rows that were read: exact where all were. Deferred
+     * measurements count for the thread that resolved them, samples that were {@linkplain StatTable#addForeign not the
+     * writer's own} for none.
      *
      * @return 0 or more
      */
@@ -183,16 +183,16 @@ public final class StatSums {
     }
 
     /**
-     * Whether virtual threads recorded, which are not counted one by one.
+     * Returns whether virtual threads recorded, which are not counted one by one.
      *
-     * @return true where at least one did
+     * @return true if at least one did
      */
     public boolean virtualThreads() {
         return virtualThreads;
     }
 
     /**
-     * How many platform threads queued measurements that were taken since the last reset, of whichever row.
+     * Returns how many platform threads queued measurements that were taken since the last reset, of whichever row.
      *
      * @return 0 or more
      */
@@ -201,9 +201,9 @@ public final class StatSums {
     }
 
     /**
-     * Whether virtual threads queued measurements that were taken since the last reset.
+     * Returns whether virtual threads queued measurements that were taken since the last reset.
      *
-     * @return true where at least one did
+     * @return true if at least one did
      */
     public boolean queuingVirtualThreads() {
         return queuingVirtualThreads;

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * <h2>Why a row's values belong together</h2>
  *
  * Each row has two counts: {@code BEGUN} is raised before the other columns are written, {@code COUNT} after them. The
- * writer's fences order <i>begun, columns, count</i>; a reader's order <i>count, columns, begun</i>. Where a reader
- * finds both counts equal, no write lay between its first and its last load: a write that had begun would show in
+ * writer's fences order <i>begun, columns, count</i>; a reader's order <i>count, columns, begun</i>. If a reader finds
+ * both counts equal, no write lay between its first and its last load: a write that had begun would show in
  * {@code BEGUN}, and one that ended earlier was complete when {@code COUNT} was read.
  */
 public final class StatTable extends PerThread.Owned {
@@ -63,7 +63,7 @@ public final class StatTable extends PerThread.Owned {
 
     private final PendingQueue pending;
 
-    /** Where each sample goes as a span, too; null where nobody wants that. */
+    /** Receives each sample as a span, too; null without tracing. */
     private final @Nullable SpanWriter spans;
 
     private final @Nullable NameTable names;
@@ -74,7 +74,7 @@ public final class StatTable extends PerThread.Owned {
     /** Replaced by the writer alone, with release, by a longer copy. It has only rows whose key is in use. */
     private long[] rows;
 
-    /** The buckets of each row, null where percentiles are off; a row's own buckets come with its first sample. */
+    /** The buckets of each row, null if percentiles are off; a row's own buckets come with its first sample. */
     private long @Nullable [] @Nullable [] buckets;
 
     /**
@@ -84,8 +84,8 @@ public final class StatTable extends PerThread.Owned {
      * @param rowCount how many rows it begins with
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
      * @param pending the queue of deferred measurements of the same writer
-     * @param spans the timeline of the same writer, or null where nobody wants one
-     * @param names whose keys may have rows, or null where every key may
+     * @param spans the timeline of the same writer, or null if nobody wants one
+     * @param names whose keys may have rows, or null if every key may
      */
     StatTable(
             @Nullable Thread owner,
@@ -196,7 +196,7 @@ public final class StatTable extends PerThread.Owned {
         }
     }
 
-    /** The id of the timeline that such entries are on; 0 where there is none. */
+    /** Returns the id of the timeline that such entries are on; 0 if there is none. */
     long lineId() {
         return spans == null ? 0 : spans.lineId();
     }
@@ -339,7 +339,9 @@ public final class StatTable extends PerThread.Owned {
         CELL.setRelease(cells, base + COUNT, count);
     }
 
-    /** The buckets of a row, or null where percentiles are off. Made before the row's write begins: it may fail. */
+    /**
+     * Returns the buckets of a row, or null if percentiles are off. Made before the row's write begins: it may fail.
+     */
     private long @Nullable [] spreadOf(int key) {
         long @Nullable [] @Nullable [] all = buckets;
         if (all == null) {
@@ -376,7 +378,7 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * How many samples a row has. Only the writer.
+     * Returns how many samples a row has. Only the writer.
      *
      * @param key the row
      * @return 0 or more
@@ -386,7 +388,7 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * How long the latest sample of a row took. Only the writer.
+     * Returns how long the latest sample of a row took. Only the writer.
      *
      * @param key the row
      * @return ns, -1 where there is none
@@ -417,11 +419,11 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * Whether no other row has a sample that ended later than the latest one of a row. Only the writer; takes a look at
-     * each row.
+     * Returns whether no other row has a sample that ended later than the latest one of a row. Only the writer; takes a
+     * look at each row.
      *
      * @param key the row
-     * @return false where it has none
+     * @return false if it has none
      */
     public boolean isLatest(int key) {
         if (count(key) == 0) {
@@ -438,10 +440,10 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * Whether some row's latest sample began at a time or later. Only the writer; takes a look at each row.
+     * Returns whether some row's latest sample began at a time or later. Only the writer; takes a look at each row.
      *
      * @param ns the clock
-     * @return true where one did
+     * @return true if one did
      */
     public boolean hasBegunSince(long ns) {
         long[] cells = rows;
@@ -459,7 +461,7 @@ public final class StatTable extends PerThread.Owned {
 
     // ---- any thread ----
 
-    /** The deferred measurements of this table's writer. */
+    /** Returns the deferred measurements of this table's writer. */
     PendingQueue pending() {
         return pending;
     }
@@ -468,14 +470,14 @@ public final class StatTable extends PerThread.Owned {
         return cells().length / STRIDE;
     }
 
-    /** How many of the samples need not be the writer's own. */
+    /** Returns how many of the samples need not be the writer's own. */
     long foreignCount() {
         return foreign;
     }
 
     /**
-     * Whether a sample was ever added. Asked of the count that is written last, with release: who sees it also sees
-     * everything that the writer wrote before, to other tables too.
+     * Returns whether a sample was ever added. Asked of the count that is written last, with release: who sees it also
+     * sees everything that the writer wrote before, to other tables too.
      */
     boolean isWritten() {
         long[] cells = cells();
@@ -513,18 +515,18 @@ public final class StatTable extends PerThread.Owned {
         ROWS.setRelease(this, emptyRows(rowCount));
     }
 
-    /** An empty table of the same writer, with the same number of rows. */
+    /** Returns an empty table of the same writer, with the same number of rows. */
     StatTable renewed() {
         return new StatTable(owner(), rowCount(), withBuckets(), pending, spans, names);
     }
 
-    /** Whether the durations of a row were counted in buckets. */
+    /** Returns whether the durations of a row were counted in buckets. */
     boolean hasBuckets(int key) {
         return buckets(key) != null;
     }
 
     /**
-     * The values of a row as they stood at one moment, without its buckets.
+     * Returns the values of a row as they stood at one moment, without its buckets.
      *
      * @param key the row
      * @return the values
@@ -533,17 +535,17 @@ public final class StatTable extends PerThread.Owned {
         return RowReader.read(this, key, null, false);
     }
 
-    /** The values of a row as they stood at one moment; the rest is at {@link RowReader#read}. */
+    /** Returns the values of a row as they stood at one moment; the rest is at {@link RowReader#read}. */
     StatRow read(int key, long @Nullable [] into, boolean settling) {
         return RowReader.read(this, key, into, settling);
     }
 
-    /** The rows as they are now; only the writer changes them. */
+    /** Returns the rows as they are now; only the writer changes them. */
     long[] cells() {
         return (long[]) ROWS.getAcquire(this);
     }
 
-    /** The buckets of a row, or null where it has none; only the writer changes them. */
+    /** Returns the buckets of a row, or null if it has none; only the writer changes them. */
     long @Nullable [] buckets(int key) {
         long @Nullable [] @Nullable [] all = (long[][]) BUCKETS.getAcquire(this);
         return all == null || key >= all.length ? null : all[key];

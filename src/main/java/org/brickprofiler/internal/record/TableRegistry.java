@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * recorder that had found its old table before the replacement can still finish a sample there. For every sample it
  * looks its table up, or asks whether tables were replaced since it did; but it does not wait for its stores first:
  * some samples before that one may be on their way too, as many as a processor holds back in its store buffer. An old
- * table is therefore kept as <i>late</i> until its thread has written to the new one or has ended. Whatever the old one
- * has more by then counts for the interval in which it is found. A shared table is emptied by holding it, which no
- * recorder waits for.
+ * table is therefore kept as <i>late</i> until its thread has written to the new one or has ended. Samples that the old
+ * table gained by then count for the interval in which they are found. A shared table is emptied by holding it, which
+ * no recorder waits for.
  *
  * <p>Sums of late samples are exact however many they are. Their shortest and longest are exact for two in a row; so
  * that there are no more, the reset gives stores time to arrive before it reads, far more than a store buffer needs.
@@ -48,7 +48,7 @@ public final class TableRegistry {
     private long[] resetNs = new long[0];
 
     /**
-     * What ended threads have left.
+     * The samples and queues of ended threads.
      *
      * @param sums their samples since the last reset; only read
      * @param queues the queues in which they left measurements; cannot be changed
@@ -89,8 +89,8 @@ public final class TableRegistry {
      *
      * @param rowCount how many rows a table begins with
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
-     * @param names whose keys may have rows, or null where every key may
-     * @param spans where every sample goes as a span too, or null where nobody wants that
+     * @param names whose keys may have rows, or null if every key may
+     * @param spans where every sample goes as a span too, or null if nobody wants that
      * @param layer the token of the layer that the calling thread works for
      */
     record Tables(
@@ -126,7 +126,7 @@ public final class TableRegistry {
         void accept(int key, long origin, long elements);
 
         /**
-         * Whose the measurements are that are handed over from now on. Only {@link #drainPending} calls this.
+         * Sets the owner of the measurements that follow. Only {@link #drainPending} calls this.
          *
          * @param owner what {@link #caller()} returned to the thread that queued them
          */
@@ -148,8 +148,8 @@ public final class TableRegistry {
      *
      * @param rowCount how many rows a table begins with
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
-     * @param names whose keys may have rows, or null where every key may
-     * @param spans where every sample goes as a span too, or null where nobody wants that
+     * @param names whose keys may have rows, or null if every key may
+     * @param spans where every sample goes as a span too, or null if nobody wants that
      * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}; asked where
      *     threads share a timeline; null where that is always the thread's own
      */
@@ -193,7 +193,7 @@ public final class TableRegistry {
      * @param origin where it began: the clock, ns, or a device's marks, as whoever queues and drains agree; not looked
      *     at here
      * @param elements elements it processes
-     * @return false where the queue is full and the measurement was not taken
+     * @return false if the queue is full and the measurement was not taken
      */
     public boolean defer(int key, long origin, long elements) {
         if (!hasDeferred) {
@@ -213,7 +213,7 @@ public final class TableRegistry {
     }
 
     /**
-     * What stands for the calling thread where its measurements are drained.
+     * Returns the number of the calling thread as an owner of drained measurements.
      *
      * @return a number that no other living thread has, or {@link #NOBODY} where it has queued none
      */
@@ -227,7 +227,7 @@ public final class TableRegistry {
     }
 
     /**
-     * The tables, for who finds the calling thread's own one by itself: that takes a load less.
+     * Returns the tables, for who finds the calling thread's own one by itself: that takes a load less.
      *
      * @return the same for the life of the registry
      */
@@ -235,22 +235,23 @@ public final class TableRegistry {
         return threads;
     }
 
-    /** The tables as they are now: while this is the same object, so is each thread's table. */
+    /** Returns the tables as they are now: while this is the same object, so is each thread's table. */
     PerThread.Slots<StatTable, ?> tables() {
         return threads.slots();
     }
 
     /**
-     * The calling thread's own table, in a few loads. Allocates nothing.
+     * Returns the calling thread's own table, in a few loads. Allocates nothing.
      *
-     * @return the table; null where the thread has recorded nothing, or is virtual, or has an id that changes
+     * @return the table; null if the thread has recorded nothing, or is virtual, or has an id that changes
      */
     public @Nullable StatTable ownTable() {
         return threads.own();
     }
 
     /**
-     * A table that the calling thread may write until it gives it back; its own, or a shared one for a virtual thread.
+     * Returns a table that the calling thread may write until it gives it back; its own, or a shared one for a virtual
+     * thread.
      *
      * @return a table, to be handed to {@link #release}
      */
@@ -268,7 +269,7 @@ public final class TableRegistry {
     }
 
     /**
-     * Whether somebody wants samples as spans.
+     * Returns whether somebody wants samples as spans.
      *
      * @return the same for the life of the registry
      */
@@ -284,7 +285,7 @@ public final class TableRegistry {
      * @param startNs the clock at its beginning
      * @param elapsedNs how long it took, ns; 0 for a moment
      * @param value what comes with it
-     * @return the id of that timeline, as in {@link SpanCopy#threadId()}; 0 where there is none
+     * @return the id of that timeline, as in {@link SpanCopy#threadId()}; 0 if there is none
      */
     public long mark(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
         StatTable table = acquire();
@@ -309,7 +310,7 @@ public final class TableRegistry {
     // ---- readers ----
 
     /**
-     * What all threads recorded since the last reset.
+     * Returns the sums of all threads since the last reset.
      *
      * @return the sums of every row, consistent row by row
      */
@@ -318,7 +319,7 @@ public final class TableRegistry {
     }
 
     /**
-     * What all threads recorded since the last reset in some rows.
+     * Returns the sums of all threads since the last reset in some rows.
      *
      * @param fromKey the first row
      * @param toKey the row after the last
@@ -348,7 +349,7 @@ public final class TableRegistry {
 
     /**
      * Adds the time of all samples since the registry was made, whatever was reset in between, to sums by the tags of
-     * their keys. What has ended before the call is in it. Allocates nothing unless a reset was a moment ago.
+     * their keys. Samples that ended before the call are included. Allocates nothing unless a reset was a moment ago.
      *
      * @param keys the names of the keys, whose tags are indices
      * @param totalsNs the sums, ns
@@ -422,7 +423,9 @@ public final class TableRegistry {
         }
     }
 
-    /** The same threads with an empty table in the place of each that was written, and no sums of ended ones. */
+    /**
+     * Returns the same threads with an empty table in the place of each that was written, and no sums of ended ones.
+     */
     static PerThread.Slots<StatTable, Left> renewed(PerThread.Slots<StatTable, Left> before) {
         List<StatTable> renewed = new ArrayList<>(before.live());
         renewed.replaceAll(table -> table.isWritten() ? table.renewed() : table);
@@ -452,7 +455,7 @@ public final class TableRegistry {
 
     // ---- pending measurements ----
 
-    /** Whether a measurement was ever queued. */
+    /** Returns whether a measurement was ever queued. */
     boolean hasDeferred() {
         return hasDeferred;
     }
@@ -481,7 +484,7 @@ public final class TableRegistry {
     }
 
     /**
-     * How many measurements are pending.
+     * Returns how many measurements are pending.
      *
      * @return 0 or more; exact while nobody records
      */
@@ -506,12 +509,12 @@ public final class TableRegistry {
         return count;
     }
 
-    /** How many tables exist, folded ones aside. */
+    /** Returns how many tables exist, folded ones aside. */
     int tableCount() {
         return threads.swept().live().size() + threads.shared().size();
     }
 
-    /** How many replaced tables are kept because their thread may still finish a sample there. */
+    /** Returns how many replaced tables are kept because their thread may still finish a sample there. */
     int lateTableCount() {
         synchronized (readers) {
             return late.size();

@@ -49,7 +49,7 @@ public final class TimerToken {
     }
 
     /**
-     * The row of a token.
+     * Returns the row of a token.
      *
      * @param token any token
      * @return its key; -1 for {@link #VOID}, more than {@link #MAX_KEY} where {@link #FOREIGN} is set
@@ -59,11 +59,11 @@ public final class TimerToken {
     }
 
     /**
-     * The time from a token's start to now.
+     * Returns the time from a token's start to now.
      *
      * @param token any token but {@link #VOID}
      * @param nowNs the clock now, in ns
-     * @return ns since the start, 0 where the clock ran backwards
+     * @return ns since the start, 0 if the clock ran backwards
      */
     public static long elapsedNs(long token, long nowNs) {
         // All key bits set in the minuend: the key in the subtrahend can then never borrow from the time.

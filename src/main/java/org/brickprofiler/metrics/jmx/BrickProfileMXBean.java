@@ -11,7 +11,7 @@ import org.brickprofiler.BrickProfiler;
  */
 public interface BrickProfileMXBean {
 
-    /** What was recorded of a brick. */
+    /** The recorded figures of a brick. */
     interface Brick {
         /**
          * Its name.
@@ -42,28 +42,28 @@ public interface BrickProfileMXBean {
         long getTotalNs();
 
         /**
-         * The shortest duration.
+         * Returns the shortest duration.
          *
          * @return ns
          */
         long getMinNs();
 
         /**
-         * The median duration.
+         * Returns the median duration.
          *
-         * @return ns, 0 where percentiles were not recorded
+         * @return ns, 0 if percentiles were not recorded
          */
         long getP50Ns();
 
         /**
-         * The duration that 99 % of the samples do not exceed.
+         * Returns the duration that 99 % of the samples do not exceed.
          *
-         * @return ns, 0 where percentiles were not recorded
+         * @return ns, 0 if percentiles were not recorded
          */
         long getP99Ns();
 
         /**
-         * The longest duration.
+         * Returns the longest duration.
          *
          * @return ns
          */
@@ -101,15 +101,15 @@ public interface BrickProfileMXBean {
         long getTotalNs();
 
         /**
-         * The share of the sum of all brick time.
+         * Returns the share of the sum of all brick time.
          *
-         * @return percent, 0 where no time was measured
+         * @return percent, 0 if no time was measured
          */
         double getPercentOfBrickTime();
     }
 
     /**
-     * Whether the profiler records.
+     * Returns whether the profiler records.
      *
      * @return true while it is on
      */
@@ -137,16 +137,16 @@ public interface BrickProfileMXBean {
     long getWallNs();
 
     /**
-     * The sum of brick time, over all threads.
+     * Returns the sum of brick time, over all threads.
      *
      * @return ns
      */
     long getTotalNs();
 
     /**
-     * What recording cost, estimated.
+     * Returns the estimated cost of recording.
      *
-     * @return ns, 0 where it is not known
+     * @return ns, 0 if it is not known
      */
     long getOverheadNs();
 
@@ -179,14 +179,14 @@ public interface BrickProfileMXBean {
     long getPending();
 
     /**
-     * The bricks that recorded.
+     * Returns the bricks that recorded.
      *
      * @return largest total first
      */
     List<Brick> getBricks();
 
     /**
-     * The categories that recorded.
+     * Returns the categories that recorded.
      *
      * @return in the order of {@link org.brickprofiler.BrickCategory}
      */

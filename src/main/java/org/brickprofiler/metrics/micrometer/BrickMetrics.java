@@ -30,6 +30,7 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
+import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.metrics.BrickSeries;
 import org.brickprofiler.metrics.BrickSeries.Labels;
 import org.brickprofiler.metrics.RecentSnapshot;
@@ -41,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * a sample costs nothing more.
  *
  * <pre>{@code
- * new BrickMetrics(profiler).bindTo(registry);
+ * BrickMetrics.Factory.create(profiler).bindTo(registry);
  * }</pre>
  *
  * <table>
@@ -119,43 +120,57 @@ public final class BrickMetrics implements MeterBinder {
         }
     }
 
+    /**
+     * Creates meters. The virtual machine loads this class without Micrometer, but not {@link BrickMetrics}, which
+     * implements an interface of it. Stateless; any thread.
+     */
+    public static final class Factory {
+
+        private Factory() {}
+
+        /**
+         * Creates meters without further tags, of at most 256 bricks. A snapshot serves for one second.
+         *
+         * @param profiler the profiler
+         * @return the new object
+         * @throws IllegalStateException if Micrometer is missing; the message names the artifact to add
+         */
+        public static BrickMetrics create(BrickProfiler profiler) {
+            OptionalPart.MICROMETER.require("BrickMetrics");
+            return create(profiler, Tags.empty(), BrickSeries.DEFAULT_MOST, RecentSnapshot.DEFAULT_AGE);
+        }
+
+        /**
+         * Creates meters with options.
+         *
+         * @param profiler the profiler
+         * @param tags what every meter carries besides; needed where a registry has the meters of several profilers
+         * @param mostBricks the most bricks with series of their own, 0 or more
+         * @param snapshotAge how long a snapshot serves: longer than a reading of all meters, shorter than the time
+         *     between two
+         * @return the new object
+         * @throws IllegalArgumentException when the number or the age is negative
+         * @throws IllegalStateException if Micrometer is missing; the message names the artifact to add
+         */
+        public static BrickMetrics create(
+                BrickProfiler profiler, Iterable<Tag> tags, int mostBricks, Duration snapshotAge) {
+            OptionalPart.MICROMETER.require("BrickMetrics");
+            Objects.requireNonNull(snapshotAge, "snapshotAge");
+            return new BrickMetrics(new RecentSnapshot(profiler, snapshotAge, NanoClock.SYSTEM), tags, mostBricks);
+        }
+    }
+
     private final RecentSnapshot recent;
     private final BrickSeries series;
     private final Tags tags;
 
-    /** What was read last; null before. Guarded by {@code this}, as all that follows. */
+    /** The latest snapshot; null before the first reading. Guarded by {@code this}, as all that follows. */
     private @Nullable ProfileSnapshot latest;
 
     private Map<Labels, CategoryStats> sums = Map.of();
     private final Set<Labels> known = new HashSet<>();
     private final Set<StepInfo.Phase> phases = EnumSet.noneOf(StepInfo.Phase.class);
     private final List<MeterRegistry> registries = new ArrayList<>();
-
-    /**
-     * Meters without further tags, of at most 256 bricks. A snapshot serves for one second.
-     *
-     * @param profiler the profiler
-     */
-    public BrickMetrics(BrickProfiler profiler) {
-        this(profiler, Tags.empty(), BrickSeries.DEFAULT_MOST, RecentSnapshot.DEFAULT_AGE);
-    }
-
-    /**
-     * Meters with options.
-     *
-     * @param profiler the profiler
-     * @param tags what every meter carries besides; needed where a registry has the meters of several profilers
-     * @param mostBricks the most bricks with series of their own, 0 or more
-     * @param snapshotAge how long a snapshot serves: longer than a reading of all meters, shorter than the time between
-     *     two
-     * @throws IllegalArgumentException when the number or the age is negative
-     */
-    public BrickMetrics(BrickProfiler profiler, Iterable<Tag> tags, int mostBricks, Duration snapshotAge) {
-        this(
-                new RecentSnapshot(profiler, Objects.requireNonNull(snapshotAge, "snapshotAge"), NanoClock.SYSTEM),
-                tags,
-                mostBricks);
-    }
 
     BrickMetrics(RecentSnapshot recent, Iterable<Tag> tags, int mostBricks) {
         this.recent = recent;
@@ -286,7 +301,7 @@ public final class BrickMetrics implements MeterBinder {
         return sums.getOrDefault(labels, CategoryStats.EMPTY);
     }
 
-    /** The snapshot that serves now; a new one may bring series. */
+    /** Returns the snapshot that serves now; a new one may bring series. */
     @SuppressWarnings("ReferenceEquality") // it is the same object while it serves
     private synchronized ProfileSnapshot read() {
         ProfileSnapshot now = recent.read();

@@ -32,6 +32,7 @@ import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
+import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.metrics.BrickSeries;
 import org.brickprofiler.metrics.BrickSeries.Labels;
@@ -44,7 +45,7 @@ import org.brickprofiler.metrics.BrickSeries.Labels;
  * <pre>{@code
  * SdkMeterProvider.builder()
  *         .registerMetricReader(reader)
- *         .registerMetricProducer(new BrickMetricProducer(profiler))
+ *         .registerMetricProducer(BrickMetricProducer.Factory.create(profiler))
  * }</pre>
  *
  * <table>
@@ -62,7 +63,7 @@ import org.brickprofiler.metrics.BrickSeries.Labels;
  * <tr><td>{@code brick.overhead}</td><td>s</td><td></td><td>what recording cost, estimated</td></tr>
  * </table>
  *
- * <p>Where the attributes of OpenTelemetry's conventions for generative models are given, there are also its histograms
+ * <p>With the attributes of OpenTelemetry's conventions for generative models, there are also their histograms
  * {@code gen_ai.server.time_to_first_token} and {@code gen_ai.server.time_per_output_token}, in s, with the boundaries
  * that the conventions advise. A step counts in the bucket of its duration within
  * {@link LatencyDistribution#RELATIVE_ERROR}.
@@ -85,7 +86,7 @@ public final class BrickMetricProducer implements MetricProducer {
     private static final AttributeKey<String> CATEGORY = AttributeKey.stringKey("brick.category");
     private static final AttributeKey<String> PHASE = AttributeKey.stringKey("brick.step.phase");
 
-    /** What the conventions for generative models require on their metrics. */
+    /** The attributes that the conventions for generative models require on their metrics. */
     private static final List<AttributeKey<String>> REQUIRED =
             List.of(AttributeKey.stringKey("gen_ai.operation.name"), AttributeKey.stringKey("gen_ai.provider.name"));
 
@@ -94,43 +95,61 @@ public final class BrickMetricProducer implements MetricProducer {
     private static final List<Double> OUTPUT_TOKEN_SECONDS =
             List.of(0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 2.5);
 
+    /**
+     * Creates producers. The virtual machine loads this class without OpenTelemetry, but not
+     * {@link BrickMetricProducer}, which implements an interface of it. Stateless; any thread.
+     */
+    public static final class Factory {
+
+        private Factory() {}
+
+        /**
+         * Creates a producer for one reader, without the histograms of the conventions for generative models.
+         *
+         * @param profiler the profiler
+         * @return the new object
+         * @throws IllegalStateException if OpenTelemetry is missing or older than 1.50.0; the message names the
+         *     artifact to add
+         */
+        public static BrickMetricProducer create(BrickProfiler profiler) {
+            OptionalPart.OPENTELEMETRY_METRICS.require("BrickMetricProducer");
+            return new BrickMetricProducer(profiler, Attributes.empty());
+        }
+
+        /**
+         * Creates a producer for one reader, with the histograms of the conventions for generative models.
+         *
+         * @param profiler the profiler
+         * @param genAi what these histograms carry: {@code gen_ai.operation.name}, {@code gen_ai.provider.name}, which
+         *     the conventions require, and others such as {@code gen_ai.request.model}
+         * @return the new object
+         * @throws IllegalArgumentException when a required attribute is missing; the message names it
+         * @throws IllegalStateException if OpenTelemetry is missing or older than 1.50.0; the message names the
+         *     artifact to add
+         */
+        public static BrickMetricProducer create(BrickProfiler profiler, Attributes genAi) {
+            OptionalPart.OPENTELEMETRY_METRICS.require("BrickMetricProducer");
+            Objects.requireNonNull(genAi, "genAi");
+            for (AttributeKey<String> required : REQUIRED) {
+                if (genAi.get(required) == null) {
+                    throw new IllegalArgumentException("genAi " + genAi + " has no attribute " + required);
+                }
+            }
+            return new BrickMetricProducer(profiler, genAi);
+        }
+    }
+
     private final BrickProfiler profiler;
 
-    /** Of the histograms of the conventions; empty where they are not wanted. */
+    /** Of the histograms of the conventions; empty if they are not wanted. */
     private final Attributes genAi;
 
     private final BrickSeries series = new BrickSeries(BrickSeries.DEFAULT_MOST);
 
-    /**
-     * A producer for one reader, without the histograms of the conventions for generative models.
-     *
-     * @param profiler the profiler
-     * @throws IllegalStateException when OpenTelemetry is older than {@value #OLDEST}
-     */
-    public BrickMetricProducer(BrickProfiler profiler) {
+    private BrickMetricProducer(BrickProfiler profiler, Attributes genAi) {
         requireRelease();
         this.profiler = Objects.requireNonNull(profiler, "profiler");
-        this.genAi = Attributes.empty();
-    }
-
-    /**
-     * A producer for one reader, with the histograms of the conventions for generative models.
-     *
-     * @param profiler the profiler
-     * @param genAi what these histograms carry: {@code gen_ai.operation.name}, {@code gen_ai.provider.name}, which the
-     *     conventions require, and others such as {@code gen_ai.request.model}
-     * @throws IllegalArgumentException when a required attribute is missing; the message names it
-     * @throws IllegalStateException when OpenTelemetry is older than {@value #OLDEST}
-     */
-    public BrickMetricProducer(BrickProfiler profiler, Attributes genAi) {
-        requireRelease();
-        this.profiler = Objects.requireNonNull(profiler, "profiler");
-        this.genAi = Objects.requireNonNull(genAi, "genAi");
-        for (AttributeKey<String> required : REQUIRED) {
-            if (genAi.get(required) == null) {
-                throw new IllegalArgumentException("genAi " + genAi + " has no attribute " + required);
-            }
-        }
+        this.genAi = genAi;
     }
 
     /** Without this question an older release would fail within its own thread, at the first collection. */
@@ -208,7 +227,7 @@ public final class BrickMetricProducer implements MetricProducer {
         return at.getEpochSecond() * 1_000_000_000L + at.getNano();
     }
 
-    /** What one collection gives. One thread. */
+    /** The metrics of one collection. One thread. */
     private static final class Collected {
         private final List<MetricData> metrics = new ArrayList<>();
         private final Resource resource;

@@ -2,9 +2,11 @@ package org.brickprofiler.report.internal;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.math.BigDecimal;
 import java.util.List;
 import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.QuoteMode;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lines of comma-separated values after RFC 4180, whose texts no spreadsheet runs. Needs commons-csv. Stateless; any
@@ -29,27 +31,36 @@ public final class CsvCells {
     private CsvCells() {}
 
     /**
-     * Marks a text that a spreadsheet would run as a formula, by an apostrophe before it, which spreadsheets take as
-     * "this is text". A text that begins with an apostrophe gets another one, so that the text is known again without
-     * its first one.
-     *
-     * @param text any text
-     * @return the text, after an apostrophe if it needs one
+     * Returns a text so that no spreadsheet runs it as a formula: after an apostrophe, which spreadsheets take as "this
+     * is text". A text that begins with an apostrophe gets another one, so that the text is known again without its
+     * first one.
      */
-    public static String marked(String text) {
+    private static String marked(String text) {
         return !text.isEmpty() && MARKED.indexOf(text.charAt(0)) >= 0 ? TEXT_MARK + text : text;
+    }
+
+    private static String cell(@Nullable Object value) {
+        if (value instanceof String text) {
+            return marked(text);
+        }
+        if (value instanceof BigDecimal number) {
+            return number.toPlainString();
+        }
+        return value == null ? "" : value.toString();
     }
 
     /**
      * Adds a line, ended by CR LF.
      *
      * @param csv the lines before it
-     * @param cells its cells, texts {@linkplain #marked marked} already; quoted if they have to be
+     * @param values the cells: a text is marked, and quoted if it has to be; a BigDecimal has no exponent; null is an
+     *     empty cell
      */
-    public static void addLine(StringBuilder csv, List<String> cells) {
+    public static void addLine(StringBuilder csv, List<? extends @Nullable Object> values) {
         try {
             boolean first = true;
-            for (String cell : cells) {
+            for (Object value : values) {
+                String cell = cell(value);
                 CSVFormat format = cell.chars().anyMatch(c -> SPLIT.indexOf(c) >= 0) ? QUOTED_CSV : CSV;
                 format.print(cell, csv, first);
                 first = false;

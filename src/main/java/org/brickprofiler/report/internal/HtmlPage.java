@@ -13,6 +13,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 
 /**
  * One file for a browser, which loads nothing: a style sheet and a script that draws from JSON beside it. Nothing of
@@ -21,6 +22,10 @@ import java.util.function.Function;
  * Stateless; any thread.
  */
 public final class HtmlPage {
+
+    /** Comments on lines of their own, types included, which a page does without. */
+    private static final Pattern COMMENTS =
+            Pattern.compile("^ *(?:/\\*.*?\\*/|//[^\n]*)\n", Pattern.MULTILINE | Pattern.DOTALL);
 
     private static final String STYLE = resource(HtmlPage.class, "page.css");
     private static final String COMMON = resource(HtmlPage.class, "page.js");
@@ -48,7 +53,7 @@ public final class HtmlPage {
     private HtmlPage() {}
 
     /**
-     * A page.
+     * Returns a page.
      *
      * @param title of the window; no markup
      * @param owner whose page it is
@@ -64,7 +69,7 @@ public final class HtmlPage {
     }
 
     /**
-     * An element that holds data.
+     * Returns an element that holds data.
      *
      * @param id by which the script finds it
      * @param json its text, which a script can give back as it is
@@ -137,13 +142,14 @@ public final class HtmlPage {
                 throw new IllegalStateException("the jar lacks " + name + " beside " + owner.getSimpleName());
             }
             // The hash is that of the text as a browser reads it, to which line ends are line feeds.
-            return "\n" + new String(in.readAllBytes(), UTF_8).replace("\r\n", "\n");
+            String text = new String(in.readAllBytes(), UTF_8).replace("\r\n", "\n");
+            return "\n" + COMMENTS.matcher(text).replaceAll("");
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read " + name + " of the jar", e);
         }
     }
 
-    /** What a content security policy calls a text that stands in the page. */
+    /** Returns the hash by which a content security policy allows a text of the page. */
     private static String hash(String text) {
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8));

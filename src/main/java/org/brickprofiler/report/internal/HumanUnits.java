@@ -37,7 +37,7 @@ public final class HumanUnits {
     }
 
     /**
-     * A duration.
+     * Returns a duration.
      *
      * @param ns the duration, ns, 0 or more
      * @return for example {@code "12.34 ms"}
@@ -47,7 +47,7 @@ public final class HumanUnits {
     }
 
     /**
-     * A mean duration.
+     * Returns a mean duration.
      *
      * @param ns the duration, ns, 0 or more
      * @return for example {@code "12.34 ms"}
@@ -62,8 +62,8 @@ public final class HumanUnits {
     }
 
     /**
-     * A duration for a column that is aligned to the right: the unit is two characters wide, so that numbers end at the
-     * same place.
+     * Returns a duration for a column that is aligned to the right: the unit is two characters wide, so that numbers
+     * end at the same place.
      *
      * @param ns the duration, ns, 0 or more
      * @return for example {@code "12.34 s"}
@@ -73,7 +73,7 @@ public final class HumanUnits {
     }
 
     /**
-     * A mean duration, as {@link #durationCell(long)}.
+     * Returns a mean duration, as {@link #durationCell(long)}.
      *
      * @param ns the duration, ns, 0 or more
      * @return for example {@code "12.34 s"}
@@ -88,7 +88,7 @@ public final class HumanUnits {
     }
 
     /**
-     * A rate for a column that is aligned to the right: the prefix is one character wide.
+     * Returns a rate for a column that is aligned to the right: the prefix is one character wide.
      *
      * @param rate the rate, 0 or more
      * @return for example {@code "12.34 M"}, or {@code "12.34 "} without a prefix
@@ -99,7 +99,7 @@ public final class HumanUnits {
     }
 
     /**
-     * A number without a unit.
+     * Returns a number without a unit.
      *
      * @param value the number, 0 or more
      * @return four significant digits, at most three of them after the point
@@ -109,7 +109,7 @@ public final class HumanUnits {
     }
 
     /**
-     * A count.
+     * Returns a count.
      *
      * @param count the count
      * @return all its digits, for example {@code "1,234,567"}
@@ -119,7 +119,7 @@ public final class HumanUnits {
     }
 
     /**
-     * A share, without the percent sign.
+     * Returns a share, without the percent sign.
      *
      * @param percent the share, 0 or more
      * @return for example {@code "42.1"}; {@code "<0.1"} for what would read as nothing, but is something

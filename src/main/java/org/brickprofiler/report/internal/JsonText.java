@@ -25,7 +25,7 @@ public final class JsonText {
     private JsonText() {}
 
     /**
-     * A generator that writes the same text on every machine.
+     * Returns a generator that writes the same text on every machine.
      *
      * @param out where to, as UTF-8; left open
      * @param printer what stands between values

@@ -5,13 +5,14 @@ import org.brickprofiler.internal.io.PlainText;
 /** Text in Markdown. Stateless; any thread. */
 public final class Markdown {
 
-    /** What Markdown, or what shows it, takes for more than a character. */
+    /** Characters with a meaning in Markdown, or for programs that show it. */
     private static final String MEANINGFUL = "\\`*_{}[]<>()#+!|~@&$";
 
     private Markdown() {}
 
     /**
-     * A text that shows as it is: each character that could mean something by its number, which no Markdown reads.
+     * Returns a text that shows as it is: each character that could mean something by its number, which no Markdown
+     * reads.
      *
      * @param text any text
      * @return printable ASCII in one line

@@ -73,7 +73,7 @@ public final class TextTable<T> {
     }
 
     /**
-     * The table.
+     * Returns the table.
      *
      * @param items what to show, a line each
      * @return lines that end with {@code "\n"} and carry no blanks before it; the line of totals is left out where no

@@ -8,24 +8,25 @@ import io.opentelemetry.sdk.trace.data.EventData;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.trace.TraceRecorder;
 import org.eclipse.collections.impl.map.mutable.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Puts every span that an application opens through OpenTelemetry on the timeline, on the track of the thread that
- * opened it, and the events of the span as instants. Spans and what becomes of them otherwise stay as they are.
+ * opened it, and the events of the span as instants. Spans and their export do not change.
  *
  * <pre>{@code
- * SdkTracerProvider.builder().addSpanProcessor(new TimelineSpanProcessor(recorder))
+ * SdkTracerProvider.builder().addSpanProcessor(TimelineSpanProcessor.Factory.create(recorder))
  * }</pre>
  *
  * <p>Any thread. A span is recorded when it ends, at its own timestamps, whenever {@code end()} is called; a span that
- * is open when a timeline is made is shown up to that moment, with {@value TraceRecorder#NOT_ENDED} after its name.
- * Timestamps are placed on the recorder's clock by what OpenTelemetry's clock and the recorder's read as the span
- * starts. An event lies at its own timestamp; one that was given a time outside of its span lies at the nearer end of
- * it. Attributes are left out. At most {@value #MOST_OPEN} open spans are followed; one that starts beyond is not shown
- * while it is open, and is recorded on the track of the thread that ends it, placed as the span that started last.
+ * is open when a timeline is made is shown up to that moment, with {@value TraceRecorder#NOT_ENDED} after its name. The
+ * processor reads OpenTelemetry's clock and the recorder's clock as a span starts, to convert the span's timestamps. An
+ * event lies at its own timestamp, or at the nearer end of its span if the timestamp is outside the span. Attributes
+ * are left out. At most {@value #MOST_OPEN} open spans are followed; one that starts beyond is not shown while it is
+ * open, and is recorded on the track of the thread that ends it, placed as the span that started last.
  */
 public final class TimelineSpanProcessor implements SpanProcessor {
 
@@ -36,6 +37,27 @@ public final class TimelineSpanProcessor implements SpanProcessor {
 
     private static final String CATEGORY = "OpenTelemetry";
 
+    /**
+     * Creates processors. The virtual machine loads this class without OpenTelemetry, but not
+     * {@link TimelineSpanProcessor}, which implements an interface of it. Stateless; any thread.
+     */
+    public static final class Factory {
+
+        private Factory() {}
+
+        /**
+         * Creates a processor.
+         *
+         * @param recorder receives the spans
+         * @return the new object
+         * @throws IllegalStateException if OpenTelemetry is missing; the message names the artifact to add
+         */
+        public static TimelineSpanProcessor create(TraceRecorder recorder) {
+            OptionalPart.OPENTELEMETRY_TRACE.require("TimelineSpanProcessor");
+            return new TimelineSpanProcessor(recorder);
+        }
+    }
+
     private final TraceRecorder recorder;
     private final ConcurrentHashMap<String, OpenSpan> openSpans = ConcurrentHashMap.newMap();
     private final AtomicInteger openCount = new AtomicInteger();
@@ -43,15 +65,13 @@ public final class TimelineSpanProcessor implements SpanProcessor {
     /** The offset from a timestamp to the recorder's clock, taken from the span that started last, ns. */
     private volatile long latestOffsetNs;
 
-    /** A span that has not ended. It keeps no span: one that never ends must not keep what hangs on it. Immutable. */
+    /**
+     * The data of a span that has not ended. It does not refer to the span, so that a span that never ends can be
+     * collected. Immutable.
+     */
     private record OpenSpan(String name, long threadId, long startNs, long offsetNs) {}
 
-    /**
-     * A processor.
-     *
-     * @param recorder where the spans go
-     */
-    public TimelineSpanProcessor(TraceRecorder recorder) {
+    private TimelineSpanProcessor(TraceRecorder recorder) {
         Objects.requireNonNull(recorder, "recorder");
         this.recorder = recorder;
         recorder.addOpenSpans(this::reportOpen);
@@ -115,7 +135,7 @@ public final class TimelineSpanProcessor implements SpanProcessor {
         openSpans.forEachValue(open -> to.span(nameOf(open.name), CATEGORY, open.startNs, open.threadId));
     }
 
-    /** OpenTelemetry allows any name; a timeline's has characters, none of them NUL. */
+    /** Returns a valid name for a timeline: not empty and without NUL. OpenTelemetry allows any name. */
     private static String nameOf(@Nullable String name) {
         return name == null || name.isEmpty() ? "(no name)" : name.replace('\u0000', ' ');
     }

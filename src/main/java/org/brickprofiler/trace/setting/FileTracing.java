@@ -2,8 +2,8 @@ package org.brickprofiler.trace.setting;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.SpanSink;
-import org.brickprofiler.internal.record.SpanSinkProvider;
 import org.brickprofiler.internal.record.SpanSinks;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.write.TraceFiles;
@@ -11,15 +11,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Records a timeline with the default options and writes it when the virtual machine ends. Any thread. */
-public final class FileTracing extends SpanSinkProvider {
+public final class FileTracing extends SettingAction {
 
     private static final Logger LOG = LoggerFactory.getLogger(FileTracing.class);
 
-    /** For the service loader. */
-    public FileTracing() {}
+    /** Creates the action, for the service loader. */
+    public FileTracing() {
+        super(TRACE);
+    }
 
     @Override
-    protected SpanSink open(Path file) {
+    protected SpanSink open(String value) {
+        Path file = Path.of(value);
         TraceFiles.requireFormat(file);
         TraceRecorder recorder = new TraceRecorder();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> write(recorder, file), "brick-trace-writer"));

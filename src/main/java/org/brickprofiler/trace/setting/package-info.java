@@ -1,6 +1,6 @@
 /**
- * Switches a timeline on without a line of code: the provider that
- * {@link org.brickprofiler.internal.record.SpanSinkProvider} finds; not for applications.
+ * Switches a timeline on without a line of code: the {@link org.brickprofiler.internal.record.SettingAction} of the
+ * setting {@code brick.profiler.trace}; not for applications.
  */
 @NullMarked
 package org.brickprofiler.trace.setting;

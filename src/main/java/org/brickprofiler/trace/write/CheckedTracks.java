@@ -7,12 +7,12 @@ import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.Track;
 
 /**
- * The tracks of a timeline that is being written: what it promises of them, checked, and what both formats derive from
- * them alike. Immutable.
+ * The tracks of a timeline that is being written. Checks the rules of {@link org.brickprofiler.trace.Timeline} and
+ * computes the names and devices that both formats need. Immutable.
  */
 final class CheckedTracks {
 
-    /** Instead of a device: the host. */
+    /** Stands for the host instead of a device. */
     static final long HOST = -1;
 
     private static final Pattern COPY = Pattern.compile("(gpu_)?mem(cpy|set)", Pattern.CASE_INSENSITIVE);
@@ -48,7 +48,7 @@ final class CheckedTracks {
         return tracks.get(track);
     }
 
-    /** The device that a track belongs to, or {@link #HOST}. */
+    /** Returns the device that a track belongs to, or {@link #HOST}. */
     long deviceOf(int track) {
         for (int at = track; at != Track.PROCESS; at = tracks.get(at).parent()) {
             if (tracks.get(at).kind() == Track.Kind.DEVICE) {
@@ -58,7 +58,7 @@ final class CheckedTracks {
         return HOST;
     }
 
-    /** The name of a device's track; empty without one. */
+    /** Returns the name of a device's track; empty if it has none. */
     String nameOfDevice(long device) {
         return tracks.stream()
                 .filter(track -> track.kind() == Track.Kind.DEVICE && track.id() == device)
@@ -67,12 +67,12 @@ final class CheckedTracks {
                 .orElse("");
     }
 
-    /** The name of a lane beside a track. Lanes count from 0, the track itself; people count from 1. */
+    /** Returns the name of a lane beside a track. Lane 0 is the track itself; names count from 1. */
     String laneName(int track, int lane) {
         return get(track).name() + " (lane " + (lane + 1) + ")";
     }
 
-    /** Refuses values on what is no counter, and anything else on a counter. */
+    /** Refuses values on a track that is no counter, and other events on a counter. */
     void requireKind(int track, boolean isCounter) {
         if (isCounter != (get(track).kind() == Track.Kind.COUNTER)) {
             throw new IllegalArgumentException(
@@ -81,7 +81,7 @@ final class CheckedTracks {
         }
     }
 
-    /** Refuses an event before the one that came last. */
+    /** Refuses an event that begins before the last one. */
     void requireOrder(int track, long ns, long lastNs) {
         if (ns < lastNs) {
             throw new IllegalArgumentException("an event at " + ns + " ns after one at " + lastNs + " ns on the track "
@@ -97,12 +97,12 @@ final class CheckedTracks {
         return name;
     }
 
-    /** Whether spans of a category of another program are copies and fills of a device: their elements are bytes. */
+    /** Returns whether another program's category stands for copies and fills of a device, whose elements are bytes. */
     static boolean isCopy(String category) {
         return COPY.matcher(category).matches();
     }
 
-    /** What a viewer shows beside the process: its place in a distributed run, and how far to trust what it shows. */
+    /** Returns the labels of the process: its rank in a distributed run, and the limits of the timeline. */
     static List<String> processLabels(TraceInfo info) {
         List<String> labels = new ArrayList<>();
         info.rank().ifPresent(rank -> labels.add("rank " + rank + " of " + info.worldSize()));

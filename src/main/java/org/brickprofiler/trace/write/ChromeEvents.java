@@ -12,13 +12,10 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
-import org.brickprofiler.trace.TimelineVisitor;
 import org.brickprofiler.trace.Track;
 
-/** Writes the events of one track after another. One thread at a time. */
-final class ChromeEvents implements TimelineVisitor {
-
-    private static final SpanLanes.Closer NOTHING = (lane, endNs) -> {};
+/** Writes the events of one track after another as JSON. One thread at a time. */
+final class ChromeEvents extends TrackEvents {
 
     private static final byte[] OPERATION = JsonBuffer.quoted("cpu_op");
     private static final byte[] LAUNCH = JsonBuffer.quoted("cuda_runtime");
@@ -28,20 +25,15 @@ final class ChromeEvents implements TimelineVisitor {
     private final JsonBuffer out;
     private final ChromeHeader header;
     private final ChromeRows rows;
-    private final CheckedTracks tracks;
     private final Names names;
-    /** What times count from. */
+    /** The time from which {@code ts} counts. */
     private final long earliestNs;
-    /** Whether a flow from the host can only lead to a CUDA device. */
+    /** True if this library recorded the timeline and every device is a CUDA device. */
     private final boolean launchesAreCuda;
 
     private final Set<String> counters = new HashSet<>();
 
-    private int track;
-    private boolean begun;
-    private long lastNs;
     private long steps;
-    private SpanLanes lanes = new SpanLanes();
     /** The track's own row, and those of further lanes. */
     private final List<ChromeRows.Row> laneRows = new ArrayList<>();
 
@@ -56,21 +48,18 @@ final class ChromeEvents implements TimelineVisitor {
             long earliestNs,
             TraceFiles.Origin origin,
             boolean launchesAreCuda) {
+        super(tracks);
         this.out = out;
         this.header = header;
         this.rows = rows;
-        this.tracks = tracks;
         this.names = new Names(names, origin, launchesAreCuda);
         this.earliestNs = earliestNs;
         this.launchesAreCuda = launchesAreCuda;
     }
 
-    /** Begins a track. */
-    void begin(int track) {
-        this.track = track;
-        begun = false;
+    @Override
+    void beginTrack() {
         steps = 0;
-        lanes = new SpanLanes();
         laneRows.clear();
         laneRows.add(rows.of(track));
     }
@@ -157,7 +146,7 @@ final class ChromeEvents implements TimelineVisitor {
         }
     }
 
-    /** A bandwidth is that of the bytes in the time, in 10^9 bytes a second. */
+    /** Writes the bytes of a copy and their bandwidth, in 10^9 bytes/s. */
     private void writeBytes(long bytes, long elapsedNs) {
         writeArgument(", \"bytes\": ", bytes);
         if (bytes >= 0 && elapsedNs > 0) {
@@ -173,8 +162,8 @@ final class ChromeEvents implements TimelineVisitor {
     }
 
     /**
-     * The operator that readers look for around a launch, and the launch. Where within the span it was is not known:
-     * both take the whole of it, and are marked as derived.
+     * Writes the operator that readers look for around a launch, and the launch. The position of the launch within the
+     * span is unknown, so both last as long as the span and are marked as derived.
      */
     private void writeLaunch(Span span, ChromeRows.Row row, long startNs, long endNs) {
         writeDerived(OPERATION, names.operator(span.name()), row, startNs, endNs);
@@ -211,7 +200,7 @@ final class ChromeEvents implements TimelineVisitor {
         out.ascii(", \"args\": {\"category\": ").raw(names.category(name)).ascii("}}");
     }
 
-    /** JSON has no number for infinities and what is none: such a value is left out. */
+    /** Omits NaN and infinities, which JSON cannot represent. */
     @Override
     public void counter(long atNs, double value) {
         advanceTo(atNs, true);
@@ -223,20 +212,12 @@ final class ChromeEvents implements TimelineVisitor {
         }
     }
 
-    /** Names the row where this is the track's first event, and ends what ends before it. */
-    private void advanceTo(long ns, boolean isCounter) {
-        if (!begun) {
-            beginEvents(isCounter);
-        } else {
-            tracks.requireOrder(track, ns, lastNs);
-        }
-        lastNs = ns;
-        lanes.closeUpTo(ns, NOTHING);
-    }
+    /** Does nothing: a slice is written with its duration. */
+    @Override
+    public void close(int lane, long endNs) {}
 
-    private void beginEvents(boolean isCounter) {
-        tracks.requireKind(track, isCounter);
-        begun = true;
+    @Override
+    void beginEvents(long ns, boolean isCounter) {
         Track begins = tracks.get(track);
         if (isCounter) {
             counterName = JsonBuffer.quoted(counterName(begins));
@@ -262,7 +243,7 @@ final class ChromeEvents implements TimelineVisitor {
         out.ascii(", \"ts\": ").micros(atNs - earliestNs);
     }
 
-    /** The names of a timeline as JSON, made once, with what Kineto's readers know them as. Immutable. */
+    /** The names of a timeline as JSON, and the names by which Kineto's readers know them. Immutable. */
     private static final class Names {
 
         private static final Pattern STEP = Pattern.compile("ProfilerStep#\\d+");
@@ -281,17 +262,17 @@ final class ChromeEvents implements TimelineVisitor {
                         Arrays.stream(BrickCategory.values()).map(BrickCategory::displayName))
                 .collect(Collectors.toUnmodifiableSet());
 
-        /** What readers take for a device's work, a call to its runtime, a flow or the whole recording. */
+        /** Categories that readers reserve for device work, runtime calls, flows or the whole recording. */
         private static final Pattern TAKEN = Pattern.compile(
                 "kernel|memcpy|memset|trace|ac2g|(gpu|cuda)_.*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
         private final byte[][] names;
         private final byte[][] categories;
-        /** What a name on a thread is known as. */
+        /** The category of each name on a thread. */
         private final byte[][] onHost;
-        /** Under what name readers know it on a device. */
+        /** The name that readers expect on a device. */
         private final byte[][] onDevice;
-        /** The operator of a launch, where there may be one. */
+        /** The operator of a launch, for names that may have one. */
         private final byte[][] operators;
 
         private final boolean[] copies;
@@ -331,7 +312,10 @@ final class ChromeEvents implements TimelineVisitor {
             return category.equals(BrickCategory.TRANSFER.displayName());
         }
 
-        /** Readers know collectives and copies by how the names of CUDA's and NCCL's begin. */
+        /**
+         * Returns the name that readers expect: they recognise collectives and copies by the prefixes of CUDA's and
+         * NCCL's names.
+         */
         private static String cudaName(SpanName name) {
             String text = name.name();
             if (name.category().equals(BrickCategory.COMMUNICATION.displayName())) {
@@ -353,7 +337,7 @@ final class ChromeEvents implements TimelineVisitor {
             return OPERATIONS.contains(category) || TAKEN.matcher(category).matches();
         }
 
-        /** Whether this library recorded what is written. */
+        /** Returns whether this library recorded the timeline. */
         boolean isOwn() {
             return origin == TraceFiles.Origin.OWN;
         }
@@ -374,7 +358,7 @@ final class ChromeEvents implements TimelineVisitor {
             return onDevice[name];
         }
 
-        /** Whether readers know it on a device under another name than its own. */
+        /** Returns whether readers expect another name on a device. */
         boolean isKnownAs(int name) {
             return !Arrays.equals(names[name], onDevice[name]);
         }
@@ -387,12 +371,15 @@ final class ChromeEvents implements TimelineVisitor {
             return copies[name] ? COPY_CALL : LAUNCH_CALL;
         }
 
-        /** Whether another program drew it around work of a device: with a stream, readers take it for work. */
+        /**
+         * Returns whether it is another program's annotation around work of a device. With a stream, readers would take
+         * it for work.
+         */
         boolean isAnnotation(int name) {
             return !isOwn() && Arrays.equals(categories[name], DEVICE_STEP);
         }
 
-        /** Whether its elements are the bytes of a copy. */
+        /** Returns whether its elements are the bytes of a copy. */
         boolean isCopy(int name) {
             return copies[name];
         }
@@ -401,17 +388,20 @@ final class ChromeEvents implements TimelineVisitor {
             return steps[name];
         }
 
-        /** Whether it is a step under a name of its own, that of its phase. */
+        /** Returns whether it is a step with the name of its phase. */
         boolean isAnnouncedStep(int name) {
             return steps[name] && !numberedSteps[name] && !Arrays.equals(names[name], categories[name]);
         }
 
-        /** Whether a step's name already is what readers of steps look for. */
+        /** Returns whether a step already has the name that readers look for. */
         boolean isNumberedStep(int name) {
             return numberedSteps[name];
         }
 
-        /** The category that Kineto's readers sort events by, as JSON; that of another program's is its own. */
+        /**
+         * Returns the category by which Kineto's readers sort events, as JSON. Another program's category stays as it
+         * is.
+         */
         byte[] kinetoCategory(int name, boolean onDevice) {
             if (!isOwn()) {
                 return categories[name];

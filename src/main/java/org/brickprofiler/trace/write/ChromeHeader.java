@@ -5,10 +5,10 @@ import org.brickprofiler.Backend;
 import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.TraceInfo;
 
-/** Writes what stands around the events, and the events that only name processes and rows. */
+/** Writes the text before and after the events, and the events that name processes and rows. */
 final class ChromeHeader {
 
-    /** Where Kineto puts devices: below all processes. */
+    /** The sort index at which Kineto puts devices: below all processes. */
     private static final long FIRST_DEVICE_SORT_INDEX = 1 << 24;
 
     private final JsonBuffer out;
@@ -42,7 +42,10 @@ final class ChromeHeader {
         out.ascii(",\n  \"traceEvents\": [");
     }
 
-    /** Holistic Trace Analysis looks for the rank with a pattern that wants the space; where there is none, it is 0. */
+    /**
+     * Writes the rank, or 0 if there is none. Holistic Trace Analysis searches for it with a pattern that requires the
+     * space.
+     */
     private void writeRank() {
         if (info.rank().isPresent() || origin == TraceFiles.Origin.OWN) {
             out.ascii("  \"distributedInfo\": {\"rank\": ").number(info.rank().orElse(0));
@@ -75,7 +78,7 @@ final class ChromeHeader {
     void writeProcesses(ChromeRows rows, CheckedTracks tracks) {
         writeProcess(rows.hostPid(), info.processName(), "CPU", rows.hostPid());
         for (long device : rows.devices()) {
-            // By its name readers know a device of a program that does not mark the events on it.
+            // Readers recognise a device by this name if the program does not mark the events on it.
             String name = origin == TraceFiles.Origin.OWN ? info.processName() : tracks.nameOfDevice(device);
             writeProcess(device, name, kind(device) + " " + device, FIRST_DEVICE_SORT_INDEX + device);
         }
@@ -101,7 +104,7 @@ final class ChromeHeader {
                 : "device";
     }
 
-    /** Names a row; a lane stands beside its track, whatever its number. */
+    /** Names a row. A lane is sorted beside its track. */
     void writeRow(ChromeRows.Row row, String name, long sortIndex) {
         writeMeta("thread_name", row.pid(), row.tid())
                 .ascii("{\"name\": ")

@@ -10,7 +10,7 @@ import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.Track;
 
 /**
- * Where each track stands in a viewer: a row is a process and a thread. Threads stand under the process, streams under
+ * The rows of all tracks in a viewer: a row is a process and a thread. Threads stand under the process, streams under
  * their device, which takes the place of a process. Two tracks never share a row.
  */
 final class ChromeRows {
@@ -18,16 +18,16 @@ final class ChromeRows {
     /** Viewers read these numbers as 32 bits. */
     private static final long LIMIT = Integer.MAX_VALUE;
 
-    /** Added to the number of a process that is also a device's, as it may be in a container. */
+    /** Added to the number of the process if a device has the same number, as may happen in a container. */
     private static final long CLASH_STEP = 1_000_000;
 
     /**
      * A row.
      *
-     * @param pid the process, or the device
-     * @param tid the thread, or the stream, or another number where that one is taken
+     * @param pid the process or the device
+     * @param tid the thread or the stream, or another number if that one is taken
      * @param device the device, or {@link CheckedTracks#HOST}
-     * @param stream the stream, where there is a device
+     * @param stream the stream, if there is a device
      */
     record Row(long pid, long tid, long device, long stream) {}
 
@@ -48,7 +48,7 @@ final class ChromeRows {
             pid += CLASH_STEP;
         }
         this.hostPid = pid;
-        // Numbers of their own first; what has none, or one that is taken, gets a number that is left.
+        // First the rows with free numbers of their own; the other rows get numbers that are left.
         List<Boolean> placed = new ArrayList<>();
         for (int i = 0; i < tracks.size(); i++) {
             placed.add(hasOwnNumber(tracks.get(i))
@@ -63,7 +63,10 @@ final class ChromeRows {
         }
     }
 
-    /** Whether a track is a row by itself: a device may have events on its streams only, and a counter has no row. */
+    /**
+     * Returns whether a track has a row of its own. A counter has none, and a device may have events on its streams
+     * only.
+     */
     static boolean hasOwnNumber(Track track) {
         return track.kind() == Track.Kind.HOST_THREAD || track.kind() == Track.Kind.STREAM;
     }
@@ -93,7 +96,7 @@ final class ChromeRows {
         return hostPid;
     }
 
-    /** The devices, each of which stands as a process. */
+    /** Returns the devices, each of which appears as a process. */
     List<Long> devices() {
         return devices.stream().sorted().toList();
     }
@@ -102,7 +105,7 @@ final class ChromeRows {
         return rows.get(track);
     }
 
-    /** A further row beside a track's, of the same device and stream. */
+    /** Returns a further row beside a track's, of the same device and stream. */
     Row addLane(int track) {
         Row row = of(track);
         return new Row(row.pid(), takeFree(row.pid()), row.device(), row.stream());

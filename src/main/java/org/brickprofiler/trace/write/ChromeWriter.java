@@ -2,7 +2,6 @@ package org.brickprofiler.trace.write;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Objects;
 import org.brickprofiler.Backend;
@@ -17,26 +16,26 @@ import org.brickprofiler.trace.TraceInfo;
  *
  * <ul>
  *   <li>{@code ts} and {@code dur} are microseconds with three decimals, exact; {@code ts} counts from
- *       {@code baseTimeNanoseconds}, the first event's calendar time in ns; of another program's trace, from the
+ *       {@code baseTimeNanoseconds}, the first event's calendar time in ns; for another program's trace, from the
  *       microsecond in which the first event begins.
- *   <li>Bricks and layers on threads are {@code cpu_op}; what an application names has the category that it was given,
- *       unless readers would take that for a device's ({@code kernel} and the like). Spans on devices are
- *       {@code kernel}, or {@code gpu_memcpy} where their category is Transfer. Their own category is always the
- *       argument {@code category}.
+ *   <li>Bricks and layers on threads are {@code cpu_op}; an application's spans keep their category, unless readers
+ *       reserve it for devices ({@code kernel} and the like). Spans on devices are {@code kernel}, or
+ *       {@code gpu_memcpy} if their category is Transfer. The argument {@code category} always holds their own
+ *       category.
  *   <li>Spans of the category {@code step} are {@code user_annotation}, or {@code gpu_user_annotation} on a device,
  *       named {@code ProfilerStep#N}: those of a track count from 0, unless the name has that form already.
- *   <li>A row of a device has the device as {@code pid} and the stream as {@code tid}. Where two tracks would share a
- *       row, the later one gets a free number; {@code args.stream} stays the stream. A process whose number is also a
+ *   <li>A row of a device has the device as {@code pid} and the stream as {@code tid}. If two tracks would share a row,
+ *       the later one gets a free number; {@code args.stream} stays the stream. A process whose number is also a
  *       device's is written with 1,000,000 added.
  *   <li>A span that a flow leaves is followed by the flow's start, {@code ac2g}; where all devices are CUDA's, readers
  *       also expect the launch call, and an operator of ATen around it. Both are derived from the span around them, of
  *       the same length, since where within the span the launch was is not known; they are named {@code aten::} and the
  *       span's name, and {@code cudaLaunchKernel}, or {@code cudaMemcpyAsync} for a transfer, and carry
  *       {@code "derived": true}.
- *   <li>Where all devices are CUDA's, collectives on them are named as readers know them, {@code nccl:} and the span's
- *       name; and so are transfers, {@code Memcpy HtoD}, {@code Memcpy DtoH}, or {@code Memcpy} and the span's name
- *       where the direction is not known. The span's own name is the argument {@code brick}. The elements of a transfer
- *       are taken for bytes: {@code bytes}, and {@code memory bandwidth (GB/s)}, in 10^9 bytes a second.
+ *   <li>If all devices are CUDA devices, collectives on them get the name that readers expect, {@code nccl:} and the
+ *       span's name; and so are transfers, {@code Memcpy HtoD}, {@code Memcpy DtoH}, or {@code Memcpy} and the span's
+ *       name where the direction is not known. The span's own name is the argument {@code brick}. The elements of a
+ *       transfer are taken for bytes: {@code bytes}, and {@code memory bandwidth (GB/s)}, in 10^9 bytes a second.
  *   <li>The rank is 0 of 1, and {@code "derived": true}, where none was given.
  *   <li>Spans that overlap without nesting go on further rows, named {@code (lane 2)} and so on. A span that ends
  *       before it starts ends where it starts. Values of counters that are no finite number are left out.
@@ -52,8 +51,8 @@ import org.brickprofiler.trace.TraceInfo;
 public final class ChromeWriter {
 
     /**
-     * What a file calls the program that wrote it, and the meaning of its categories and arguments: a name, a blank and
-     * the number of the meaning. {@code TraceReader} knows a file by it.
+     * The producer recorded in a file: the name of this library, a blank, and the version of the meaning of categories
+     * and arguments. {@code TraceReader} recognises own files by it.
      */
     public static final String PRODUCER = "brick-profiler 1";
 
@@ -62,24 +61,22 @@ public final class ChromeWriter {
     /**
      * Writes a whole timeline that this library recorded.
      *
-     * @param timeline what to write; it stays usable, also after a failure
-     * @param out where to; left open
+     * @param timeline the timeline; it stays usable, also after a failure
+     * @param out the target; left open
      * @throws IOException as below
      * @throws IllegalArgumentException as below
      */
     public static void write(Timeline timeline, OutputStream out) throws IOException {
-        Objects.requireNonNull(timeline, "timeline");
-        Objects.requireNonNull(out, "out");
         write(timeline, out, TraceFiles.Origin.OWN);
     }
 
     /**
      * Writes a whole timeline.
      *
-     * @param timeline what to write; it stays usable, also after a failure
-     * @param out where to; left open
-     * @param origin who recorded it
-     * @throws IOException when {@code out} does; what was written until then is no complete trace
+     * @param timeline the timeline; it stays usable, also after a failure
+     * @param out the target; left open
+     * @param origin the program that recorded the timeline
+     * @throws IOException if {@code out} fails; the trace is then incomplete
      * @throws IllegalArgumentException for a timeline that breaks its own rules: a child before its parent, a stream
      *     without a device, an event before an earlier one, a name that does not exist, values on a track that is no
      *     counter
@@ -88,13 +85,8 @@ public final class ChromeWriter {
         Objects.requireNonNull(timeline, "timeline");
         Objects.requireNonNull(origin, "origin");
         Objects.requireNonNull(out, "out");
-        try {
-            JsonBuffer buffer = new JsonBuffer(out);
-            write(timeline, buffer, origin);
-            buffer.flush();
-        } catch (UncheckedIOException failed) {
-            throw failed.getCause();
-        }
+        JsonBuffer buffer = new JsonBuffer(out);
+        buffer.writeAndFlush(() -> write(timeline, buffer, origin));
     }
 
     private static void write(Timeline timeline, JsonBuffer out, TraceFiles.Origin origin) {
@@ -102,7 +94,7 @@ public final class ChromeWriter {
         CheckedTracks tracks = new CheckedTracks(timeline.tracks());
         long earliestNs = timeline.earliestNs();
         if (origin == TraceFiles.Origin.OTHER) {
-            // Some readers round to microseconds: what they make of a time stays the same.
+            // Some readers round to microseconds; a whole number of microseconds does not change the rounding.
             earliestNs -= Math.floorMod(earliestNs, 1_000L);
         }
         ChromeRows rows = new ChromeRows(info, tracks);
@@ -118,10 +110,7 @@ public final class ChromeWriter {
         boolean launchesAreCuda = origin == TraceFiles.Origin.OWN && areCuda(info.devices());
         ChromeEvents events =
                 new ChromeEvents(out, header, rows, tracks, timeline.names(), earliestNs, origin, launchesAreCuda);
-        for (int track = 0; track < tracks.size(); track++) {
-            events.begin(track);
-            timeline.replay(track, events);
-        }
+        events.writeAll(timeline);
         header.writeTail();
     }
 

@@ -6,7 +6,10 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Bytes of a file, handed on when there are many. One thread at a time; grows only for what outgrows it. */
+/**
+ * Collects the bytes of a file and writes them to the stream in large pieces. One thread at a time; grows only if one
+ * piece does not fit.
+ */
 abstract class FileBuffer {
 
     private static final int FULL_BYTES = 1 << 16;
@@ -34,9 +37,10 @@ abstract class FileBuffer {
     }
 
     /**
-     * Hands on what is full. Visitors of a timeline cannot throw what a stream does.
+     * Writes a full buffer to the stream. The exception is unchecked because visitors of a timeline cannot throw a
+     * checked one.
      *
-     * @throws UncheckedIOException when the stream fails
+     * @throws UncheckedIOException if the stream fails
      */
     final void drainIfFull() {
         if (size >= FULL_BYTES) {
@@ -48,7 +52,17 @@ abstract class FileBuffer {
         }
     }
 
-    /** Hands on everything. */
+    /** Runs an action that fills this buffer, then writes the rest and flushes the stream. */
+    final void writeAndFlush(Runnable content) throws IOException {
+        try {
+            content.run();
+        } catch (UncheckedIOException failed) {
+            throw failed.getCause();
+        }
+        flush();
+    }
+
+    /** Writes the rest and flushes the stream. */
     final void flush() throws IOException {
         drain();
         out.flush();
@@ -59,12 +73,12 @@ abstract class FileBuffer {
         size = 0;
     }
 
-    /** The text in UTF-8. Half of a surrogate pair has no encoding and becomes the replacement character. */
+    /** Returns the text in UTF-8. An unpaired surrogate has no encoding and becomes the replacement character. */
     static byte[] utf8(String text) {
         return wellFormed(text).getBytes(StandardCharsets.UTF_8);
     }
 
-    /** The text with the replacement character for each half of a surrogate pair that stands alone. */
+    /** Returns the text with the replacement character for each unpaired surrogate. */
     static String wellFormed(String text) {
         for (int i = 0; i < text.length(); i++) {
             if (Character.isSurrogate(text.charAt(i))) {

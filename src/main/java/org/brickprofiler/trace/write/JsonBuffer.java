@@ -4,8 +4,8 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * JSON text, written into a buffer that is handed on when it is full. Knows numbers and strings; the caller writes the
- * brackets. One thread at a time; allocates only for a text that outgrows the buffer, and for strings.
+ * A buffer for JSON text. Writes numbers and strings; the caller writes the brackets. One thread at a time; allocates
+ * only for a text that outgrows the buffer, and for strings.
  */
 final class JsonBuffer extends FileBuffer {
 
@@ -18,7 +18,7 @@ final class JsonBuffer extends FileBuffer {
         super(out);
     }
 
-    /** Characters of ASCII, as they are. */
+    /** Appends ASCII characters as they are. */
     JsonBuffer ascii(String text) {
         int length = text.length();
         ensure(length);
@@ -28,7 +28,7 @@ final class JsonBuffer extends FileBuffer {
         return this;
     }
 
-    /** What {@link #quoted} made. */
+    /** Appends a text that {@link #quoted} returned. */
     JsonBuffer raw(byte[] text) {
         ensure(text.length);
         append(text);
@@ -45,7 +45,7 @@ final class JsonBuffer extends FileBuffer {
         return this;
     }
 
-    /** Nanoseconds as microseconds with three decimals: exact. */
+    /** Appends nanoseconds as microseconds with three decimals, exactly. */
     JsonBuffer micros(long ns) {
         ensure(NUMBER_BYTES);
         long unsigned = sign(ns);
@@ -55,7 +55,7 @@ final class JsonBuffer extends FileBuffer {
         return this;
     }
 
-    /** Writes the sign; returns the rest, which for the smallest number is to be read as unsigned. */
+    /** Writes the sign and returns the absolute value, as unsigned for the smallest number. */
     private long sign(long value) {
         if (value < 0) {
             bytes[size++] = '-';
@@ -82,7 +82,7 @@ final class JsonBuffer extends FileBuffer {
         return count;
     }
 
-    /** A string with its quotes and escapes, in UTF-8. */
+    /** Returns a string with its quotes and escapes, in UTF-8. */
     static byte[] quoted(String text) {
         StringBuilder json = new StringBuilder(text.length() + 2).append('"');
         String clean = wellFormed(text);

@@ -46,16 +46,15 @@ import java.util.stream.Collectors;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
-import org.brickprofiler.trace.TimelineVisitor;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
 
 /**
- * Writes the events of one track after another. Each track is a sequence of packets of its own, which begins with what
- * holds for all of them: its track, and a clock that counts from packet to packet. One thread at a time.
+ * Writes the events of one track after another as packets. Each track is a packet sequence of its own, whose first
+ * packet holds the defaults: the track, and a clock that counts from packet to packet. One thread at a time.
  */
-final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
+final class PerfettoEvents extends TrackEvents {
 
     private static final int ELEMENTS_IID = 1;
     private static final int LAYER_IID = 2;
@@ -65,29 +64,24 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
     private static final int BYTES_IID = 6;
     private static final int CORRELATION_IID = 7;
 
-    /** What one token makes a brick process. */
+    /** The number of elements that a brick's span has without an annotation: one token. */
     private static final long USUAL_ELEMENTS = 1;
 
     private final ProtoBuffer out;
     private final PerfettoTracks.Ids ids;
     private final PerfettoTracks descriptors;
-    private final CheckedTracks tracks;
     private final InternedNames names;
     /** Added to each time, so that none is negative. */
     private final long shiftNs;
-    /** Whether what a reader assumes is left out. */
+    /** True if annotations are omitted when they have the value that a reader assumes. */
     private final boolean isOwn;
 
-    private int track;
     /** The device of the track, or {@link CheckedTracks#HOST}. */
     private long device;
 
-    private boolean begun;
-    private long lastStartNs;
     /** The time of the last packet, which may be the end of a span. */
     private long lastNs;
 
-    private SpanLanes lanes = new SpanLanes();
     /** The tracks of the lanes from 1 on. */
     private final LongArrayList laneUuids = new LongArrayList();
 
@@ -99,28 +93,20 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
             List<SpanName> names,
             long shiftNs,
             TraceFiles.Origin origin) {
+        super(tracks);
         this.out = out;
         this.ids = ids;
         this.descriptors = descriptors;
-        this.tracks = tracks;
         this.names = new InternedNames(names);
         this.shiftNs = shiftNs;
         this.isOwn = origin == TraceFiles.Origin.OWN;
     }
 
-    /** Begins a track. */
-    void begin(int track) {
-        this.track = track;
+    @Override
+    void beginTrack() {
         device = tracks.deviceOf(track);
-        begun = false;
-        lanes = new SpanLanes();
         laneUuids.clear();
         names.clear();
-    }
-
-    /** Ends the track: closes what is still open. */
-    void end() {
-        lanes.closeAll(this);
     }
 
     @Override
@@ -198,19 +184,8 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         out.closeTop(packet);
     }
 
-    /** Begins the sequence where this is its first event, and ends what ends before it. */
-    private void advanceTo(long ns, boolean isCounter) {
-        if (!begun) {
-            tracks.requireKind(track, isCounter);
-            beginSequence(ns);
-        } else {
-            tracks.requireOrder(track, ns, lastStartNs);
-        }
-        lastStartNs = ns;
-        lanes.closeUpTo(ns, this);
-    }
-
-    private void beginSequence(long ns) {
+    @Override
+    void beginEvents(long ns, boolean isCounter) {
         int packet = out.open(TRACE_PACKET);
         out.varint(PACKET_SEQUENCE_ID, PerfettoTracks.Ids.sequence(track));
         out.varint(PACKET_SEQUENCE_FLAGS, FLAG_STATE_CLEARED);
@@ -239,7 +214,6 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         }
         out.close(interned);
         out.closeTop(packet);
-        begun = true;
         lastNs = ns;
     }
 
@@ -276,7 +250,10 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         out.varint(EVENT_CATEGORY_IIDS, names.categoryIid(name));
     }
 
-    /** Without an annotation, a span of a brick's category has one element and is a sample, and another has none. */
+    /**
+     * Writes the elements unless a reader assumes them. Without an annotation, a span of a brick's category has one
+     * element and is a sample, and another span has none.
+     */
     private void writeElements(long elements, boolean isBrick) {
         if (isBrick && elements < 0) {
             annotate(SAMPLE_IID, 0);
@@ -285,7 +262,7 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         }
     }
 
-    /** Without an annotation, a span belongs to the layer of the span around it. */
+    /** Writes the layer unless it is the layer of the span around, which a reader assumes. */
     private void writeLayer(int layer, int around) {
         if (layer != around) {
             annotate(LAYER_IID, layer);
@@ -305,7 +282,7 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         out.close(annotation);
     }
 
-    /** What the numbers in the same packet stand for. A category is written again with each of its names. */
+    /** Interns a name for the packet that is open. Its category is written again with each of its names. */
     private void writeInterned(int name) {
         int interned = out.open(PACKET_INTERNED_DATA);
         writeInterned(INTERNED_CATEGORIES, names.categoryIid(name), names.category(name));
@@ -321,8 +298,8 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
     }
 
     /**
-     * The short numbers that stand for names and categories within one sequence of packets. They are given in order of
-     * first use, from 1, so that most take one byte. One thread at a time.
+     * The interned ids of names and categories within one sequence of packets, in order of first use from 1, so that
+     * most take one byte. One thread at a time.
      */
     private static final class InternedNames {
 
@@ -331,12 +308,12 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
                 .collect(Collectors.toUnmodifiableSet());
 
         private final List<SpanName> names;
-        /** Of each name the place of its category among the categories. */
+        /** The index of each name's category. */
         private final int[] categories;
-        /** Of each name whether its category is a brick's. */
+        /** True for each name whose category is a brick's. */
         private final boolean[] bricks;
 
-        /** Of each name whether its category is that of another program's copies. */
+        /** True for each name whose category stands for another program's copies. */
         private final boolean[] copies;
 
         private final Numbers nameIids;
@@ -364,7 +341,7 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
             categoryIids.clear();
         }
 
-        /** Gives the name its number; true where it is new to the sequence. */
+        /** Interns a name; returns true if it is new to the sequence. */
         boolean add(int name) {
             if (!nameIids.add(CheckedTracks.requireName(name, categories.length))) {
                 return false;
@@ -381,12 +358,12 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
             return categoryIids.of(categories[name]);
         }
 
-        /** Whether the elements of a name are the bytes of another program's copy. */
+        /** Returns whether the elements of a name are the bytes of another program's copy. */
         boolean isCopy(int name) {
             return copies[name];
         }
 
-        /** Whether the category of a name is that of a brick. */
+        /** Returns whether the category of a name is that of a brick. */
         boolean isBrick(int name) {
             return bricks[name];
         }
@@ -399,7 +376,7 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
             return names.get(name).category();
         }
 
-        /** Numbers for places, by first use. */
+        /** Numbers given to indices by first use. */
         private static final class Numbers {
 
             private final int[] iids;

@@ -48,7 +48,7 @@ import java.util.Set;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.Track;
 
-/** Writes what comes before the events: the clocks, the process, its tracks, and what is missing. */
+/** Writes the packets before the events: the clocks, the process, its tracks, and the number of dropped spans. */
 final class PerfettoTracks {
 
     private final ProtoBuffer out;
@@ -66,7 +66,7 @@ final class PerfettoTracks {
         this.origin = origin;
     }
 
-    /** Relates the timeline's clock to the calendar, and makes it the clock of the whole file. */
+    /** Writes the relation of the timeline's clock to the calendar, and makes it the clock of the whole file. */
     void writeClocks(long shiftNs) {
         int packet = openPacket(Ids.COMMON_SEQUENCE);
         int snapshot = out.open(PACKET_CLOCK_SNAPSHOT);
@@ -132,8 +132,8 @@ final class PerfettoTracks {
     }
 
     /**
-     * A thread is known to Perfetto by its number, and 0 is the idle thread's: a second one of the same number would
-     * mix its slices into the first one's, so it gets a plain track.
+     * Returns whether a track is written as a thread. Perfetto identifies threads by number, and number 0 is the idle
+     * thread. A second thread of a number gets a plain track, because Perfetto would mix the slices of the two.
      */
     private boolean isThread(Track track) {
         return track.kind() == Track.Kind.HOST_THREAD && track.id() > 0 && threads.add(track.id());
@@ -155,7 +155,10 @@ final class PerfettoTracks {
         out.close(counter);
     }
 
-    /** A further track beside one of the timeline's, for spans that would not nest on it; returns its identifier. */
+    /**
+     * Writes a further track beside a track of the timeline, for spans that would not nest on it; returns its
+     * identifier.
+     */
     long writeLane(int track, int lane) {
         long uuid = ids.extraTrack();
         int packet = openPacket(Ids.sequence(track));
@@ -168,7 +171,7 @@ final class PerfettoTracks {
         return uuid;
     }
 
-    /** An instant at the first moment with the number of missing spans, which a query finds. */
+    /** Writes an instant at the first moment with the number of dropped spans, so that a query finds it. */
     void writeDropped(long atNs) {
         int packet = openPacket(Ids.COMMON_SEQUENCE);
         out.varint(PACKET_TIMESTAMP, atNs);
@@ -199,9 +202,9 @@ final class PerfettoTracks {
     }
 
     /**
-     * The identifiers of one file. Tracks and flows are global in Perfetto, also where several files are opened as one,
-     * so they carry a mark of the process. The mark is small: a track's identifier is repeated with each event on an
-     * extra lane.
+     * The identifiers of one file. Tracks and flows are global in Perfetto, even across files that are opened as one,
+     * so identifiers contain a mark of the process. The mark is small, because each event on an extra lane repeats its
+     * track's identifier.
      */
     static final class Ids {
 
@@ -221,7 +224,7 @@ final class PerfettoTracks {
             this.tracks = tracks;
         }
 
-        /** Fibonacci hashing; never 0, so that no identifier is. */
+        /** Returns the mark of a process by Fibonacci hashing; never 0, so that no identifier is 0. */
         private static long markOf(TraceInfo info) {
             long all = (info.unixNs() * 31 + info.pid()) * 31 + info.rank().orElse(0);
             return (all * 0x9E37_79B9_7F4A_7C15L) >>> (Long.SIZE - MARK_BITS) | 1;
@@ -235,7 +238,7 @@ final class PerfettoTracks {
             return process() + 1 + index;
         }
 
-        /** A track that the timeline does not have. */
+        /** Returns the identifier of a track that the timeline does not have. */
         long extraTrack() {
             return track(tracks + extraTracks++);
         }

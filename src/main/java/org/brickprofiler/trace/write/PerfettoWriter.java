@@ -2,7 +2,6 @@ package org.brickprofiler.trace.write;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.util.Objects;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceInfo;
@@ -12,13 +11,13 @@ import org.brickprofiler.trace.TraceInfo;
  * and Perfetto's trace processor read. Stateless; any thread; holds a bounded buffer and the spans that are open.
  *
  * <ul>
- *   <li>Each track is a sequence of packets of its own. Its names are written once, its times count from packet to
+ *   <li>Each track is a sequence of packets of its own. Its names are written once, and its times count from packet to
  *       packet.
- *   <li>Times are the timeline's, as the clock MONOTONIC, with the calendar beside it. Only where there are negative
- *       ones are all moved, by the same amount, to begin at 0: the format has no sign.
+ *   <li>Times are the timeline's, as the clock MONOTONIC, which is related to the calendar. If a time is negative, all
+ *       times are shifted to begin at 0, because the format has no sign.
  *   <li>Spans that overlap without nesting go on further tracks beside theirs, named {@code (lane 2)} and so on.
  *   <li>Elements, layer and the device's time are debug annotations {@code elements}, {@code layer} and
- *       {@code device_ns}, where they are known. A span that ends before it starts ends where it starts.
+ *       {@code device_ns}, if they are known. A span that ends before it starts is written with no duration.
  *   <li>Two of them are left out in the ordinary case, which keeps a span within 32 bytes. {@code layer} holds for the
  *       slices inside, too: a slice on the same track has it only where it differs from that of the slice around it, -1
  *       where it belongs to none. A span whose category is a brick's and that lacks {@code elements} processed one;
@@ -27,16 +26,16 @@ import org.brickprofiler.trace.TraceInfo;
  *       {@code device}, the device's number. A span without it, whose category is a brick's and whose elements are
  *       known, is a sample of that brick, and so is one of a device that also has {@code sample}, 1.
  *   <li>A timeline that {@linkplain TraceFiles.Origin#OTHER another program} recorded gets no such label, and has all
- *       its annotations: also {@code correlation}, and {@code bytes} in place of elements where it is a copy. What kind
- *       of flow one is, the format does not hold.
+ *       its annotations: also {@code correlation}, and {@code bytes} in place of elements where it is a copy. The
+ *       format does not hold the kind of a flow.
  *   <li>Dropped spans are counted beside the process's name, and by an instant {@code dropped spans} at the beginning.
  * </ul>
  */
 public final class PerfettoWriter {
 
     /**
-     * What a file calls the program that wrote it, and the meaning of its categories and annotations. In files of the
-     * number 1 ({@code brick-profiler 1}), which could not mark an unknown number of elements, nothing was left out.
+     * The producer recorded in a file, with the version of the meaning of categories and annotations. Files of version
+     * 1 ({@code brick-profiler 1}) could not mark an unknown number of elements, and omitted no annotations.
      */
     public static final String PRODUCER = "brick-profiler 2";
 
@@ -45,24 +44,22 @@ public final class PerfettoWriter {
     /**
      * Writes a whole timeline that this library recorded.
      *
-     * @param timeline what to write; it stays usable, also after a failure
-     * @param out where to; left open
+     * @param timeline the timeline; it stays usable, also after a failure
+     * @param out the target; left open
      * @throws IOException as below
      * @throws IllegalArgumentException as below
      */
     public static void write(Timeline timeline, OutputStream out) throws IOException {
-        Objects.requireNonNull(timeline, "timeline");
-        Objects.requireNonNull(out, "out");
         write(timeline, out, TraceFiles.Origin.OWN);
     }
 
     /**
      * Writes a whole timeline.
      *
-     * @param timeline what to write; it stays usable, also after a failure
-     * @param out where to; left open
-     * @param origin who recorded it
-     * @throws IOException when {@code out} does; what was written until then is no complete trace
+     * @param timeline the timeline; it stays usable, also after a failure
+     * @param out the target; left open
+     * @param origin the program that recorded the timeline
+     * @throws IOException if {@code out} fails; the trace is then incomplete
      * @throws IllegalArgumentException for a timeline that breaks its own rules: a child before its parent, a stream
      *     without a device, an event before an earlier one, a name that does not exist, values on a track that is no
      *     counter
@@ -71,13 +68,8 @@ public final class PerfettoWriter {
         Objects.requireNonNull(timeline, "timeline");
         Objects.requireNonNull(origin, "origin");
         Objects.requireNonNull(out, "out");
-        try {
-            ProtoBuffer buffer = new ProtoBuffer(out);
-            write(timeline, buffer, origin);
-            buffer.flush();
-        } catch (UncheckedIOException failed) {
-            throw failed.getCause();
-        }
+        ProtoBuffer buffer = new ProtoBuffer(out);
+        buffer.writeAndFlush(() -> write(timeline, buffer, origin));
     }
 
     private static void write(Timeline timeline, ProtoBuffer out, TraceFiles.Origin origin) {
@@ -95,10 +87,6 @@ public final class PerfettoWriter {
             descriptors.writeDropped(earliestNs + shiftNs);
         }
         PerfettoEvents events = new PerfettoEvents(out, ids, descriptors, tracks, timeline.names(), shiftNs, origin);
-        for (int track = 0; track < tracks.size(); track++) {
-            events.begin(track);
-            timeline.replay(track, events);
-            events.end();
-        }
+        events.writeAll(timeline);
     }
 }

@@ -3,15 +3,15 @@ package org.brickprofiler.trace.write;
 import java.io.OutputStream;
 
 /**
- * Protocol buffers messages, written into a buffer that is handed on whenever a message at the top is complete and the
- * buffer is full. A message inside another gets one byte for its length; one that turns out longer is moved. One thread
- * at a time; allocates only when a single top message outgrows the buffer.
+ * A buffer for messages of Protocol Buffers, written to the stream when it is full and a top-level message is complete.
+ * A nested message has one byte reserved for its length; a longer message is moved. One thread at a time; allocates
+ * only when a single top message outgrows the buffer.
  *
  * <p>The encoding: <a href="https://protobuf.dev/programming-guides/encoding/">protobuf.dev</a>.
  */
 final class ProtoBuffer extends FileBuffer {
 
-    /** A tag and a varint of 64 bits, with some to spare. */
+    /** Room for a tag and a varint of 64 bits. */
     private static final int FIELD_BYTES = 24;
 
     private static final int VARINT = 0;
@@ -48,7 +48,7 @@ final class ProtoBuffer extends FileBuffer {
         append(text);
     }
 
-    /** Begins a message inside the one that is open; returns what {@link #close} needs to end it. */
+    /** Begins a nested message; returns the position that {@link #close} needs. */
     int open(int field) {
         ensure(FIELD_BYTES);
         put(tag(field, LENGTH_DELIMITED));
@@ -75,7 +75,7 @@ final class ProtoBuffer extends FileBuffer {
         size += length;
     }
 
-    /** Ends a message at the top, and hands on what is full. */
+    /** Ends a top-level message, and writes a full buffer to the stream. */
     void closeTop(int content) {
         close(content);
         drainIfFull();

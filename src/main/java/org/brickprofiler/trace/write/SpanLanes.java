@@ -6,13 +6,13 @@ import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 
 /**
- * Puts the spans of one track on lanes, so that the spans of each lane nest. Spans arrive by start, the longer first
- * where two start together; a span goes on the first lane whose innermost open span it does not outlast. Nearly always
- * that is lane 0. Holds the ends and layers of open spans only. One thread at a time.
+ * Puts the spans of one track on lanes, so that the spans of each lane nest. Spans arrive by start; of two that start
+ * together, the longer one first. A span goes on the first lane whose innermost open span it does not outlast, which is
+ * nearly always lane 0. Holds the ends and layers of open spans only. One thread at a time.
  */
 final class SpanLanes {
 
-    /** The layer of a span that belongs to none. */
+    /** The layer of a span without a layer. */
     static final int NO_LAYER = -1;
 
     /** Called when a span ends. */
@@ -38,7 +38,10 @@ final class SpanLanes {
         }
     }
 
-    /** Ends what ends at or before a time, in order of the ends; of two that end together the innermost first. */
+    /**
+     * Ends the spans that end at or before a time, in the order of their ends; of two that end together, the innermost
+     * first.
+     */
     void closeUpTo(long ns, Closer closer) {
         for (int lane = firstToEnd(); lane >= 0; lane = firstToEnd()) {
             Lane open = lanes.get(lane);
@@ -51,17 +54,17 @@ final class SpanLanes {
         }
     }
 
-    /** Ends everything. */
+    /** Ends all open spans. */
     void closeAll(Closer closer) {
         closeUpTo(Long.MAX_VALUE, closer);
     }
 
-    /** Begins a span of no layer, as below. */
+    /** Begins a span without a layer. */
     int open(long endNs) {
         return open(endNs, NO_LAYER);
     }
 
-    /** Begins a span, once everything that ends by its start is closed; returns its lane. */
+    /** Begins a span and returns its lane. The spans that end by its start are closed already. */
     int open(long endNs, int layer) {
         int lane = 0;
         while (lane < lanes.size() && outlasts(endNs, lanes.get(lane).ends)) {
@@ -74,7 +77,7 @@ final class SpanLanes {
         return lane;
     }
 
-    /** The layer of the span around the innermost one of a lane. */
+    /** Returns the layer of the span around the innermost one of a lane. */
     int layerAround(int lane) {
         IntArrayList layers = lanes.get(lane).layers;
         return layers.size() < 2 ? NO_LAYER : layers.get(layers.size() - 2);
@@ -84,7 +87,7 @@ final class SpanLanes {
         return !ends.isEmpty() && ends.getLast() < endNs;
     }
 
-    /** The lane whose innermost span ends first, the lower one of two; -1 where nothing is open. */
+    /** Returns the lane whose innermost span ends first, the lower one of two; -1 if no span is open. */
     private int firstToEnd() {
         int first = -1;
         long firstNs = 0;

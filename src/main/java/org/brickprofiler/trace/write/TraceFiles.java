@@ -9,7 +9,7 @@ import java.util.zip.GZIPOutputStream;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.trace.Timeline;
 
-/** Timelines as files, in the format that the file's name asks for. Stateless; any thread. */
+/** Writes timelines to files in the format that the file name's ending selects. Stateless; any thread. */
 public final class TraceFiles {
 
     private static final int GZIP_BUFFER_BYTES = 1 << 16;
@@ -19,8 +19,8 @@ public final class TraceFiles {
     /**
      * Writes a timeline that this library recorded.
      *
-     * @param timeline what to write; it stays usable, also after a failure
-     * @param path where to, as below
+     * @param timeline the timeline; it stays usable, also after a failure
+     * @param path the file, as below
      * @throws IOException as below
      * @throws IllegalArgumentException as below
      */
@@ -31,12 +31,12 @@ public final class TraceFiles {
     }
 
     /**
-     * Writes a timeline. The file is there whole or not at all: see {@link AtomicFile}.
+     * Writes a timeline. The file is written completely or not at all, see {@link AtomicFile}.
      *
-     * @param timeline what to write; it stays usable, also after a failure
-     * @param path where to: {@code .pftrace} or {@code .perfetto-trace} for {@link PerfettoWriter}, {@code .json} or
-     *     {@code .json.gz} for {@link ChromeWriter}, in any case of letters
-     * @param origin who recorded it
+     * @param timeline the timeline; it stays usable, also after a failure
+     * @param path the file: {@code .pftrace} or {@code .perfetto-trace} for {@link PerfettoWriter}, {@code .json} or
+     *     {@code .json.gz} for {@link ChromeWriter}, in upper or lower case
+     * @param origin the program that recorded it
      * @throws IOException when it cannot be written; the message names the path and the reason, and an older file there
      *     is untouched
      * @throws IllegalArgumentException for another ending, and for a timeline that breaks its own rules
@@ -50,9 +50,9 @@ public final class TraceFiles {
     }
 
     /**
-     * Checks that the name of a file asks for a format, before there is anything to write.
+     * Checks that a file name has the ending of a format.
      *
-     * @param path where the timeline is to go
+     * @param path the file of a timeline
      * @throws IllegalArgumentException for another ending
      */
     public static void requireFormat(Path path) {
@@ -94,13 +94,13 @@ public final class TraceFiles {
         zipped.finish();
     }
 
-    /** Who recorded a timeline. */
+    /** The program that recorded a timeline. */
     public enum Origin {
         /** This library: a file names it as its producer, and spans of bricks are samples. */
         OWN,
         /**
          * Another program, whose trace was read: a file does not name this library, and categories are written as they
-         * are, so that it is understood as what it was made from.
+         * are, so that readers treat it like the original.
          */
         OTHER
     }

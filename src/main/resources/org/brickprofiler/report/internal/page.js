@@ -1,44 +1,104 @@
+// @ts-check
 /*
  * What the pages of this library have in common: they draw from JSON that stands in them. No library, no network, no markup
  * from data: all text goes through text nodes. A module, in which the script of one page follows.
  */
 
-/** The value of the element that holds it as JSON; undefined where there is none. */
+/**
+ * The value of the element that holds it as JSON; undefined where there is none.
+ *
+ * @template {keyof Held} Id
+ * @param {Id} id
+ * @returns {Held[Id] | undefined}
+ */
 function held(id) {
+  return document.getElementById(id) === null ? undefined : needed(id);
+}
+
+/**
+ * The value of an element that every page of this kind has.
+ *
+ * @template {keyof Held} Id
+ * @param {Id} id
+ * @returns {Held[Id]}
+ */
+function needed(id) {
+  return JSON.parse(textOf(id));
+}
+
+/**
+ * The text of an element that every page of this kind has.
+ *
+ * @param {string} id
+ */
+function textOf(id) {
+  const text = elementOf(id).textContent;
+  return text === null ? "" : text;
+}
+
+/** @param {string} id */
+function elementOf(id) {
   const element = document.getElementById(id);
-  return element === null ? undefined : JSON.parse(element.textContent);
+  if (element === null) {
+    throw new Error("the page has no element " + id);
+  }
+  return element;
 }
 
 // ---- elements ----
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/**
+ * @template {HTMLElement | SVGElement} E
+ * @param {E} element
+ * @param {Attributes} attributes
+ * @param {Content[]} children
+ */
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === false || value === undefined) {
       continue;
     }
-    if (name.startsWith("on")) {
+    if (typeof value === "function") {
       element.addEventListener(name.slice(2), value);
     } else if (name.startsWith("--")) {
-      element.style.setProperty(name, value);
+      element.style.setProperty(name, String(value));
     } else {
-      element.setAttribute(name, value === true ? "" : value);
+      element.setAttribute(name, value === true ? "" : String(value));
     }
   }
-  element.append(...children.flat(2).filter((child) => child !== undefined && child !== ""));
+  for (const child of children.flat(2)) {
+    if (child !== undefined && child !== "") {
+      element.append(child);
+    }
+  }
   return element;
 }
 
-/** An element of HTML; strings become text. */
+/**
+ * An element of HTML; strings become text.
+ *
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} attributes
+ * @param {Content[]} children
+ */
 function html(tag, attributes, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
+/**
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} attributes
+ * @param {Content[]} children
+ */
 function svg(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
+/** @param {string} text */
 function title(text) {
   return svg("title", {}, text);
 }
@@ -54,11 +114,17 @@ const PREFIXES = ["", "k", "M", "G", "T", "P"];
 const NONE = "\u2013";
 const NARROW = "\u00a0";
 
+/** @param {number} rounded */
 function plain(rounded) {
   const digits = Math.max(1, Math.floor(Math.log10(Math.max(1, rounded)) + 1e-9) + 1);
   return FORMATS[Math.max(0, 4 - digits)].format(rounded);
 }
 
+/**
+ * @param {number} value
+ * @param {string[]} units
+ * @returns {Measure}
+ */
 function scaled(value, units) {
   let rounded = Number(value.toPrecision(4));
   const whole = Number.isInteger(rounded);
@@ -70,48 +136,76 @@ function scaled(value, units) {
   return [unit === 0 && whole ? FORMATS[0].format(rounded) : plain(rounded), units[unit]];
 }
 
-/** A duration as text, from ns. */
+/**
+ * A duration as text, from ns.
+ *
+ * @param {number} ns
+ */
 function duration(ns) {
   return scaled(ns, TIME_UNITS).join(NARROW);
 }
 
+/** @param {Measure} measure */
 function measured([figure, unit]) {
   return html("span", { class: "measure" }, figure + NARROW, html("span", { class: "unit" }, unit));
 }
 
-/** A duration in a column: units have one width, so that numbers end at one place. */
+/**
+ * A duration in a column: units have one width, so that numbers end at one place.
+ *
+ * @param {number} ns
+ */
 function time(ns) {
   return measured(scaled(ns, TIME_UNITS));
 }
 
+/** @param {number} value */
 function rate(value) {
   return measured(scaled(value, PREFIXES));
 }
 
+/** @param {number} value */
 function count(value) {
   return FORMATS[0].format(value);
 }
 
+/** @param {number} value */
 function number(value) {
   return plain(Number(value.toPrecision(4)));
 }
 
+/** @param {number} value */
 function percent(value) {
   return value > 0 && value < 0.05 ? "<0.1" : FORMATS[1].format(value);
 }
 
+/**
+ * @param {number} part
+ * @param {number} whole
+ */
 function ratio(part, whole) {
   return whole === 0 ? 0 : part / whole;
 }
 
+/**
+ * @template Item
+ * @param {Item[]} items
+ * @param {(item: Item) => number} value
+ */
 function sum(items, value) {
   return items.reduce((total, item) => total + value(item), 0);
 }
 
+/**
+ * @param {number} n
+ * @param {string} one
+ * @param {string} many
+ */
 function plural(n, one, many) {
   return count(n) + " " + (n === 1 ? one : many);
 }
 
+/** @param {string} text */
 function capital(text) {
   return text[0].toUpperCase() + text.slice(1);
 }
@@ -120,14 +214,20 @@ function capital(text) {
 
 const LONGEST_NAME = 44;
 
-/** Makes visible what a browser would obey or hide: controls, marks of direction, lone halves of characters. */
+/**
+ * Makes visible what a browser would obey or hide: controls, marks of direction, lone halves of characters.
+ *
+ * @param {string} name
+ */
 function visible(name) {
   return name.replace(
+    // eslint-disable-next-line no-control-regex
     /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
     (character) => "\\u" + character.charCodeAt(0).toString(16).padStart(4, "0"),
   );
 }
 
+/** @param {string} name */
 function shortened(name) {
   const characters = Array.from(visible(name));
   return characters.length <= LONGEST_NAME
@@ -135,16 +235,22 @@ function shortened(name) {
     : characters.slice(0, 24).join("") + "\u2026" + characters.slice(-19).join("");
 }
 
-/** A name as text of its own direction. */
+/**
+ * A name as text of its own direction.
+ *
+ * @param {string} name
+ */
 function named(name) {
   const short = shortened(name);
   return html("bdi", { title: short === visible(name) ? false : visible(name) }, short);
 }
 
+/** @param {string} category */
 function colour(category) {
   return "var(--" + category.toLowerCase().replaceAll(" ", "-") + ", var(--other))";
 }
 
+/** @param {string} category */
 function categoryCell(category) {
   return html("span", {}, html("i", { class: "swatch", "--colour": colour(category), "aria-hidden": "true" }), category);
 }
@@ -152,8 +258,26 @@ function categoryCell(category) {
 // ---- tables ----
 
 /**
+ * The entries of a list without those that are missing, as they stand on a condition.
+ *
+ * @template Entry
+ * @param {(Entry | false | null | undefined)[]} entries
+ * @returns {Entry[]}
+ */
+function present(entries) {
+  return entries.flatMap((entry) => (entry === false || entry === null || entry === undefined ? [] : [entry]));
+}
+
+/**
  * A table. A column has a label, the cell of a row, and optionally: text (aligned to the left), value (to sort by),
  * below (makes what stands under the label), total (of the last line).
+ *
+ * @template Row
+ * @param {string} label
+ * @param {Column<Row>[]} columns
+ * @param {Row[]} rows
+ * @param {TableOptions<Row>} options
+ * @returns {Table<Row>}
  */
 function table(label, columns, rows, { sorted, detail, wide } = {}) {
   const body = html("tbody", {});
@@ -171,7 +295,15 @@ function table(label, columns, rows, { sorted, detail, wide } = {}) {
     totals ? html("tfoot", {}, html("tr", {}, columns.map(totalCell))) : "",
   );
 
+  /**
+   * @param {Column<Row>} column
+   * @param {boolean} [silent]
+   */
   function sort(column, silent) {
+    const { value } = column;
+    if (value === undefined) {
+      return;
+    }
     const at = heads[columns.indexOf(column)];
     const first = column.text ? "ascending" : "descending";
     const second = column.text ? "descending" : "ascending";
@@ -179,7 +311,7 @@ function table(label, columns, rows, { sorted, detail, wide } = {}) {
     heads.forEach((each) => each.removeAttribute("aria-sort"));
     at.setAttribute("aria-sort", order);
     const sign = order === "ascending" ? 1 : -1;
-    lines.sort((a, b) => sign * compare(column.value(a.row), column.value(b.row)));
+    lines.sort((a, b) => sign * compare(value(a.row), value(b.row)));
     lines.forEach((each) => {
       body.append(each.tr);
       if (each.opened) {
@@ -200,6 +332,11 @@ function table(label, columns, rows, { sorted, detail, wide } = {}) {
   return { element: html("div", {}, said, scroll), lines };
 }
 
+/**
+ * @template Row
+ * @param {Column<Row>} column
+ * @param {(column: Column<Row>) => void} sort
+ */
 function columnHead(column, sort) {
   const content = column.value
     ? html("button", { type: "button", class: "sort", onclick: () => sort(column) }, column.label)
@@ -207,6 +344,11 @@ function columnHead(column, sort) {
   return html("th", { scope: "col", class: column.text ? "text" : false, title: column.hint }, content, column.below ? column.below() : "");
 }
 
+/**
+ * @template Row
+ * @param {Column<Row>} column
+ * @param {number} index
+ */
 function totalCell(column, index) {
   const content = column.total === undefined ? "" : column.total;
   return index === 0
@@ -214,39 +356,62 @@ function totalCell(column, index) {
     : html("td", { class: column.text ? "text" : false }, content);
 }
 
+/**
+ * @template Row
+ * @param {Column<Row>[]} columns
+ * @param {Row} row
+ * @param {((row: Row) => Content) | undefined} detail
+ * @returns {Line<Row>}
+ */
 function line(columns, row, detail) {
-  const made = { row, opened: undefined };
-  const cells = columns.map((column, index) => {
-    let content = column.cell(row);
-    if (index > 0) {
-      return html("td", { class: column.text ? "text" : false }, content);
-    }
-    if (detail) {
-      content = html("button", { type: "button", class: "open", "aria-expanded": "false", onclick: toggle }, content);
-    }
-    return html("th", { scope: "row", class: "text" }, content);
-  });
-  made.tr = html("tr", {}, cells);
+  const cells = columns.map((column, index) =>
+    index > 0
+      ? html("td", { class: column.text ? "text" : false }, column.cell(row))
+      : html("th", { scope: "row", class: "text" }, detail ? opener(column.cell(row), detail) : column.cell(row)),
+  );
+  /** @type {Line<Row>} */
+  const made = { row, tr: html("tr", {}, cells), opened: undefined };
 
-  function toggle(event) {
-    if (made.opened) {
-      made.opened.remove();
-      made.opened = undefined;
-    } else {
-      made.opened = html("tr", { class: "detail" }, html("td", { colspan: columns.length }, detail(row)));
-      made.tr.after(made.opened);
+  /**
+   * @param {Content} content
+   * @param {(row: Row) => Content} detail
+   */
+  function opener(content, detail) {
+    const button = html("button", { type: "button", class: "open", "aria-expanded": "false", onclick: toggle }, content);
+
+    function toggle() {
+      if (made.opened) {
+        made.opened.remove();
+        made.opened = undefined;
+      } else {
+        made.opened = html("tr", { class: "detail" }, html("td", { colspan: columns.length }, detail(row)));
+        made.tr.after(made.opened);
+      }
+      button.setAttribute("aria-expanded", String(made.opened !== undefined));
     }
-    event.currentTarget.setAttribute("aria-expanded", String(made.opened !== undefined));
+
+    return button;
   }
 
   return made;
 }
 
+/**
+ * @param {number | string} a
+ * @param {number | string} b
+ */
 function compare(a, b) {
-  return typeof a === "string" ? a.localeCompare(b, "en") : a - b;
+  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en");
 }
 
-/** A share behind its bar, whose length is in proportion to the largest. */
+/**
+ * A share behind its bar, whose length is in proportion to the largest.
+ *
+ * @param {number} part
+ * @param {number} whole
+ * @param {number} largest
+ * @param {string} category
+ */
 function share(part, whole, largest, category) {
   return html(
     "span",
@@ -256,7 +421,16 @@ function share(part, whole, largest, category) {
   );
 }
 
-/** A field that hides the rows of a table whose words lack what is typed, and how many are left. */
+/**
+ * A field that hides the rows of a table whose words lack what is typed, and how many are left.
+ *
+ * @template Row
+ * @param {Line<Row>[]} lines
+ * @param {string} label
+ * @param {(row: Row) => string} words
+ * @param {string} one
+ * @param {string} many
+ */
 function filter(lines, label, words, one, many) {
   const field = html("input", { type: "search", placeholder: label, "aria-label": label, oninput: apply });
   const shown = html("span", { role: "status", class: "quiet" }, plural(lines.length, one, many));
@@ -280,7 +454,14 @@ function filter(lines, label, words, one, many) {
 
 // ---- parts of a page ----
 
-/** The head of a page, from which the JSON of an element can be saved. */
+/**
+ * The head of a page, from which the JSON of an element can be saved.
+ *
+ * @param {string} heading
+ * @param {Leaf} below
+ * @param {keyof Held} id
+ * @param {string} file
+ */
 function head(heading, below, id, file) {
   const save = html("button", { type: "button", class: "action", onclick: () => saveJson(id, file) }, "Save JSON");
   return html(
@@ -291,16 +472,24 @@ function head(heading, below, id, file) {
   );
 }
 
-/** The JSON as it was written: the page holds an escape for one character, which JSON never escapes. */
+/**
+ * The JSON as it was written: the page holds an escape for one character, which JSON never escapes.
+ *
+ * @param {keyof Held} id
+ * @param {string} file
+ */
 function saveJson(id, file) {
-  const held = document.getElementById(id).textContent;
-  const json = held.replace(/\\(?:u003c|[^])/g, (escape) => (escape === "\\u003c" ? "<" : escape));
+  const json = textOf(id).replace(/\\(?:u003c|[^])/g, (escape) => (escape === "\\u003c" ? "<" : escape));
   const url = URL.createObjectURL(new Blob([json], { type: "application/json" }));
   html("a", { href: url, download: file }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** What makes the numbers read wrongly. */
+/**
+ * What makes the numbers read wrongly.
+ *
+ * @param {Content[]} found
+ */
 function notices(found) {
   if (found.length === 0) {
     return "";
@@ -313,6 +502,11 @@ function notices(found) {
   );
 }
 
+/**
+ * @param {string | Element} label
+ * @param {Content} value
+ * @param {Content} explanation
+ */
 function figure(label, value, explanation) {
   return html(
     "div",
@@ -323,7 +517,12 @@ function figure(label, value, explanation) {
   );
 }
 
-/** A bar of parts, each with a label, a colour and its percentage of the bar's full length. */
+/**
+ * A bar of parts, each with a label, a colour and its percentage of the bar's full length.
+ *
+ * @param {string} text
+ * @param {BarPart[]} parts
+ */
 function stacked(text, parts) {
   const bar = html("div", { class: "whole", role: "img", "aria-label": text });
   for (const { label, colour, pct } of parts) {
@@ -334,7 +533,11 @@ function stacked(text, parts) {
   return bar;
 }
 
-/** Bars on one scale, each with a label, its total, and a text that says all of it. */
+/**
+ * Bars on one scale, each with a label, its total, and a text that says all of it.
+ *
+ * @param {Bar[]} each
+ */
 function bars(each) {
   return html(
     "div",
@@ -343,22 +546,29 @@ function bars(each) {
   );
 }
 
+/**
+ * @param {string} name
+ * @param {Leaf} note
+ * @param {Content[]} content
+ */
 function section(name, note, ...content) {
   const id = name.toLowerCase().replaceAll(" ", "-");
   return html(
     "section",
     { "aria-labelledby": id, id: "section-" + id },
     html("div", { class: "section-head" }, html("h2", { id }, name), note),
-    content,
+    ...content,
   );
 }
 
+/** @param {string} text */
 function note(text) {
   return html("p", {}, text);
 }
 
 // ---- maps ----
 
+/** @param {number[]} values */
 function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -368,7 +578,11 @@ function median(values) {
 const SHADES = 8;
 const DARKEST = 4;
 
-/** Shades of a map of times: from the row's median on, by their multiples of it. */
+/**
+ * Shades of a map of times: from the row's median on, by their multiples of it.
+ *
+ * @type {Scale}
+ */
 const MULTIPLES = {
   of: (ns, row) => Math.min(1, Math.log2(Math.max(1, ratio(ns, row.median))) / Math.log2(DARKEST)),
   from: 0,
@@ -378,14 +592,9 @@ const MULTIPLES = {
 /**
  * A map of times, each shaded by its distance from its row's median. Cells of a row that look alike are one path.
  *
- * @param name of the map
- * @param columns their labels
- * @param axis what the columns are
- * @param end what stands behind a row, and over these
- * @param rows each with a name, a median and the times of its columns, null where there is none
- * @param said what the map shows, as a sentence
- * @param describe the text of a cell, from its row, its column's label and its time
- * @param scale of gives the shade of a time, from -1 or 0 to 1, and words are those of its ends
+ * @template {HeatRow} Row
+ * @template Column
+ * @param {HeatMap<Row, Column>} map
  */
 function heatMap({ name, columns, axis, end: [over, behind], rows, said, describe, scale = MULTIPLES }) {
   const readout = html("p", { class: "quiet readout" }, NARROW);
@@ -405,13 +614,15 @@ function heatMap({ name, columns, axis, end: [over, behind], rows, said, describ
   });
   rows.forEach((row, y) => {
     const shades = row.times.map((ns) => (ns === null ? null : Math.round(SHADES * scale.of(ns, row))));
+    /** @type {Map<number, string>} */
     const paths = new Map();
-    for (let x = 0, end; x < shades.length; x = end) {
+    for (let x = 0, end = 0; x < shades.length; x = end) {
       // Cells without a gap are one box.
-      for (end = x + 1; gap === 0 && shades[end] === shades[x]; end++);
-      if (shades[x] !== null) {
+      end = gap > 0 ? x + 1 : endOfRun(shades, x);
+      const shade = shades[x];
+      if (shade !== null) {
         const box = `M${left + x * width} ${y * height}h${(end - x) * width - gap}v${height - 1}h${gap - (end - x) * width}z`;
-        paths.set(shades[x], (paths.get(shades[x]) || "") + box);
+        paths.set(shade, (paths.get(shade) || "") + box);
       }
     }
     picture.append(svg("text", { class: "strong", x: left - 8, y: y * height + 13, "text-anchor": "end" }, shortened(row.name)));
@@ -451,11 +662,30 @@ function heatMap({ name, columns, axis, end: [over, behind], rows, said, describ
   return html("div", {}, legend, scroll, readout);
 }
 
+/**
+ * The end of the equal values that begin at a place.
+ *
+ * @param {(number | null)[]} values
+ * @param {number} from
+ */
+function endOfRun(values, from) {
+  let end = from + 1;
+  while (end < values.length && values[end] === values[from]) {
+    end++;
+  }
+  return end;
+}
+
+/** @param {number} shade */
 function shadeOf(shade) {
   return { class: shade < 0 ? "cell below" : "cell", "fill-opacity": 0.1 + (0.9 * Math.abs(shade)) / SHADES };
 }
 
-/** Fills the page. */
+/**
+ * Fills the page.
+ *
+ * @param {Leaf[]} parts
+ */
 function show(...parts) {
-  document.getElementById("report").append(...parts.filter((part) => part !== ""));
+  fill(elementOf("report"), {}, parts);
 }

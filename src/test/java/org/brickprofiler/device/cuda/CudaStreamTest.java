@@ -275,6 +275,19 @@ class CudaStreamTest {
         }
     }
 
+    /** JCuda reports the UUID of the whole GPU for each of its parts. */
+    @Spec("12.33")
+    @Test
+    void thePartOfAGpuIsKnownFromTheVariableAlone() {
+        assertThat(CudaContext.isPartOfGpu("NVIDIA A100-SXM4-40GB MIG 1g.5gb")).isTrue();
+        assertThat(CudaContext.isPartOfGpu("NVIDIA H100 80GB HBM3")).isFalse();
+        assertThat(CudaContext.isPartOfGpu("NVIDIA MIGRATION 1")).isFalse();
+        assertThat(CudaContext.visiblePart("MIG-5d1f, GPU-1")).contains("MIG-5d1f");
+        assertThat(CudaContext.visiblePart("0")).isEmpty();
+        assertThat(CudaContext.visiblePart("")).isEmpty();
+        assertThat(CudaContext.visiblePart(null)).isEmpty();
+    }
+
     @Test
     void aDeviceWhoseAddressTheDriverDoesNotReportIsTimedWithoutIt() {
         SimulatedCuda.failAlways("cuDeviceGetUuid", 801);

@@ -9,6 +9,7 @@ import jcuda.driver.CUstream;
 import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.internal.record.CapturedLog;
+import org.brickprofiler.testing.Collected;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -151,5 +152,17 @@ class CudaTimerTest {
     void refusesTheDefaultStreamOfEachThread() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> CudaTimer.on(engine.context(), JCudaDriver.CU_STREAM_PER_THREAD));
+    }
+
+    /** Nobody knows whether the application's context still exists. */
+    @Test
+    void aTimerThatNobodyHasIsReported() {
+        try (CapturedLog log = new CapturedLog()) {
+            timer().close();
+            timer();
+            Collected.until(() -> log.linesWith("a CUDA timer was never closed") > 0);
+            assertThat(log.linesWith("a CUDA timer was never closed")).isOne();
+            assertThat(SimulatedCuda.liveEvents()).isEqualTo(2);
+        }
     }
 }

@@ -40,11 +40,11 @@ final class CloseActionsTest {
             kept.add(object);
             actions.add(CloseActions.unlessForgotten(object, one -> done.add("kept")));
         }
-        for (int round = 0; round < 50; round++) {
+        for (int round = 0; round < 10; round++) {
             addForgotten(1_000);
             System.gc();
         }
-        assertThat(actions.size()).isLessThan(10_000);
+        assertThat(actions.size()).isLessThan(2_500);
         actions.run();
         assertThat(done.stream().filter("kept"::equals)).hasSize(40);
         assertThat(kept).hasSize(40);

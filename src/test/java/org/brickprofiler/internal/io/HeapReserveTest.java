@@ -1,7 +1,10 @@
 package org.brickprofiler.internal.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
@@ -13,5 +16,39 @@ final class HeapReserveTest {
         HeapReserve reserve = new HeapReserve(() -> {});
         assertThat(reserve.release()).isBetween(1L << 20, 5L << 20);
         assertThat(reserve.release()).isZero();
+    }
+
+    @Test
+    void runsTheTaskAgainAfterAnOutOfMemoryError() throws IOException {
+        HeapReserve reserve = new HeapReserve(() -> {});
+        AtomicInteger attempts = new AtomicInteger();
+        assertThat(reserve.run(() -> {
+                    if (attempts.incrementAndGet() < 3) {
+                        throw new OutOfMemoryError("no space");
+                    }
+                }))
+                .isTrue();
+        assertThat(attempts).hasValue(3);
+        assertThat(reserve.release()).isZero();
+    }
+
+    @Test
+    void givesUpAfterFiveAttempts() throws IOException {
+        AtomicInteger attempts = new AtomicInteger();
+        assertThat(new HeapReserve(() -> {}).run(() -> {
+                    attempts.incrementAndGet();
+                    throw new OutOfMemoryError("no space");
+                }))
+                .isFalse();
+        assertThat(attempts).hasValue(5);
+    }
+
+    @Test
+    void passesOtherErrorsOn() {
+        HeapReserve reserve = new HeapReserve(() -> {});
+        assertThatThrownBy(() -> reserve.run(() -> {
+                    throw new NoClassDefFoundError("a.B");
+                }))
+                .isInstanceOf(NoClassDefFoundError.class);
     }
 }

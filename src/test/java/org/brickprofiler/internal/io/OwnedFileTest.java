@@ -6,10 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.brickprofiler.internal.io.OwnedFile.Writer;
 import org.brickprofiler.testing.Spec;
@@ -19,25 +18,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Spec("16.20")
 final class OwnedFileTest {
 
-    private static final FileFormat<String> TEXT = new FileFormat<>(String.class) {
-        @Override
-        public void write(String value, Map<String, ?> further, Path path) throws IOException {
-            throw new IOException("not asked for");
-        }
-
-        @Override
-        public void writeFull(String value, Path path) throws IOException {
-            Files.writeString(path, value);
-        }
-
-        @Override
-        public String read(Path path) throws IOException {
-            return Files.readString(path);
-        }
-
-        @Override
-        public void requireLibraries() {}
-    };
+    private static OwnedFile<String> begin(Path path) throws IOException {
+        return OwnedFile.begin(path, (value, file) -> Files.writeString(file, value), Files::readString);
+    }
 
     @TempDir
     private Path folder;
@@ -51,7 +34,7 @@ final class OwnedFileTest {
     @Test
     void deletesTheFileOfAnEarlierRunAtTheBeginning() throws Exception {
         Path path = Files.writeString(folder.resolve("run.json"), "earlier");
-        OwnedFile<String> file = OwnedFile.begin(path, TEXT);
+        OwnedFile<String> file = begin(path);
         assertThat(path).doesNotExist();
         assertThat(file.write("now", "now"::equals)).isEqualTo(Writer.THIS);
         assertThat(path).hasContent("now");
@@ -60,7 +43,7 @@ final class OwnedFileTest {
     @Test
     void leavesWhatTheApplicationHasWritten() throws Exception {
         Path path = folder.resolve("run.json");
-        OwnedFile<String> file = OwnedFile.begin(path, TEXT);
+        OwnedFile<String> file = begin(path);
         Files.writeString(path, "own");
         assertThat(file.write("library", "own"::equals)).isEqualTo(Writer.APPLICATION);
         assertThat(path).hasContent("own");
@@ -68,12 +51,24 @@ final class OwnedFileTest {
     }
 
     @Test
+    void aSecondWriteReplacesTheFirst() throws Exception {
+        OwnedFile<String> file = begin(folder.resolve("run.json"));
+        assertThat(file.write("first", "first"::equals)).isEqualTo(Writer.THIS);
+        assertThat(file.write("second", "first"::equals)).isEqualTo(Writer.THIS);
+        assertThat(folder.resolve("run.json")).hasContent("second");
+        assertThat(files()).containsExactly("run.json");
+    }
+
+    @Test
     void ofManyProcessesOneHasTheFile() throws Exception {
-        OwnedFile<String> file = OwnedFile.begin(folder.resolve("run.json"), TEXT);
+        List<OwnedFile<String>> processes = new ArrayList<>();
+        for (int i = 0; i < 16; i++) {
+            processes.add(begin(folder.resolve("run.json")));
+        }
         AtomicInteger first = new AtomicInteger();
-        IntStream.range(0, 16).parallel().forEach(writer -> {
+        processes.parallelStream().forEach(process -> {
             try {
-                if (file.write("of " + writer, value -> false) == Writer.THIS) {
+                if (process.write("of one", value -> false) == Writer.THIS) {
                     first.incrementAndGet();
                 }
             } catch (IOException e) {
@@ -83,18 +78,17 @@ final class OwnedFileTest {
         assertThat(first).hasValue(1);
         assertThat(files())
                 .containsExactlyInAnyOrder(
-                        "run.json", file.besidePath().getFileName().toString());
+                        "run.json", processes.get(0).besidePath().getFileName().toString());
     }
 
     @Test
     void refusesAtTheBeginningWhatCannotBeWrittenAtTheEnd() throws Exception {
         Path missing = folder.resolve("none").resolve("run.json");
-        assertThatThrownBy(() -> OwnedFile.begin(missing, TEXT))
+        assertThatThrownBy(() -> begin(missing))
                 .isInstanceOf(IOException.class)
                 .hasMessage("cannot write " + missing + ": the folder " + missing.getParent() + " does not exist");
-        assertThatThrownBy(() -> OwnedFile.begin(folder, TEXT))
-                .hasMessage("cannot write " + folder + ": it is a folder");
+        assertThatThrownBy(() -> begin(folder)).hasMessage("cannot write " + folder + ": it is a folder");
         Path plain = Files.writeString(folder.resolve("plain"), "x").resolve("run.json");
-        assertThatThrownBy(() -> OwnedFile.begin(plain, TEXT)).hasMessageEndingWith("plain is a file");
+        assertThatThrownBy(() -> begin(plain)).hasMessageEndingWith("plain is a file");
     }
 }

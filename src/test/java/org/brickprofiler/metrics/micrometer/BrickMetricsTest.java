@@ -203,7 +203,7 @@ final class BrickMetricsTest {
     void theFirstScrapeAfterANewBrickIsWhole() throws InterruptedException {
         PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         BrickProfiler each = BrickProfiler.enabled();
-        BrickMetrics metrics = new BrickMetrics(each);
+        BrickMetrics metrics = BrickMetrics.Factory.create(each);
         metrics.bindTo(prometheus);
         CountDownLatch registered = new CountDownLatch(4);
         prometheus.config().onMeterAdded(meter -> {

@@ -69,7 +69,7 @@ final class PrometheusIT {
         profiler.record("name with \"quotes\", a \\ and\nanother line", 3_141_592, 7);
         profiler.beginStep(StepInfo.prefill(7));
         profiler.endPass();
-        new BrickMetrics(profiler).bindTo(registry);
+        BrickMetrics.Factory.create(profiler).bindTo(registry);
     }
 
     @AfterEach

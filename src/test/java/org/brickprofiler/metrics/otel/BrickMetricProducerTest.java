@@ -72,7 +72,7 @@ final class BrickMetricProducerTest {
                                 .build())
                         .setInterval(Duration.ofDays(1))
                         .build())
-                .registerMetricProducer(new BrickMetricProducer(profiler, GEN_AI))
+                .registerMetricProducer(BrickMetricProducer.Factory.create(profiler, GEN_AI))
                 .build();
     }
 
@@ -211,7 +211,7 @@ final class BrickMetricProducerTest {
 
     @Test
     void whatTheConventionsRequireMustBeGiven() {
-        assertThatThrownBy(() -> new BrickMetricProducer(
+        assertThatThrownBy(() -> BrickMetricProducer.Factory.create(
                         profiler, Attributes.of(AttributeKey.stringKey("gen_ai.operation.name"), "chat")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("gen_ai.provider.name");

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.util.Objects;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.testing.Spec;
@@ -84,10 +84,10 @@ final class OldReleaseTest {
     private static Object producer(boolean isOld) throws Exception {
         Releases loader = new Releases(isOld);
         Class<?> profiler = loader.loadClass(BrickProfiler.class.getName());
-        Constructor<?> constructor =
-                loader.loadClass(BrickMetricProducer.class.getName()).getConstructor(profiler);
+        Method create =
+                loader.loadClass(BrickMetricProducer.Factory.class.getName()).getMethod("create", profiler);
         return Objects.requireNonNull(
-                constructor.newInstance(profiler.getConstructor().newInstance()));
+                create.invoke(null, profiler.getConstructor().newInstance()));
     }
 
     @Test

@@ -26,7 +26,7 @@ final class TimelineSpanProcessorTest {
     private final TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
     private final SdkTracerProvider provider = SdkTracerProvider.builder()
             .setClock(clockOf(clock))
-            .addSpanProcessor(new TimelineSpanProcessor(recorder))
+            .addSpanProcessor(TimelineSpanProcessor.Factory.create(recorder))
             .build();
     private final Tracer tracer = provider.get("test");
     private final String thread = Thread.currentThread().getName();
@@ -194,7 +194,7 @@ final class TimelineSpanProcessorTest {
         long epochNs = 1_700_000_000_000_000_000L;
         SdkTracerProvider ofEpoch = SdkTracerProvider.builder()
                 .setClock(clockOf(clock, epochNs))
-                .addSpanProcessor(new TimelineSpanProcessor(recorder))
+                .addSpanProcessor(TimelineSpanProcessor.Factory.create(recorder))
                 .build();
         recorder.instant("here");
         clock.set(5_000);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 final class BrickSumsTest {
 
-    private static final Rule.Target BRICK = new Rule.Target("a", BrickCategory.FFN);
+    private static final TraceRule.Target BRICK = new TraceRule.Target("a", BrickCategory.FFN);
     private static final TraceHead.Clock RELATIVE = new TraceHead.Clock(false, 0);
     private static final long YEAR_2023_NS = 1_700_000_000_000_000_000L;
 

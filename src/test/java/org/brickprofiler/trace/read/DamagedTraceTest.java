@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.tuple;
 import static org.brickprofiler.trace.read.Traces.array;
 import static org.brickprofiler.trace.read.Traces.object;
 import static org.brickprofiler.trace.read.Traces.refused;
@@ -19,7 +18,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.testing.Spec;
@@ -354,53 +352,7 @@ final class DamagedTraceTest {
                 .hasMessage("cannot read " + folder.resolve("none") + ": it does not exist");
     }
 
-    @Test
-    void emptyElementsMeanNothing() throws IOException {
-        TraceProfile reading = Traces.read("[" + slice("a", 0, 5) + ", {}, null,\n]");
-
-        assertThat(Omissions.ignored(reading)).isEqualTo(Map.of(Reason.EMPTY, 2L));
-        assertThat(Omissions.faults(reading.omissions())).isEmpty();
-    }
-
     // ---- faulty events ----
-
-    @Spec("14.3")
-    @Test
-    void faultyEventsAreDroppedAndCounted() throws IOException {
-        TraceProfile reading = Traces.read(array(
-                slice("a", 0, 5),
-                "{\"name\": \"no phase\", \"ts\": 1, \"dur\": 1}",
-                "{\"ph\": \"XX\", \"ts\": 1, \"dur\": 1}",
-                "{\"ph\": \"X\", \"ts\": 1}",
-                "{\"ph\": \"X\", \"dur\": 1}",
-                "{\"ph\": \"X\", \"ts\": null, \"dur\": 1}",
-                "{\"ph\": \"X\", \"ts\": \"soon\", \"dur\": 1}",
-                "{\"ph\": \"X\", \"ts\": 1, \"dur\": NaN}",
-                "{\"ph\": \"X\", \"ts\": 1, \"dur\": [2]}",
-                "{\"ph\": \"X\", \"ts\": 1e300, \"dur\": 1}",
-                "{\"ph\": \"X\", \"ts\": 4611686018427387, \"dur\": 4611686018427387}",
-                slice("a", 9, -3)));
-
-        assertThat(reading.eventsCounted()).isOne();
-        assertThat(Omissions.faults(reading.omissions()))
-                .extracting(Omission::reason, Omission::count)
-                .containsExactly(
-                        tuple(Reason.NO_PHASE, 2L),
-                        tuple(Reason.NO_TIME, 3L),
-                        tuple(Reason.MALFORMED_TIME, 3L),
-                        tuple(Reason.TIME_OUT_OF_RANGE, 2L),
-                        tuple(Reason.NEGATIVE_DURATION, 1L));
-        assertThat(reading.summary()).contains("1 negative duration, dropped; first at offset ");
-    }
-
-    @Test
-    void aRepeatedKeyIsReported() throws IOException {
-        TraceProfile reading = Traces.read("[{\"ph\": \"X\", \"name\": \"a\", \"ts\": 1, \"dur\": 5, \"dur\": 7}]");
-
-        assertThat(totalNs(reading, "a")).isEqualTo(7_000);
-        assertThat(Omissions.faults(reading.omissions()))
-                .containsExactly(new Omission(Reason.REPEATED_KEY, "", 1, 0, 1));
-    }
 
     @Test
     void timesAreExact() throws IOException {
@@ -412,12 +364,6 @@ final class DamagedTraceTest {
                 .isEqualTo(15_000);
         assertThat(totalNs(Traces.read(event.formatted("-5.5", "1694039994071305.999")), "a"))
                 .isEqualTo(1_694_039_994_071_305_999L);
-    }
-
-    @Test
-    void aSliceWithoutNameHasAStandIn() throws IOException {
-        assertThat(totalNs(Traces.read("[{\"ph\": \"X\", \"ts\": 1, \"dur\": 5}]"), Names.NONE))
-                .isEqualTo(5_000);
     }
 
     @Test

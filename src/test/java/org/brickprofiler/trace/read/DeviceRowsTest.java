@@ -99,75 +99,6 @@ final class DeviceRowsTest {
         assertThat(Omissions.ignored(reading)).isEqualTo(Omissions.ignored(expected));
     }
 
-    @Test
-    void withoutStreamsTheOperationsCount() throws IOException {
-        TraceProfile reading = read(List.of(
-                process(3, "/device:TPU:0"),
-                thread(3, 1, "Steps"),
-                thread(3, 2, "XLA Modules"),
-                thread(3, 3, "XLA Ops"),
-                process(4, "/device:TPU:1"),
-                thread(4, 2, "XLA Modules"),
-                process(5, "/device:TPU:0 SparseCore 1"),
-                thread(5, 3, "XLA Ops"),
-                thread(5, 1, "Steps"),
-                process(9, "/host:CPU"),
-                slice("0", 3, 1, 0, 100),
-                slice("jit_f", 3, 2, 0, 100),
-                slice("convolution.1", 3, 3, 0, 70),
-                slice("1", 5, 1, 0, 90),
-                slice("gather.2", 5, 3, 20, 30),
-                slice("jit_g", 4, 2, 0, 50),
-                slice("python", 9, 1, 0, 500)));
-
-        assertThat(us(reading)).isEqualTo(Map.of("convolution.1", 70L, "Index", 30L, "jit_g", 50L));
-    }
-
-    @Test
-    void ofTensorFlowsProcessesForStreamsTheNumberedOnesCount() throws IOException {
-        TraceProfile reading = read(List.of(
-                process(1, "/device:GPU:0/stream:all Compute"),
-                process(2, "/device:GPU:0/stream:14 Compute"),
-                process(3, "/device:GPU:0/memcpy Compute"),
-                process(4, "/job:localhost/replica:0/task:0/device:GPU:0 Compute"),
-                process(5, "/job:localhost/replica:0/task:0/device:CPU:0 Compute"),
-                slice("k", 1, 0, 0, 10),
-                slice("k", 2, 0, 0, 10),
-                slice("c", 3, 0, 20, 5),
-                slice("c", 2, 0, 20, 5),
-                slice("MatMul", 4, 0, 0, 100),
-                slice("NoOp", 5, 0, 0, 100)));
-
-        assertThat(us(reading)).isEqualTo(Map.of("k", 10L, "c", 5L));
-    }
-
-    @Test
-    void ofAmdsToolsGpusAndCopiesCount() throws IOException {
-        TraceProfile reading = read(List.of(
-                process(2, "CPU HIP API"),
-                process(1, "COPY"),
-                process(6, "GPU0"),
-                process(0, "Markers and Ranges"),
-                slice("hipLaunchKernel", 2, 1, 0, 100),
-                slice("CopyHostToDevice", 1, 1, 10, 30),
-                slice("my_kernel.kd", 6, 0, 50, 20),
-                slice("step", 0, 1, 0, 200)));
-
-        assertThat(us(reading)).isEqualTo(Map.of("HostToDevice", 30L, "my_kernel.kd", 20L));
-    }
-
-    @Test
-    void markersAroundTheKernelsOfAQueueAreNoWork() throws IOException {
-        TraceProfile reading = read(List.of(
-                process(0, "GPU0"),
-                slice("k", 0, 0, 10, 20),
-                slice("k", 0, 0, 50, 20),
-                slice("aten::mm", 0, 0, 9, 70).replace("}", ",\"args\":{\"desc\":\"UserMarker frame: 2 ops\"}}")));
-
-        assertThat(us(reading)).isEqualTo(Map.of("k", 40L));
-        assertThat(Omissions.ignored(reading)).isEqualTo(Map.of(Reason.ANNOTATION, 1L, Reason.METADATA, 1L));
-    }
-
     @ParameterizedTest
     @ValueSource(
             strings = {"GPU Process", "gpu/0", "/device:CPU:0", "/device:CUSTOM:Megascale Trace", "COPYING", "python"})
@@ -176,16 +107,6 @@ final class DeviceRowsTest {
 
         assertThat(us(reading)).isEqualTo(Map.of("a", 10L, "b", 20L));
         assertThat(reading.counting()).isEqualTo(TraceProfile.Counting.ALL_SLICES);
-    }
-
-    @Test
-    void marksOfEventsGoBeforeNamesOfProcesses() throws IOException {
-        TraceProfile reading = read(List.of(
-                process(1, "GPU 0"),
-                slice("of a host", 1, 1, 0, 10),
-                "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":7,\"tid\":1,\"ts\":0,\"dur\":5}"));
-
-        assertThat(us(reading)).isEqualTo(Map.of("k", 5L));
     }
 
     @Spec("14.20")

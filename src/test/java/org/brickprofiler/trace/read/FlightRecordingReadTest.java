@@ -208,6 +208,14 @@ final class FlightRecordingReadTest {
         assertThat(others.totalElements()).isZero();
     }
 
+    @Spec("14.17")
+    @Test
+    void aTimelineCountsTheFieldsThatItHasNoPlaceFor() throws Exception {
+        try (TraceTimeline timeline = TraceReader.timeline(recordEngine(), ReadOptions.defaults())) {
+            assertThat(timeline.differences()).isEqualTo("60 arguments left out (kind 30, tokens 30)");
+        }
+    }
+
     @Spec("14.6")
     @Test
     void whatIsNoWholeRecordingIsRefused() throws Exception {

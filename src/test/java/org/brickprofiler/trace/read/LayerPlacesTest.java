@@ -477,6 +477,34 @@ final class LayerPlacesTest {
                 .containsEntry("Activation", 2L);
     }
 
+    /** A head that is one projection, and a head with a transformation ahead of it, as in Transformers. */
+    @Spec("14.13")
+    @Test
+    void aHeadCountsOncePerPassAndItsTransformationDoesNot() throws IOException {
+        List<String> events = new ArrayList<>();
+        int correlation = 0;
+        for (int pass = 0; pass < 3; pass++) {
+            long at = 1_000L * pass;
+            correlation = launchIn("Embedding_0", 'E', correlation, at, events);
+            correlation = launchIn("RobertaSelfAttention_0", 'A', correlation, at + 10, events);
+            events.add(module("RobertaLMHead_0", at + 600, 100));
+            correlation = launchIn("Linear_8", 'P', correlation, at + 610, events);
+            correlation = launchIn("", 'U', correlation, at + 620, events);
+            correlation = launchIn("LayerNorm_8", 'N', correlation, at + 630, events);
+            correlation = launchIn("Linear_9", 'P', correlation, at + 640, events);
+        }
+        assertThat(counts(Traces.read(Traces.array(events.toArray(String[]::new)))))
+                .containsEntry("LmHead", 3L)
+                .containsEntry("Gemm", 3L);
+
+        events.clear();
+        events.add(module("ParallelLMHead_0", 0, 100));
+        launchIn("", 'P', launchIn("", 'P', 0, 10, events), 20, events);
+        assertThat(counts(Traces.read(Traces.array(events.toArray(String[]::new)))))
+                .as("a projection in two chunks")
+                .isEqualTo(Map.of("LmHead", 2L));
+    }
+
     /** Adds a launch of a kernel, in a module unless that is empty; returns the number of launches. */
     private static int launchIn(String module, char letter, int launches, long ts, List<String> events) {
         if (!module.isEmpty()) {

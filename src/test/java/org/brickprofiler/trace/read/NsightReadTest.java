@@ -484,7 +484,21 @@ final class NsightReadTest {
                             "main loop: layer 1000..9000",
                             "main loop: cudaLaunchKernel_v7000 2500..3500 out 1",
                             "stream 7: k 100000..100010 in 1");
-            assertThat(read.differences()).isEmpty();
+            assertThat(read.differences()).isEqualTo("1 argument left out (eventClass 1)");
+        }
+    }
+
+    @Spec("14.15")
+    @Test
+    void itsTimelineCountsTheColumnsThatItHasNoPlaceFor() throws Exception {
+        try (NsightExport export = new NsightExport(file())) {
+            export.execute("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN registersPerThread INTEGER");
+            export.kernel(111, 1, 100_000, 100_010, "k");
+            export.kernel(111, 2, 100_020, 100_030, "k");
+            export.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET registersPerThread = 32, graphNodeId = NULL");
+        }
+        try (TraceTimeline read = TraceReader.timeline(file(), OPTIONS)) {
+            assertThat(read.differences()).isEqualTo("2 arguments left out (registersPerThread 2)");
         }
     }
 

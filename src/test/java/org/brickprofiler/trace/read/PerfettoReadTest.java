@@ -120,6 +120,18 @@ final class PerfettoReadTest {
     }
 
     @Test
+    void rulesSeeAnnotationsOfTheEnd() throws IOException {
+        begin("a", 1, 0);
+        event(TrackEvent.Type.TYPE_SLICE_END, 1, 10)
+                .addDebugAnnotations(
+                        PerfettoTrace.DebugAnnotation.newBuilder().setName("k").setIntValue(7));
+        TraceRules rules = TraceRules.parse("seven <- args.k=/^7$/");
+
+        TraceProfile reading = Traces.read(trace.build().toByteArray(), ALL.withRules(rules));
+        assertThat(Traces.totalNs(reading, "seven")).isEqualTo(10);
+    }
+
+    @Test
     void whatIsNoSliceIsIgnored() throws IOException {
         event(TrackEvent.Type.TYPE_INSTANT, 1, 5).setName("i");
         event(TrackEvent.Type.TYPE_COUNTER, 1, 5).setCounterValue(3);

@@ -59,7 +59,7 @@ final class RealTracesTest {
                 .map(brick -> String.format(
                         Locale.ROOT,
                         "%s | %s | %d | %d",
-                        Figures.plain(brick.name()),
+                        TraceFigures.plain(brick.name()),
                         brick.category().displayName(),
                         brick.count(),
                         brick.totalNs()))

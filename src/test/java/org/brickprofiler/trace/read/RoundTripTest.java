@@ -21,6 +21,7 @@ import org.brickprofiler.Backend;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickStats;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
@@ -85,6 +86,22 @@ final class RoundTripTest {
             assertThat(reading.rows()).isEqualTo(1);
             assertThat(reading.unmatched().events()).isZero();
             assertThat(Omissions.faults(reading.omissions())).isEmpty();
+        }
+    }
+
+    @Test
+    void aBrickNamedLikeAnAliasOfAKnownBrickKeepsItsName() throws IOException {
+        for (String alias : List.of("head", "Head", "lm_head", "rms_norm", "gate")) {
+            profiler.record(profiler.ownBrickKey(alias, BrickCategory.ATTENTION), 10, 1);
+            clock.advance(20);
+        }
+        brick(BrickId.LM_HEAD, 30);
+
+        sameAsTheProfiler();
+        for (RoundTrip.Format format : RoundTrip.Format.values()) {
+            assertThat(format.read(recorder.timeline()).snapshot().bricks())
+                    .extracting(BrickStats::name)
+                    .containsExactlyInAnyOrder("head", "Head", "lm_head", "rms_norm", "gate", "LmHead");
         }
     }
 

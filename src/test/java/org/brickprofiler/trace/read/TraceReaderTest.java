@@ -19,11 +19,8 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickCategory;
-import org.brickprofiler.BrickStats;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
@@ -106,58 +103,6 @@ final class TraceReaderTest {
 
     // ---- what counts ----
 
-    @Spec("14.2")
-    @Test
-    void onlyTheDevicesEventsCountWhereTheyAreMarked() throws IOException {
-        String flow = "{\"ph\": \"%s\", \"cat\": \"ac2g\", \"name\": \"ac2g\", \"id\": 1,"
-                + " \"ts\": 3, \"pid\": 1, \"tid\": 7}";
-        TraceProfile reading = Traces.read(object(
-                "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 1}",
-                slice("aten::mm", "cpu_op", 100, 0, 50),
-                slice("cudaLaunchKernel", "cuda_runtime", 100, 1, 2),
-                flow.formatted("s"),
-                flow.formatted("f"),
-                slice("all", "Trace", 1, 0, 1_000),
-                slice("ProfilerStep#1", "gpu_user_annotation", 7, 0, 90),
-                slice("mine", "user_annotation", 100, 0, 90),
-                slice("Stream Sync", "cuda_sync", 7, 0, 500),
-                slice("ampere_sgemm_32x32", "kernel", 7, 10, 30),
-                slice("Memcpy HtoD (Pinned -> Device)", "gpu_memcpy", 7, 50, 10),
-                slice("Memset (Device)", "gpu_memset", 7, 65, 1),
-                slice("aten::late", "cpu_op", 100, 60, 5)));
-
-        assertThat(reading.counting()).isEqualTo(TraceProfile.Counting.DEVICE_EVENTS);
-        assertThat(reading.snapshot().bricks())
-                .extracting(BrickStats::name)
-                .containsExactly("Gemm", "HostToDevice", "Memset");
-        assertThat(reading.wallNs()).isEqualTo(56_000);
-        assertThat(reading.busyNs()).isEqualTo(41_000);
-        assertThat(reading.idleNs()).isEqualTo(15_000);
-        assertThat(Omissions.ignored(reading))
-                .isEqualTo(Map.of(
-                        Reason.HOST,
-                        3L,
-                        Reason.ANNOTATION,
-                        2L,
-                        Reason.WRAPPER,
-                        1L,
-                        Reason.DEVICE_WAIT,
-                        1L,
-                        Reason.FLOW,
-                        2L,
-                        Reason.METADATA,
-                        1L));
-    }
-
-    @Test
-    void theOldCategoriesAreTheDevicesToo() throws IOException {
-        TraceProfile reading = Traces.read(
-                array(slice("op", "Operator", 1, 0, 9), slice("k", "Kernel", 7, 1, 2), slice("c", "Memcpy", 7, 4, 2)));
-
-        assertThat(reading.eventsCounted()).isEqualTo(2);
-        assertThat(reading.counting()).isEqualTo(TraceProfile.Counting.DEVICE_EVENTS);
-    }
-
     @Test
     void namesOfTheHostTakeNoRoomFromTheDevices() throws IOException {
         List<String> events = new ArrayList<>();
@@ -190,68 +135,6 @@ final class TraceReaderTest {
         }
     }
 
-    @Spec("14.2")
-    @Test
-    void aSliceThatHoldsOthersCountsWithTheRest() throws IOException {
-        TraceProfile reading = Traces.read(array(
-                slice("inner", 10, 20), slice("outer", 0, 100), slice("inner", 40, 20), slice("innermost", 45, 5)));
-
-        assertThat(totalNs(reading, "outer")).isEqualTo(60_000);
-        assertThat(totalNs(reading, "inner")).isEqualTo(35_000);
-        assertThat(totalNs(reading, "innermost")).isEqualTo(5_000);
-        assertThat(reading.snapshot().totalNs()).isEqualTo(reading.busyNs()).isEqualTo(100_000);
-    }
-
-    @Test
-    void ofSlicesThatBeginTogetherTheLongestHoldsTheOthers() throws IOException {
-        TraceProfile reading = Traces.read(array(slice("inner", 0, 10), slice("outer", 0, 100)));
-
-        assertThat(totalNs(reading, "outer")).isEqualTo(90_000);
-        assertThat(totalNs(reading, "inner")).isEqualTo(10_000);
-        assertThat(Omissions.faults(reading.omissions())).isEmpty();
-    }
-
-    @Test
-    void anIntervalThatIsThereTwiceCountsOnce() throws IOException {
-        TraceProfile reading = Traces.read(array(slice("a", 0, 100), slice("a", 0, 100)));
-
-        assertThat(totalNs(reading, "a")).isEqualTo(100_000);
-        assertThat(reading.eventsCounted()).isEqualTo(2);
-    }
-
-    @Spec("14.2")
-    @Test
-    void slicesThatOverlapCountInFullAndAreReported() throws IOException {
-        TraceProfile reading = Traces.read(array(slice("a", 0, 50), slice("b", 40, 50), slice("c", 95, 5)));
-
-        assertThat(totalNs(reading, "a")).isEqualTo(50_000);
-        assertThat(totalNs(reading, "b")).isEqualTo(50_000);
-        assertThat(reading.busyNs()).isEqualTo(95_000);
-        assertThat(repair(reading, Reason.OVERLAP).count()).isOne();
-    }
-
-    @Test
-    void rowsRunAtTheSameTime() throws IOException {
-        TraceProfile reading = Traces.read(array(slice("a", "x", 1, 0, 50), slice("a", "x", 2, 10, 30)));
-
-        assertThat(totalNs(reading, "a")).isEqualTo(80_000);
-        assertThat(reading.busyNs()).isEqualTo(50_000);
-        assertThat(reading.rows()).isEqualTo(2);
-        assertThat(Omissions.faults(reading.omissions())).isEmpty();
-    }
-
-    @Spec("14.3")
-    @Test
-    void otherPhasesAreIgnoredAndCounted() throws IOException {
-        String phases = "bneSTpFiIRCPNOD(";
-        TraceProfile reading = Traces.read(phases.chars()
-                .mapToObj(phase -> "{\"ph\": \"" + (char) phase + "\", \"ts\": 1}")
-                .collect(Collectors.joining(",", "[", "]")));
-
-        assertThat(Omissions.ignored(reading))
-                .isEqualTo(Map.of(Reason.ASYNC, 7L, Reason.INSTANT, 3L, Reason.COUNTER, 1L, Reason.OTHER_PHASE, 5L));
-    }
-
     // ---- what no rule matches ----
 
     @Spec("14.8")
@@ -265,14 +148,6 @@ final class TraceReaderTest {
         assertThat(reading.unmatched()).isEqualTo(new TraceProfile.Unmatched(1, 1, 25_000));
         assertThat(reading.unmatched().percentage(reading.snapshot().totalNs())).isEqualTo(25.0);
         assertThat(reading.summary()).contains("1 kernel, 1 event, 25.00 us, 25.0 % of brick time");
-    }
-
-    @Test
-    void aBricksOwnNameIsTheBrick() throws IOException {
-        TraceProfile reading = Traces.read(array(slice("QkvProjection", 0, 5)));
-
-        assertThat(reading.snapshot().bricks().get(0).category()).isEqualTo(BrickCategory.ATTENTION);
-        assertThat(reading.unmatched().events()).isZero();
     }
 
     @Test
@@ -301,30 +176,6 @@ final class TraceReaderTest {
     }
 
     @Test
-    void rulesCanIgnoreAndLookAtArguments() throws IOException {
-        TraceRules rules =
-                TraceRules.parse("ignore <- args.stream=/^9$/\n" + "step (FFN) <- name=/^s/ args.\"External id\"=/4/");
-        String event = "{\"ph\": \"X\", \"name\": \"s\", \"ts\": %d, \"dur\": 5,"
-                + " \"args\": {\"stream\": %d, \"External id\": 4}}";
-
-        TraceProfile reading =
-                Traces.read(array(event.formatted(0, 9), event.formatted(10, 7)), OPTIONS.withRules(rules));
-
-        assertThat(totalNs(reading, "step")).isEqualTo(5_000);
-        assertThat(reading.snapshot().brick("step").orElseThrow().category()).isEqualTo(BrickCategory.FFN);
-        assertThat(Omissions.ignored(reading)).isEqualTo(Map.of(Reason.RULE, 1L));
-    }
-
-    @Test
-    void whatARuleIgnoresIsTheHostsWhereTheDeviceIsMarked() throws IOException {
-        TraceProfile reading = Traces.read(
-                array(slice("op", "cpu_op", 1, 0, 5), slice("k", "kernel", 7, 1, 2), slice("no", "kernel", 7, 4, 2)),
-                OPTIONS.withRules(TraceRules.parse("ignore <- name=/op|no/")));
-
-        assertThat(Omissions.ignored(reading)).isEqualTo(Map.of(Reason.HOST, 1L, Reason.RULE, 1L));
-    }
-
-    @Test
     void aRuleWithoutEndDoesNotHangTheReading() {
         TraceRules rules = TraceRules.parse("x <- name=/(a|aa)+\\1?b/");
 
@@ -348,6 +199,9 @@ final class TraceReaderTest {
                 .hasMessageContaining("more than 2 rows");
         assertThat(refused(() -> Traces.read(array(slice("a", 0, 9), slice("b", 1, 8), slice("c", 2, 7)), small)))
                 .hasMessageContaining("too many events run at once");
+        String begin = "{\"ph\": \"B\", \"name\": \"a\", \"pid\": 1, \"tid\": 1, \"ts\": 1}";
+        assertThat(refused(() -> Traces.read(array(begin, begin, begin), small)))
+                .hasMessageContaining("too many slices are open at once");
     }
 
     @Test

@@ -18,12 +18,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 final class TraceRulesTest {
 
-    private static Optional<Rule.Target> target(String rules, String name) {
+    private static Optional<TraceRule.Target> target(String rules, String name) {
         return target(TraceRules.parse(rules), name);
     }
 
-    private static Optional<Rule.Target> target(TraceRules rules, String name) {
-        return rules.target(new Rule.Key(name, "kernel", Map.of()));
+    private static Optional<TraceRule.Target> target(TraceRules rules, String name) {
+        return rules.target(new TraceRule.Key(name, "kernel", Map.of()));
     }
 
     @Spec("14.8")
@@ -31,24 +31,24 @@ final class TraceRulesTest {
     void theFirstRuleThatHoldsDecides() {
         String rules = "# comment\n\n  First <- name=/ab/ # why\nSecond (FFN) <- name=/a/\n";
 
-        assertThat(target(rules, "xaby")).contains(new Rule.Target("First", BrickCategory.OTHER));
-        assertThat(target(rules, "a")).contains(new Rule.Target("Second", BrickCategory.FFN));
+        assertThat(target(rules, "xaby")).contains(new TraceRule.Target("First", BrickCategory.OTHER));
+        assertThat(target(rules, "a")).contains(new TraceRule.Target("Second", BrickCategory.FFN));
         assertThat(target(rules, "c")).isEmpty();
         assertThat(TraceRules.parse(rules).size()).isEqualTo(2);
     }
 
     @Test
     void namesAndAliasesAreKnownBricks() {
-        assertThat(target("Rope <- name=/r/", "r")).contains(Rule.Target.of(BrickId.ROPE_EMBEDDING));
-        assertThat(target("RmsNorm (norm) <- name=/r/", "r")).contains(Rule.Target.of(BrickId.RMS_NORM));
+        assertThat(target("Rope <- name=/r/", "r")).contains(TraceRule.Target.of(BrickId.ROPE_EMBEDDING));
+        assertThat(target("RmsNorm (norm) <- name=/r/", "r")).contains(TraceRule.Target.of(BrickId.RMS_NORM));
     }
 
     @Test
     void quotationMarksHoldBlanksAndSlashesAreEscaped() {
         assertThat(target("\"my \\\"own\\\" step\"(ffn)<-name=/a\\/b\\d/", "a/b7"))
-                .contains(new Rule.Target("my \"own\" step", BrickCategory.FFN));
+                .contains(new TraceRule.Target("my \"own\" step", BrickCategory.FFN));
         assertThat(target("x <- name=/#/", "#")).isPresent();
-        assertThat(target("\"ignore\" <- name=/x/", "x")).contains(new Rule.Target("ignore", BrickCategory.OTHER));
+        assertThat(target("\"ignore\" <- name=/x/", "x")).contains(new TraceRule.Target("ignore", BrickCategory.OTHER));
     }
 
     @Test
@@ -57,10 +57,10 @@ final class TraceRulesTest {
 
         assertThat(rules.argKeys()).containsExactlyInAnyOrder("stream", "a b");
         Map<String, String> args = Map.of("stream", "7", "a b", "c");
-        assertThat(rules.target(new Rule.Key("n", "kernel", args))).isPresent();
-        assertThat(rules.target(new Rule.Key("m", "kernel", args))).isEmpty();
-        assertThat(rules.target(new Rule.Key("n", "kernels", args))).isEmpty();
-        assertThat(rules.target(new Rule.Key("n", "kernel", Map.of("stream", "7"))))
+        assertThat(rules.target(new TraceRule.Key("n", "kernel", args))).isPresent();
+        assertThat(rules.target(new TraceRule.Key("m", "kernel", args))).isEmpty();
+        assertThat(rules.target(new TraceRule.Key("n", "kernels", args))).isEmpty();
+        assertThat(rules.target(new TraceRule.Key("n", "kernel", Map.of("stream", "7"))))
                 .isEmpty();
     }
 
@@ -111,8 +111,9 @@ final class TraceRulesTest {
     void rulesCanStandBeforeOthers() {
         TraceRules mine = TraceRules.parse("Mine <- name=/gemm/").then(TraceRules.builtIn());
 
-        assertThat(target(mine, "ampere_sgemm_32x32")).contains(new Rule.Target("Mine", BrickCategory.OTHER));
-        assertThat(target(mine, "Memcpy HtoD (Pageable -> Device)")).contains(Rule.Target.of(BrickId.HOST_TO_DEVICE));
+        assertThat(target(mine, "ampere_sgemm_32x32")).contains(new TraceRule.Target("Mine", BrickCategory.OTHER));
+        assertThat(target(mine, "Memcpy HtoD (Pageable -> Device)"))
+                .contains(TraceRule.Target.of(BrickId.HOST_TO_DEVICE));
     }
 
     /** Names of kernels as their libraries give them; the templates are shortened. */
@@ -212,7 +213,7 @@ final class TraceRulesTest {
                 "void multi_tensor_apply_kernel<TensorListMetadata<4>, AdamFunctor<float>>() | Optimizer | OTHER"
             })
     void builtInRulesKnowTheFieldsKernels(String kernel, String brick, BrickCategory category) {
-        assertThat(target(TraceRules.builtIn(), kernel)).contains(new Rule.Target(brick, category));
+        assertThat(target(TraceRules.builtIn(), kernel)).contains(new TraceRule.Target(brick, category));
         BrickId.parse(brick).ifPresent(id -> assertThat(id.category()).isEqualTo(category));
     }
 

@@ -1,0 +1,180 @@
+/* The data of a fleet's page, as FleetReport writes it. A test compares the pages with it. */
+
+interface Held {
+  fleet: Fleet;
+}
+
+interface Fleet {
+  schema_version: string;
+  kind: string;
+  headline: string;
+  totals: FleetTotals;
+  problem_kinds: ProblemKind[];
+  problems: Problem[];
+  stragglers: Straggler[];
+  shown: ShownFrom[];
+  remarks: string[];
+  runs: FleetRun[];
+  phases: FleetPhase[];
+  bricks: FleetBrick[];
+  spread: SpreadOfBrick[];
+  shares: RankShare[];
+  drift: DriftOfBrick[];
+  rank_bricks: RankBricks;
+  windows: BrickWindows[];
+}
+
+interface Parts {
+  compute_ns?: number;
+  communication_ns?: number;
+  idle_ns?: number;
+}
+
+interface FleetTotals extends Parts {
+  ranks: number;
+}
+
+interface ProblemKind {
+  kind: string;
+  count: number;
+  left_out: number;
+  example: string;
+}
+
+interface Problem {
+  kind: string;
+  run_id?: string;
+  rank?: number;
+  win?: number;
+  file?: string;
+  reason: string;
+  left_out: number;
+}
+
+type StragglerKind = "bricks" | "throughout" | "some_windows" | "drift" | "link" | "more_work" | "not_known";
+
+interface Straggler {
+  kind: StragglerKind;
+  run_id: string;
+  rank?: number;
+  host?: string;
+  what: string;
+  bricks: string[];
+  longer_pct: number;
+  windows: Stretch[];
+  window_count: number;
+  own_ns: number;
+  late_ns?: number;
+  cost_ns?: number;
+}
+
+/** Consecutive windows. */
+type Stretch = [first: number, last: number];
+
+interface ShownFrom {
+  run_id: string;
+  device?: string;
+  ranks: number;
+  windows: number;
+  throughout_pct: number;
+  least_brick_pct: number;
+  most_brick_pct: number;
+  slow_windows?: number;
+  slow_windows_pct?: number;
+}
+
+interface FleetRun {
+  run_id: string;
+  ranks: number;
+  hosts: number;
+  windows: number;
+  start_ms: number;
+  end_ms: number;
+  wall_ns: number;
+  model?: string;
+  precision?: string;
+  commit_id?: string;
+  device?: string;
+  devices: number;
+}
+
+interface FleetPhase {
+  phase?: string;
+  steps: number;
+  total_ns: number;
+  tokens: number;
+  max_ns: number;
+}
+
+interface FleetBrick {
+  category: string;
+  brick: string;
+  count: number;
+  total_ns: number;
+  min_ns: number;
+  max_ns: number;
+  elements: number;
+  p50_ns?: number;
+  p90_ns?: number;
+  p99_ns?: number;
+  p999_ns?: number;
+}
+
+interface SpreadOfBrick {
+  category: string;
+  brick: string;
+  ranks: number;
+  min_ns: number;
+  min_run: string;
+  min_rank: number;
+  median_ns: number;
+  max_ns: number;
+  max_run: string;
+  max_rank: number;
+}
+
+interface RankShare extends Parts {
+  run_id: string;
+  rank: number;
+  host?: string;
+  device?: string;
+}
+
+interface DriftOfBrick {
+  category: string;
+  brick: string;
+  ranks: number;
+  first_ns: number;
+  last_ns: number;
+  change_ppm: number;
+  risen: number;
+  fallen: number;
+  most_ppm: number;
+  most_run: string;
+  most_rank: number;
+}
+
+interface RankBricks {
+  bricks: MedianOfBrick[];
+  ranks: RankMeans[];
+}
+
+interface MedianOfBrick {
+  category: string;
+  brick: string;
+  median_ns: number;
+}
+
+/** The mean time of each brick on a rank, ns; null if it did not run there. */
+interface RankMeans {
+  run_id: string;
+  rank: number;
+  mean_ns: (number | null)[];
+}
+
+/** The median time of a brick in each part of the windows, ns; null if it did not run. */
+interface BrickWindows {
+  category: string;
+  brick: string;
+  median_ns: (number | null)[];
+}

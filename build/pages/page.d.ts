@@ -1,0 +1,93 @@
+/* The types that the scripts of all pages share. `Held`, the data of a page by the id of its element, is declared beside that page's data. */
+
+/** The value of an attribute: none if false or undefined. A function listens to the event whose name follows "on". */
+type Attribute = string | number | boolean | undefined | ((event: Event) => void);
+
+type Attributes = Record<string, Attribute>;
+
+/** One child of an element; none if undefined or empty. */
+type Leaf = string | Node | undefined;
+
+/** The children of an element: lists may contain lists, and those only leaves. */
+type Content = Leaf | (Leaf | Leaf[])[];
+
+/** A number as text, and its unit. */
+type Measure = [figure: string, unit: string];
+
+interface Column<Row> {
+  label: string;
+  cell: (row: Row) => Content;
+  /** Whether the column is text, aligned to the left. */
+  text?: boolean;
+  /** The value to sort by; a column without one does not sort. */
+  value?: (row: Row) => number | string;
+  /** Makes the element below the label. */
+  below?: () => Leaf;
+  /** The cell of the last line. */
+  total?: Content;
+  hint?: string;
+}
+
+interface TableOptions<Row> {
+  /** The number of the column by which the rows are sorted at first. */
+  sorted?: number;
+  /** Makes the row that opens below a row. */
+  detail?: (row: Row) => Content;
+  wide?: boolean;
+}
+
+/** A row of a table on the page, and the row that is open below it. */
+interface Line<Row> {
+  row: Row;
+  tr: HTMLElement;
+  opened: HTMLElement | undefined;
+}
+
+interface Table<Row> {
+  element: HTMLElement;
+  lines: Line<Row>[];
+}
+
+/** A part of a bar, and its percentage of the full length. */
+interface BarPart {
+  label: string;
+  colour: string;
+  pct: number;
+}
+
+interface Bar {
+  label: string;
+  total: string;
+  text: string;
+  parts: BarPart[];
+}
+
+interface HeatRow {
+  name: string;
+  median: number;
+  /** The time of each column, ns; null if there is none. */
+  times: (number | null)[];
+}
+
+interface Scale {
+  /** Gives the shade of a time, from -1 or 0 to 1. */
+  of: (ns: number, row: HeatRow) => number;
+  from: number;
+  /** The words at both ends. */
+  words: [string, string];
+}
+
+interface HeatMap<Row extends HeatRow, Column> {
+  name: string;
+  columns: Column[];
+  /** The axis of the columns. */
+  axis: string;
+  /** The head of the texts behind the rows, and the text behind a row. */
+  end: [string, (row: Row) => string];
+  rows: Row[];
+  /** A sentence with the result of the map. */
+  said: string;
+  /** The text of a cell. */
+  describe: (row: Row, column: Column, ns: number) => string;
+  scale?: Scale;
+}

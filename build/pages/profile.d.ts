@@ -1,0 +1,480 @@
+/* The data of a profile's page, as JsonReport, RooflineReport, TimelineDigest and HtmlReport write it. A test compares the pages with it. */
+
+interface Held {
+  profile: Profile;
+  timeline: Timeline;
+  graph: PassGraph;
+  kernels: Kernel[];
+  "kernel-roofline": KernelRoofline;
+  "tile-places": TilePlace[];
+  checksums: string;
+}
+
+interface Profile {
+  schema_version: string;
+  identity?: Identity;
+  started_at: string;
+  ended_at: string;
+  wall_ns: number;
+  threads: number;
+  virtual_threads: boolean;
+  overhead_ns: number;
+  dropped_pending: number;
+  pending: number;
+  literal_overlaps: number;
+  l2_cache_hit_rate?: number;
+  zero_copy: boolean;
+  total_tokens: number;
+  total_ns: number;
+  total_throughput: number;
+  pct_base: string;
+  environments: Environment[];
+  bricks: Brick[];
+  categories: Category[];
+  tile_profiling_enabled: boolean;
+  tiles: Tile[];
+  streams?: Stream[];
+  steps?: Steps;
+  run?: Run;
+  roofline?: Roofline;
+  virtual_machine?: VirtualMachine;
+}
+
+interface Identity {
+  run_id?: string;
+  rank?: number;
+  world_size?: number;
+  local_rank?: number;
+  host?: string;
+  device?: string;
+  model?: string;
+  precision?: string;
+  commit?: string;
+  phase?: string;
+  first_step?: number;
+  last_step?: number;
+  window?: number;
+}
+
+interface Environment {
+  java_version: string;
+  jvm: string;
+  os: string;
+  arch: string;
+  cpu: string;
+  processors: number;
+  clock_resolution_ns: number;
+}
+
+/** The number of a bucket, and its samples. */
+type Bucket = [bucket: number, samples: number];
+
+interface Latency {
+  p50_us: number;
+  p90_us: number;
+  p99_us: number;
+  p999_us: number;
+  relative_error: number;
+  buckets: Bucket[];
+}
+
+interface Brick {
+  name: string;
+  category: string;
+  count: number;
+  total_ns: number;
+  avg_us: number;
+  min_us: number;
+  max_us: number;
+  min_ns: number;
+  max_ns: number;
+  last_ns: number;
+  last_at_unix_ns: number;
+  net_ns?: number;
+  throughput: number;
+  pct: number;
+  total_elements: number;
+  total_bytes: number;
+  total_compressed_bytes: number;
+  compression_ratio: number;
+  throughput_gbps: number;
+  total_cycles: number;
+  min_cycles: number;
+  max_cycles: number;
+  bottleneck: "unknown" | "memory" | "compute";
+  latency?: Latency;
+  device?: DeviceTime;
+  work?: Work;
+}
+
+interface DeviceTime {
+  time_source: "host" | "device" | "mixed";
+  device_samples: number;
+  launches: number;
+  launch_ns: number;
+  min_launch_ns: number;
+  max_launch_ns: number;
+  unresolved: number;
+  without_start?: number;
+}
+
+interface Work {
+  flops: number;
+  bytes: number;
+  working_set_bytes: number;
+  gflops: number;
+  arithmetic_intensity?: number;
+}
+
+interface Category {
+  name: string;
+  count: number;
+  total_ns: number;
+  pct: number;
+}
+
+interface Tile {
+  level: "macro" | "midi" | "micro";
+  count: number;
+  total_ns: number;
+  avg_us: number;
+  min_us: number;
+  max_us: number;
+  min_ns: number;
+  max_ns: number;
+  gflops: number;
+  arithmetic_intensity: number;
+  total_elements: number;
+  total_flops: number;
+  slowest_row: number;
+  slowest_col: number;
+}
+
+interface Stream {
+  stream: string;
+  device: string;
+  device_index: number;
+  device_uuid?: string;
+  pci_address?: string;
+  samples: number;
+  busy_ns: number;
+  idle_ns: number;
+  waits: number;
+  clock_error_ns: number;
+  failure?: string;
+}
+
+interface Steps {
+  abandoned: number;
+  time_to_first_token: Latency;
+  time_to_first_token_ns: number;
+  time_per_output_token: Latency;
+  phases: Phase[];
+  kept_columns: string[];
+  /** A row of each step that is kept, in the order of the columns. */
+  kept: (string | number)[][];
+}
+
+interface Phase {
+  phase: string;
+  count: number;
+  wall_ns: number;
+  total_ns: number;
+  min_ns: number;
+  max_ns: number;
+  avg_us: number;
+  output_tokens_per_s: number;
+  prefill_tokens_per_s: number;
+  sequences: number;
+  prefill_tokens: number;
+  output_tokens: number;
+  drafted_tokens: number;
+  accepted_tokens: number;
+  kv_length: number;
+  attributed: number;
+  category_ns: Record<string, number>;
+  durations: Latency;
+}
+
+interface Run {
+  tokens_per_sec?: number;
+  unprofiled_tokens_per_sec?: number;
+  machine?: Record<string, number>;
+  disturbances?: string[];
+  virtual_machines?: VirtualMachineOfRun[];
+  calibrations?: Calibration[];
+  nesting?: Nesting[];
+}
+
+interface VirtualMachineOfRun {
+  pid: number;
+  started_at: string;
+  up_ns: number;
+  gc_ns: number;
+  jit_ns: number;
+}
+
+interface Calibration {
+  environment: Environment;
+  clock_step_ns: Spread;
+  clock_read_ns: Spread;
+  clock_went_back: number;
+  costs: Record<string, Cost>;
+}
+
+interface Cost {
+  empty_ns: Spread;
+  sample_ns: Spread;
+  inside_ns: Spread;
+  lap_ns: Spread;
+}
+
+interface Spread {
+  median: number;
+  low: number;
+  high: number;
+}
+
+interface Nesting {
+  name: string;
+  samples: number;
+  lapped: number;
+  within: number;
+  lapped_within: number;
+}
+
+/** Added by the command line to the profile of a flight recording. */
+interface VirtualMachine {
+  clock_anchors: number;
+  clock_error_ns: number;
+  disturbances: Disturbance[];
+}
+
+interface Disturbance {
+  brick: string;
+  cause: string;
+  total_ns: number;
+  share: number;
+  share_of_p99: number;
+}
+
+type Bound = "memory" | "compute" | "overhead";
+
+interface Roofline {
+  threads: number;
+  measured_at: string;
+  cpu: string;
+  peak_gflops: number;
+  bandwidths: Bandwidth[];
+  attained: number;
+  bricks: RooflineBrick[];
+  unplaced: string[];
+  remarks: string[];
+}
+
+interface Bandwidth {
+  level: string;
+  working_set_bytes: number;
+  gbps: number;
+}
+
+interface RooflineBrick {
+  name: string;
+  bound: Bound;
+  roof: Bound;
+  total_ns: number;
+  counted_ns: number;
+  roof_ns: number;
+  distance: number;
+  above_roof: boolean;
+  gflops: number;
+  gbps: number;
+  bandwidth_gbps: number;
+  working_set_bytes: number;
+  arithmetic_intensity?: number;
+}
+
+interface Kernel {
+  name: string;
+  backend: string;
+  count: number;
+  total_ns: number;
+  min_ns: number;
+  max_ns: number;
+}
+
+interface KernelRoofline {
+  peak_gflops: number;
+  bandwidth_gbps: number;
+  kernels: RooflineKernel[];
+  unplaced: string[];
+}
+
+interface RooflineKernel {
+  name: string;
+  count: number;
+  total_ns: number;
+  bound: Bound;
+  gflops: number;
+  arithmetic_intensity: number;
+  distance: number;
+  least_distance: number;
+  most_distance: number;
+  above_roof: number;
+}
+
+interface TilePlace {
+  level: "macro" | "midi" | "micro";
+  first_row: number;
+  last_row: number;
+  first_col: number;
+  last_col: number;
+  count: number;
+  total_ns: number;
+  max_ns: number;
+}
+
+/** The nodes of a pass in columns; names and kinds by their places. */
+interface PassGraph {
+  total_ns: number;
+  left_out: number;
+  parent: number[];
+  name: number[];
+  names: string[];
+  kind: number[];
+  kinds: string[];
+  layer: number[];
+  node_ns: number[];
+  self_ns: number[];
+  start_ns: number[];
+  slack_ns: number[];
+}
+
+interface Timeline {
+  steps: number;
+  dropped: number;
+  layers: number;
+  bricks: LayerTimes[];
+  shown: ShownStep[];
+  names: SpanName[];
+  tracks: string[];
+}
+
+/** The mean time of a brick in each layer, ns; null if it did not run there. */
+interface LayerTimes {
+  name: string;
+  category: string;
+  ns: (number | null)[];
+}
+
+interface SpanName {
+  name: string;
+  category: string;
+}
+
+/** A step with its spans in columns; tracks and names by their places. */
+interface ShownStep {
+  what: "median" | "slowest" | "only";
+  phase: string;
+  elapsed_ns: number;
+  after_ns: number;
+  omitted: number;
+  track: number[];
+  name: number[];
+  layer: number[];
+  start_ns: number[];
+  ns: number[];
+}
+
+// ---- the forms that the script gives to the data ----
+
+/** A node of a pass with its children. */
+interface PassNode {
+  name: string;
+  kind: string;
+  layer: number;
+  category: string;
+  ns: number;
+  selfNs: number;
+  startNs: number;
+  slackNs: number;
+  parent: number;
+  children: PassNode[];
+}
+
+/** The time of a brick in each layer, ns; null if it did not run there. */
+interface LayerRow {
+  name: string;
+  category: string;
+  times: (number | null)[];
+}
+
+interface Layers {
+  layers: number[];
+  rows: LayerRow[];
+}
+
+interface Span {
+  name: string;
+  category: string;
+  track: number;
+  layer: number;
+  startNs: number;
+  ns: number;
+}
+
+/** A step that the profile keeps: the values of its row by column, those of categories included. */
+interface KeptStep {
+  phase: string;
+  index: number;
+  started_at_unix_ns: number;
+  duration_ns: number;
+  batch: number;
+  kv_length: number;
+  [column: string]: string | number;
+}
+
+type Percentile = "p50_us" | "p90_us" | "p99_us" | "p999_us";
+
+type Extremes = Pick<Brick, "min_ns" | "max_ns">;
+
+/** The durations that a picture shows: those of a brick, or others in its form. */
+interface Distribution extends Extremes {
+  category: string;
+  count: number;
+  total_ns: number;
+  latency?: Latency;
+}
+
+/** A label and what is known of it. */
+type Fact = [label: string, value: string];
+
+interface TreeRow {
+  tr: HTMLElement;
+  close: () => void;
+}
+
+interface Wait {
+  label: string;
+  latency: Latency;
+}
+
+interface RoofPoint {
+  name: string;
+  bound: Bound | "tile";
+  x: number;
+  y: number;
+  category: string;
+  said?: string;
+}
+
+interface Roof {
+  gbps: number;
+  level: string;
+}
+
+interface Box {
+  x: number;
+  y: number;
+  wide: number;
+}

@@ -1,0 +1,178 @@
+package org.brickprofiler.agent;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickCategory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One rule: a span of a method, and what it is. Immutable.
+ *
+ * @param line its line in the file of rules, from 1
+ * @param kind the kind of the span
+ * @param target the method that is woven
+ * @param from where the span begins
+ * @param to where it ends
+ * @param brick the brick's name; empty for the other kinds
+ * @param category the category of a dynamic brick
+ * @param elements the elements or tokens that each execution processes; for a layer its number, negative if layers are
+ *     counted; for a prompt the number of steps that process it
+ * @param kvLength the number of positions that the key-value cache holds at the step; 0 for the other kinds
+ * @param output the number of tokens that a step, or the last step of a prompt, outputs; 0 for the other kinds
+ * @param isPrompt whether a step processes a prompt, or a part of one, however few tokens these are
+ */
+record WeaveRule(
+        int line,
+        Kind kind,
+        Target target,
+        Anchor from,
+        Anchor to,
+        String brick,
+        Optional<BrickCategory> category,
+        Elements elements,
+        Elements kvLength,
+        Elements output,
+        boolean isPrompt) {
+
+    /** A name in Java, as a regular expression. */
+    static final String NAME = "(?![\\d-])[^\\s.,;:<>()\\[\\]/]+";
+
+    /** The kinds of spans, from the outermost to the innermost, and tasks, which are no spans. */
+    enum Kind {
+        PROMPT,
+        STEP,
+        LAYER,
+        BRICK,
+        TASK
+    }
+
+    /**
+     * A method, or a lambda within it.
+     *
+     * @param className the binary name of its class
+     * @param method its name
+     * @param parameters the names of its parameter types; null if the class has only one method of that name
+     * @param lambda the call that the lambda is passed to; null for the method itself
+     */
+    record Target(
+            String className,
+            String method,
+            @Nullable List<String> parameters,
+            @Nullable Call lambda) {
+        @Override
+        public String toString() {
+            return className
+                    + '.'
+                    + method
+                    + (parameters == null ? "" : "(" + String.join(", ", parameters) + ")")
+                    + (lambda == null ? "" : ", the lambda for " + lambda);
+        }
+    }
+
+    /**
+     * A call in the code of a method.
+     *
+     * @param owner the simple name of the class whose method is called; null for any
+     * @param name the name of the method that is called
+     * @param number the position among the calls of that name, from 1 in the order of the code; {@link #EACH} for all
+     *     of them
+     */
+    record Call(@Nullable String owner, String name, int number) {
+
+        static final int EACH = 0;
+
+        /** Its name without the number. */
+        String text() {
+            return owner == null ? name : owner + '.' + name;
+        }
+
+        @Override
+        public String toString() {
+            return number == EACH ? text() : text() + ' ' + number;
+        }
+    }
+
+    /**
+     * A place in the code of a method.
+     *
+     * @param place which
+     * @param call the call before or after which it is; null at the ends of the method
+     */
+    record Anchor(Place place, @Nullable Call call) {
+
+        static final Anchor ENTRY = new Anchor(Place.ENTRY, null);
+        static final Anchor EXIT = new Anchor(Place.EXIT, null);
+
+        enum Place {
+            ENTRY,
+            EXIT,
+            BEFORE,
+            AFTER
+        }
+
+        @Override
+        public String toString() {
+            String name = place.name().toLowerCase(Locale.ROOT);
+            return call == null ? name : name + ' ' + call;
+        }
+    }
+
+    /**
+     * A number, or a path to it: a parameter, {@code this}, or an argument of the call before which the span begins,
+     * followed by fields, array lengths and calls without arguments.
+     *
+     * @param constant the number if the path is empty
+     * @param path the names on the path; names of methods end with parentheses
+     */
+    record Elements(long constant, List<String> path) {
+
+        private static final Pattern PATH = Pattern.compile(NAME + "(?:\\." + NAME + "(?:\\(\\))?)*");
+
+        static final Elements COUNTED = new Elements(-1, List.of());
+        static final Elements ZERO = new Elements(0, List.of());
+        static final Elements ONE = new Elements(1, List.of());
+
+        private static final Pattern ARGUMENT = Pattern.compile("arg(\\d{1,3})");
+
+        /**
+         * Parses the elements of a rule.
+         *
+         * @throws IllegalArgumentException when the text is neither a number nor a path
+         */
+        static Elements parse(String text) {
+            if (text.matches("\\d{1,18}")) {
+                return new Elements(Long.parseLong(text), List.of());
+            }
+            if (!PATH.matcher(text).matches()) {
+                throw new IllegalArgumentException("'" + text
+                        + "' is not a number of elements: write a number, or a path that begins with a "
+                        + "parameter or this");
+            }
+            return new Elements(0, List.of(text.split("\\.", -1)));
+        }
+
+        boolean isConstant() {
+            return path.isEmpty();
+        }
+
+        /** Returns the index, from 0, of the call's argument at which the path begins; -1 if it begins elsewhere. */
+        int argument() {
+            Matcher argument = ARGUMENT.matcher(path.size() > 1 && path.get(0).equals("call") ? path.get(1) : "");
+            return argument.matches() ? Integer.parseInt(argument.group(1)) : -1;
+        }
+
+        @Override
+        public String toString() {
+            return isConstant() ? Long.toString(constant) : path.stream().collect(Collectors.joining("."));
+        }
+    }
+
+    /** Returns the same rule with other elements. */
+    WeaveRule withElements(Elements other) {
+        return new WeaveRule(line, kind, target, from, to, brick, category, other, kvLength, output, isPrompt);
+    }
+}

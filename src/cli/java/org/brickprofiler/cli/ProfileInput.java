@@ -1,0 +1,183 @@
+package org.brickprofiler.cli;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.report.TextReport;
+import org.brickprofiler.trace.read.Omission;
+import org.brickprofiler.trace.read.ReadOptions;
+import org.brickprofiler.trace.read.TraceProfile;
+import org.brickprofiler.trace.read.TraceProfile.Disturbance;
+import org.brickprofiler.trace.read.TraceProfile.Placement;
+import org.brickprofiler.trace.read.TraceProfile.Range;
+import org.brickprofiler.trace.read.TraceProfile.VirtualMachine;
+import org.brickprofiler.trace.read.TraceReader;
+import org.brickprofiler.trace.read.TraceTimeline;
+import picocli.CommandLine;
+
+/**
+ * The profile of an input, and its form in reports. Immutable, except for the timeline, which belongs to one thread.
+ *
+ * @param name the name of the input in messages
+ * @param snapshot the profile
+ * @param trace the omissions and placements of the trace, if the input is a trace
+ * @param timeline the timeline, if it was requested and the input is a trace with times
+ */
+record ProfileInput(
+        String name, ProfileSnapshot snapshot, Optional<TraceProfile> trace, Optional<TraceTimeline> timeline)
+        implements Closeable {
+
+    /**
+     * Reads the profile of a report or a trace; the content decides which of the two the file is.
+     *
+     * @param file a file, a pipe, or {@code -} for the standard input
+     * @param options the options for a trace
+     * @return the profile
+     * @throws IOException if the file cannot be read; the message names the file
+     * @throws IllegalArgumentException if an option is invalid; the message names the option
+     */
+    static ProfileInput read(Path file, TraceOptions options) throws IOException {
+        return read(file, options, false);
+    }
+
+    /**
+     * Reads the profile of a report, or profile and timeline of a trace; the content decides which of the two the file
+     * is.
+     *
+     * @param file a file, a pipe, or {@code -} for the standard input
+     * @param options the options for a trace
+     * @return the profile; the caller closes it
+     * @throws IOException if the file cannot be read; the message names the file
+     * @throws IllegalArgumentException if an option is invalid; the message names the option
+     */
+    static ProfileInput withTimeline(Path file, TraceOptions options) throws IOException {
+        return read(file, options, true);
+    }
+
+    private static ProfileInput read(Path file, TraceOptions options, boolean withTimeline) throws IOException {
+        options.check();
+        try (Input.Opened input = new Input.Opened(file)) {
+            return switch (input.kind()) {
+                case REPORT -> report(input, options);
+                case CHECKSUMS ->
+                    throw new IOException(input.name + " is a log of checksums; brick diverge compares two of them");
+                case TRACE -> trace(input, options.toReadOptions(), withTimeline);
+            };
+        }
+    }
+
+    private static ProfileInput report(Input.Opened input, TraceOptions options) throws IOException {
+        if (options.isAnySet()) {
+            throw new IllegalArgumentException(
+                    input.name + " is a report; --rules, --skip-steps, --keep-warmup and --salvage are for traces");
+        }
+        return new ProfileInput(input.name, input.report(), Optional.empty(), Optional.empty());
+    }
+
+    private static ProfileInput trace(Input.Opened input, ReadOptions options, boolean withTimeline)
+            throws IOException {
+        if (!withTimeline) {
+            TraceProfile profile = input.trace(options, TraceReader::profile, TraceReader::profile);
+            return new ProfileInput(input.name, profile.snapshot(), Optional.of(profile), Optional.empty());
+        }
+        TraceReader.Contents contents = input.trace(options, TraceReader::read, TraceReader::read);
+        TraceProfile profile = contents.profile();
+        return new ProfileInput(input.name, profile.snapshot(), Optional.of(profile), contents.timeline());
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (timeline.isPresent()) {
+            timeline.get().close();
+        }
+    }
+
+    /** Returns the report as text; for a trace, the counted and omitted events come first. */
+    String text() {
+        String above = trace.map(profile -> profile.summary() + "\n").orElse("");
+        return above + TextReport.render(snapshot);
+    }
+
+    /**
+     * Returns the further entries of a JSON report. For a trace, these are the sources that placed its matrix products,
+     * the ranges that launched them, and the disturbances by the virtual machine.
+     */
+    Map<String, ?> further() {
+        List<Placement> placements = trace.map(TraceProfile::placements).orElse(List.of());
+        List<Range> ranges = trace.map(TraceProfile::ranges).orElse(List.of());
+        Map<String, Object> further = new LinkedHashMap<>();
+        if (!placements.isEmpty()) {
+            further.put(
+                    "placements", placements.stream().map(ProfileInput::fields).toList());
+        }
+        if (!ranges.isEmpty()) {
+            further.put("ranges", ranges.stream().map(ProfileInput::fields).toList());
+        }
+        trace.map(TraceProfile::virtualMachine)
+                .filter(machine ->
+                        machine.anchors() > 0 || !machine.disturbances().isEmpty())
+                .ifPresent(machine -> further.put("virtual_machine", fields(machine)));
+        return further;
+    }
+
+    private static Map<String, ?> fields(VirtualMachine machine) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("clock_anchors", machine.anchors());
+        fields.put("clock_error_ns", machine.clockErrorNs());
+        fields.put(
+                "disturbances",
+                machine.disturbances().stream().map(ProfileInput::fields).toList());
+        return fields;
+    }
+
+    private static Map<String, ?> fields(Disturbance disturbance) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("brick", disturbance.brick());
+        fields.put("cause", disturbance.cause().displayName());
+        fields.put("total_ns", disturbance.elapsedNs());
+        fields.put("share", disturbance.share());
+        fields.put("share_of_p99", disturbance.shareOfTail());
+        return fields;
+    }
+
+    private static Map<String, ?> fields(Range range) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("name", range.name());
+        fields.put("count", range.events());
+        fields.put("total_ns", range.elapsedNs());
+        return fields;
+    }
+
+    private static Map<String, ?> fields(Placement placement) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("brick", placement.brick());
+        fields.put("category", placement.category().displayName());
+        fields.put("source", placement.source().name());
+        fields.put("count", placement.events());
+        fields.put("total_ns", placement.elapsedNs());
+        fields.put("agreement", placement.agreement());
+        return fields;
+    }
+
+    /** Returns the exit code, and reports damage of the trace and a profile without bricks. */
+    int exitCode(PrintWriter err) {
+        trace.stream()
+                .flatMap(profile -> profile.omissions().stream())
+                .filter(omission -> omission.reason() == Omission.Reason.DAMAGE)
+                .forEach(damage -> Brick.report(
+                        err,
+                        name + " is damaged (offset " + damage.firstOffset() + ": " + damage.name()
+                                + "); this is what stands before it"));
+        if (!snapshot.bricks().isEmpty()) {
+            return CommandLine.ExitCode.OK;
+        }
+        Brick.report(err, name + " holds no brick that was recorded");
+        return CommandLine.ExitCode.SOFTWARE;
+    }
+}

@@ -1,0 +1,74 @@
+package org.brickprofiler.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.brickprofiler.trace.read.ReadOptions;
+import org.brickprofiler.trace.read.TraceRules;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options of commands that read traces. Picocli sets the fields. One thread. */
+final class TraceOptions {
+
+    @Option(
+            names = "--rules",
+            paramLabel = "FILE",
+            description = "Traces: a file of rules that assign kernels to bricks, one rule per line, such as "
+                    + "RmsNorm <- name=/rms_?norm/i. They take precedence over the built-in rules.")
+    private @Nullable Path rules;
+
+    @Option(
+            names = "--skip-steps",
+            paramLabel = "N",
+            description = "Traces: leave out the first N steps (ProfilerStep#) and everything before them.")
+    private int skipSteps;
+
+    @Option(names = "--keep-warmup", description = "Traces: count the warm-up, too, whether it is marked or detected.")
+    private boolean keepWarmup;
+
+    @Option(names = "--salvage", description = "Traces: read a damaged trace up to the damage.")
+    private boolean salvage;
+
+    /** Returns whether an option was set that applies to profiles only. */
+    boolean isForProfile() {
+        return rules != null || skipSteps != 0 || keepWarmup;
+    }
+
+    /** Returns whether any option was set. */
+    boolean isAnySet() {
+        return isForProfile() || salvage;
+    }
+
+    /** Returns whether to read a damaged trace up to the damage. */
+    boolean salvage() {
+        return salvage;
+    }
+
+    /**
+     * Checks the options before a trace is read.
+     *
+     * @throws IllegalArgumentException if an option is invalid; the message names it
+     */
+    void check() {
+        if (skipSteps < 0) {
+            throw new IllegalArgumentException("--skip-steps " + skipSteps + " is negative: use 0 or more");
+        }
+    }
+
+    /**
+     * Returns the options for the reader. Call it for traces only, because it compiles the built-in rules.
+     *
+     * @throws IOException if the file of the rules cannot be read
+     * @throws IllegalArgumentException if a rule is invalid; the message names line and column
+     */
+    ReadOptions toReadOptions() throws IOException {
+        TraceRules all = rules == null
+                ? TraceRules.builtIn()
+                : TraceRules.load(Input.required(rules)).then(TraceRules.builtIn());
+        return ReadOptions.defaults()
+                .withRules(all)
+                .withSkipSteps(skipSteps)
+                .withKeepWarmup(keepWarmup)
+                .withSalvage(salvage);
+    }
+}

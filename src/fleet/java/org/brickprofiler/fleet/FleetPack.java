@@ -1,0 +1,262 @@
+package org.brickprofiler.fleet;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.zip.CRC32C;
+import org.brickprofiler.fleet.Manifest.PackFile;
+import org.brickprofiler.fleet.PackProblem.Kind;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A folder of tables that {@code brick fleet pack} wrote: Parquet files, one or more of each of {@link #TABLES}, and
+ * the manifest that lists them. Every byte of them is checked before anything is asked: engines answer from a file of
+ * which some bits are wrong without a word. Immutable; any thread, the files as long as nobody changes them.
+ */
+public final class FleetPack {
+
+    /** The tables that are files, as they are called in SQL. */
+    public static final List<String> TABLES = List.of("rank_window", "brick_window", "step_window", "device_window");
+
+    /** The table of {@link #problems()}, for SQL. */
+    public static final String PROBLEMS = "pack_problem";
+
+    private static final int BUFFER_BYTES = 1 << 20;
+
+    /** The scheme of an address; a single letter is a drive. */
+    private static final Pattern SCHEME = Pattern.compile("^[A-Za-z][A-Za-z0-9+.-]+:");
+
+    /** A path that leads out of the pack. */
+    private static final Pattern OUTSIDE = Pattern.compile("^/|(^|/)\\.\\.(/|$)|[\\\\:]");
+
+    private final String folder;
+    private final Manifest manifest;
+    private final List<PackFile> files;
+    private final List<PackProblem> damage;
+
+    private FleetPack(String folder, Manifest manifest, List<PackFile> files, List<PackProblem> damage) {
+        this.folder = folder;
+        this.manifest = manifest;
+        this.files = files;
+        this.damage = damage;
+    }
+
+    /**
+     * Returns whether a folder is one.
+     *
+     * @param folder any path
+     * @return true where it has the manifest of one, damaged or not
+     */
+    public static boolean isPack(Path folder) {
+        Path manifest = folder.resolve(Manifest.NAME);
+        if (!Files.isRegularFile(manifest)) {
+            return false;
+        }
+        try (InputStream in = Files.newInputStream(manifest)) {
+            return new String(in.readNBytes(64), StandardCharsets.ISO_8859_1).contains(Manifest.KIND);
+        } catch (IOException unreadable) {
+            return false;
+        }
+    }
+
+    /**
+     * Opens a pack, and reads all of its files once to check them.
+     *
+     * @param engine which reads them
+     * @param location where it is: a folder of this machine, or an address that the engine reads, which begins with a
+     *     scheme
+     * @param salvage whether to leave out the windows of damaged files, in all tables, instead of refusing
+     * @return the pack
+     * @throws IOException when there is none, it is of another version, or, unless salvaged, a file of it is missing or
+     *     not what was written; the message names the file
+     */
+    public static FleetPack open(FleetEngine engine, String location, boolean salvage) throws IOException {
+        String folder = SCHEME.matcher(location).find()
+                ? location.replaceFirst("/+$", "")
+                : Path.of(location).toAbsolutePath().toString();
+        Manifest manifest = manifest(engine, folder, location);
+        Map<PackFile, String> damaged = new LinkedHashMap<>();
+        for (PackFile file : manifest.files()) {
+            String fault = fault(engine, folder, file);
+            if (!fault.isEmpty()) {
+                damaged.put(file, fault);
+            }
+        }
+        if (!damaged.isEmpty() && !salvage) {
+            Map.Entry<PackFile, String> first = damaged.entrySet().iterator().next();
+            throw new IOException(folder + "/" + first.getKey().path() + " " + first.getValue()
+                    + (damaged.size() == 1 ? "" : " (and " + (damaged.size() - 1) + " more files)")
+                    + "; pack again, or --salvage leaves its windows out");
+        }
+        return of(folder, manifest, damaged);
+    }
+
+    private static FleetPack of(String folder, Manifest manifest, Map<PackFile, String> damaged) throws IOException {
+        Set<String> lost = new HashSet<>();
+        damaged.keySet().forEach(file -> lost.add(file.part()));
+        List<PackFile> files = manifest.files().stream()
+                .filter(file -> !lost.contains(file.part()))
+                .toList();
+        for (String table : TABLES) {
+            if (files.stream().noneMatch(file -> file.table().equals(table))) {
+                throw new IOException(
+                        folder + " has no file of the table " + table + (damaged.isEmpty() ? "" : " that is whole"));
+            }
+        }
+        List<PackProblem> damage = new ArrayList<>();
+        Set<String> counted = new HashSet<>();
+        damaged.forEach((file, fault) -> {
+            long windows = !counted.add(file.part())
+                    ? 0
+                    : manifest.files().stream()
+                            .filter(each -> each.table().equals("rank_window")
+                                    && each.part().equals(file.part()))
+                            .mapToLong(PackFile::rows)
+                            .sum();
+            damage.add(new PackProblem(Kind.DAMAGED_PACK, null, null, null, file.path(), fault, windows));
+        });
+        return new FleetPack(folder, manifest, files, List.copyOf(damage));
+    }
+
+    private static Manifest manifest(FleetEngine engine, String folder, String location) throws IOException {
+        InputStream bytes;
+        try {
+            bytes = engine.read(folder + "/" + Manifest.NAME);
+        } catch (NoSuchFileException | FileNotFoundException none) {
+            throw new IOException(
+                    location + " is no pack of profiles: it has no " + Manifest.NAME
+                            + ", which brick fleet pack writes",
+                    none);
+        }
+        return Manifest.read(location, bytes);
+    }
+
+    /** Returns the fault of a file; empty if the file is as it was written. */
+    private static String fault(FleetEngine engine, String folder, PackFile file) throws IOException {
+        if (OUTSIDE.matcher(file.path()).find()) {
+            throw new IOException(
+                    folder + "/" + Manifest.NAME + " is damaged: " + file.path() + " leads out of its folder");
+        }
+        CRC32C sum = new CRC32C();
+        long bytes;
+        try (InputStream in = engine.read(folder + "/" + file.path())) {
+            bytes = addTo(sum, in);
+        } catch (NoSuchFileException | FileNotFoundException none) {
+            return "is missing";
+        }
+        if (bytes != file.bytes()) {
+            return "has " + bytes + " bytes instead of " + file.bytes();
+        }
+        return (int) sum.getValue() == file.crc32c() ? "" : "is not what was written: its checksum differs";
+    }
+
+    /**
+     * Returns the entry of the manifest for a file.
+     *
+     * @param folder the pack
+     * @param table which table the file is a part of
+     * @param file the file, below the folder
+     * @param rows how many rows it has
+     * @return the entry
+     * @throws IOException when the file cannot be read
+     */
+    static PackFile entry(Path folder, String table, Path file, long rows) throws IOException {
+        String path = folder.relativize(file).toString().replace('\\', '/');
+        return new PackFile(table, path, Files.size(file), rows, checksum(file));
+    }
+
+    /**
+     * Returns the checksum of a file's bytes: CRC-32C, which processors compute as fast as they read. It finds every
+     * change of up to 32 neighbouring bits, and misses one in 2<sup>32</sup> of others.
+     */
+    static int checksum(Path file) throws IOException {
+        CRC32C sum = new CRC32C();
+        try (InputStream in = Files.newInputStream(file)) {
+            addTo(sum, in);
+        }
+        return (int) sum.getValue();
+    }
+
+    private static long addTo(CRC32C sum, InputStream in) throws IOException {
+        byte[] buffer = new byte[BUFFER_BYTES];
+        long bytes = 0;
+        for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+            sum.update(buffer, 0, read);
+            bytes += read;
+        }
+        return bytes;
+    }
+
+    /**
+     * Returns the manifest of the pack.
+     *
+     * @return the manifest
+     */
+    public Manifest manifest() {
+        return manifest;
+    }
+
+    /**
+     * Returns the problems of the pack: those that packing found, and then which files of the pack are damaged.
+     *
+     * @return all of it
+     */
+    public List<PackProblem> problems() {
+        List<PackProblem> all = new ArrayList<>(manifest.problems());
+        all.addAll(damage);
+        return List.copyOf(all);
+    }
+
+    /**
+     * Makes the tables of an engine those of this pack.
+     *
+     * @param engine the engine
+     * @throws IOException when it cannot read them
+     */
+    public void mount(FleetEngine engine) throws IOException {
+        for (String table : TABLES) {
+            engine.table(
+                    table,
+                    files.stream()
+                            .filter(file -> file.table().equals(table))
+                            .map(file -> folder + "/" + file.path())
+                            .toList());
+        }
+        engine.view(PROBLEMS, problemRows());
+    }
+
+    private String problemRows() {
+        String columns = "SELECT CAST(kind AS STRING) AS kind, CAST(run_id AS STRING) AS run_id,"
+                + " CAST(rank AS INTEGER) AS rank, CAST(win AS BIGINT) AS win, CAST(file AS STRING) AS file,"
+                + " CAST(reason AS STRING) AS reason, CAST(left_out AS BIGINT) AS left_out FROM (VALUES ";
+        List<PackProblem> problems = problems();
+        String rows = problems.isEmpty()
+                ? "(NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
+                : problems.stream().map(FleetPack::row).collect(Collectors.joining(", "));
+        return columns + rows + ") AS p (kind, run_id, rank, win, file, reason, left_out)"
+                + (problems.isEmpty() ? " WHERE kind IS NOT NULL" : "");
+    }
+
+    private static String row(PackProblem problem) {
+        return "(" + text(problem.kind().key()) + ", " + text(problem.runId()) + ", " + problem.rank() + ", "
+                + problem.window() + ", " + text(problem.file()) + ", " + text(problem.reason()) + ", "
+                + problem.leftOut() + ")";
+    }
+
+    /** As SQL. To some engines a backslash is one, to others it says how to read what follows. */
+    private static String text(@Nullable String text) {
+        return text == null ? "NULL" : "'" + text.replace("'", "''").replace('\\', '/') + "'";
+    }
+}

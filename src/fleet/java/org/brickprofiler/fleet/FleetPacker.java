@@ -1,0 +1,426 @@
+package org.brickprofiler.fleet;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.brickprofiler.fleet.Manifest.PackFile;
+import org.brickprofiler.fleet.PackProblem.Kind;
+import org.brickprofiler.fleet.ProfileWindow.Head;
+import org.brickprofiler.fleet.ProfileWindow.Unreadable;
+import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.ExportLoss;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes a pack of profiles. Each worker reads some thousand files of a run into a {@link PartWriter}, so that what is
+ * in memory does not grow with the number of files, but for some hundred bytes of each file's head.
+ *
+ * <p>The tables go into a new folder within the pack's; the manifest, which takes the place of the former one in one
+ * step, names it. A reader, or an interrupted process, leaves or sees either the former pack or the new one. One pack
+ * is written by one process at a time.
+ */
+public final class FleetPacker {
+
+    /** Most windows in one Parquet file: with 36 bricks some 100 MB in DuckDB's memory, and 3 to 10 MB on the disk. */
+    private static final int PART_WINDOWS = 8_192;
+
+    /** Fewer are not worth another file. */
+    private static final int LEAST_WINDOWS = 512;
+
+    private static final String TABLES_FOLDER = "tables-";
+    private static final String LOCK = ".lock";
+
+    private final Path folder;
+    private final @Nullable String model;
+    private final FleetEngine.Options options;
+    private final Progress progress;
+
+    private final AtomicLong readBytes = new AtomicLong();
+    private long totalBytes;
+
+    /** Hears how far packing is. Any thread. */
+    public interface Progress {
+        /**
+         * Some of it is done.
+         *
+         * @param bytes done
+         * @param totalBytes all
+         */
+        void at(long bytes, long totalBytes);
+    }
+
+    /**
+     * The result of packing.
+     *
+     * @param manifest of the pack
+     * @param windows that are in the tables
+     */
+    public record Result(Manifest manifest, long windows) {}
+
+    /**
+     * Some files to pack.
+     *
+     * @param folder the pack: it does not exist, is empty, or is a pack, which is replaced
+     * @param model the model whose files are taken; null for that of most
+     * @param options how DuckDB runs, but for its temporary files, which are in the pack until it is done; its memory
+     *     is shared by the workers, one a thread
+     * @param progress hears of it
+     */
+    public FleetPacker(Path folder, @Nullable String model, FleetEngine.Options options, Progress progress) {
+        this.folder = folder;
+        this.model = model;
+        this.options = options;
+        this.progress = progress;
+    }
+
+    /** A file that is to be read. */
+    private record Source(Path file, String ownRun, long bytes) {}
+
+    /**
+     * Packs.
+     *
+     * @param files the profiles, in any order; the name of one that says nothing of its run is its path
+     * @return what came of it; where no window is left, nothing was written
+     * @throws IOException when the pack cannot be written, or the engine fails; the former pack is whole
+     * @throws IllegalArgumentException when the folder holds something else, or no model is that of most files
+     */
+    public Result pack(Collection<Path> files) throws IOException {
+        requireOwnFolder();
+        // Before hundreds of thousands of files are read in vain.
+        DuckPlugin.driver();
+        List<Source> sources = sources(files);
+        totalBytes = sources.stream().mapToLong(Source::bytes).sum();
+        List<PackProblem> problems = Collections.synchronizedList(new ArrayList<>(losses(sources)));
+        ExecutorService workers = Executors.newFixedThreadPool(options.threads(), work -> {
+            Thread thread = new Thread(work, "brick fleet pack");
+            thread.setDaemon(true);
+            return thread;
+        });
+        try {
+            PackPlan plan = new PackPlan(heads(sources, workers, problems), model);
+            problems.addAll(plan.problems());
+            Files.createDirectories(folder);
+            try (FileChannel lock = FileChannel.open(
+                            folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                    FileLock held = locked(lock)) {
+                return write(sources.size(), plan, workers, problems);
+            }
+        } finally {
+            workers.shutdownNow();
+        }
+    }
+
+    private FileLock locked(FileChannel lock) throws IOException {
+        @Nullable FileLock held;
+        try {
+            held = lock.tryLock();
+        } catch (OverlappingFileLockException here) {
+            held = null;
+        }
+        if (held == null) {
+            throw new IOException("cannot write " + folder + ": another process is packing into it");
+        }
+        return held;
+    }
+
+    private void requireOwnFolder() throws IOException {
+        if (Files.notExists(folder)) {
+            return;
+        }
+        if (!Files.isDirectory(folder)) {
+            throw new IllegalArgumentException("cannot write to " + folder + ": it is no folder");
+        }
+        if (Files.exists(folder.resolve(Manifest.NAME))) {
+            Manifest.read(folder);
+            return;
+        }
+        try (Stream<Path> there = Files.list(folder)) {
+            if (there.map(file -> file.getFileName().toString())
+                    .anyMatch(name -> !name.startsWith(TABLES_FOLDER) && !name.equals(LOCK))) {
+                throw new IllegalArgumentException(
+                        "cannot write to " + folder + ": it holds something else than a pack of profiles");
+            }
+        }
+    }
+
+    private static List<Source> sources(Collection<Path> files) throws IOException {
+        Map<Path, Source> sources = new TreeMap<>();
+        for (Path file : files) {
+            String name = file.toString().replace('\\', '/');
+            sources.putIfAbsent(
+                    file.toAbsolutePath().normalize(),
+                    new Source(file, name.replaceFirst("\\.json$", ""), Files.size(file)));
+        }
+        return List.copyOf(sources.values());
+    }
+
+    /** Returns the losses that exports have recorded in the folders of the files. */
+    private static List<PackProblem> losses(List<Source> sources) {
+        List<PackProblem> losses = new ArrayList<>();
+        sources.stream()
+                .map(source -> source.file().toAbsolutePath().getParent())
+                .distinct()
+                .forEach(windows -> {
+                    String file = windows.resolve(ExportLoss.FILE).toString();
+                    try {
+                        ExportLoss.read(windows)
+                                .filter(loss -> loss.windows() > 0)
+                                .ifPresent(loss -> losses.add(new PackProblem(
+                                        Kind.UNWRITTEN_WINDOWS,
+                                        loss.run().isEmpty() ? null : loss.run(),
+                                        loss.rank().isPresent()
+                                                ? (Integer) loss.rank().getAsInt()
+                                                : null,
+                                        null,
+                                        file,
+                                        loss.windows() + " windows of the rank, of which " + loss.samples()
+                                                + " samples of " + loss.totalNs() + " ns are known, are in no file: "
+                                                + loss.reason(),
+                                        loss.windows())));
+                    } catch (IOException damaged) {
+                        losses.add(new PackProblem(
+                                Kind.DAMAGED, null, null, null, file, String.valueOf(damaged.getMessage()), 0));
+                    }
+                });
+        return losses;
+    }
+
+    // ---- heads ----
+
+    private List<Head> heads(List<Source> sources, ExecutorService workers, List<PackProblem> problems)
+            throws IOException {
+        List<Head> heads = Collections.synchronizedList(new ArrayList<>());
+        AtomicInteger next = new AtomicInteger();
+        all(workers, () -> {
+            ProfileWindow reader = new ProfileWindow();
+            for (int i = next.getAndIncrement(); i < sources.size(); i = next.getAndIncrement()) {
+                Source source = sources.get(i);
+                try {
+                    heads.add(reader.head(source.file(), source.ownRun()));
+                } catch (Unreadable unreadable) {
+                    problems.add(unread(source.file(), unreadable.kind, unreadable));
+                } catch (IOException failed) {
+                    problems.add(new PackProblem(
+                            Kind.DAMAGED, null, null, null, source.file().toString(), AtomicFile.reason(failed), 1));
+                }
+                done(source.bytes() / HEAD_SHARE);
+            }
+            return null;
+        });
+        return heads;
+    }
+
+    /** Of reading the whole file, about what reading its head takes. */
+    private static final int HEAD_SHARE = 8;
+
+    private static PackProblem unread(Path file, Kind kind, Unreadable unreadable) {
+        return new PackProblem(kind, null, null, null, file.toString(), String.valueOf(unreadable.getMessage()), 1);
+    }
+
+    private void done(long bytes) {
+        progress.at(readBytes.addAndGet(bytes), work(totalBytes));
+    }
+
+    /**
+     * The end of what {@link Progress} hears.
+     *
+     * @param bytes of all files
+     * @return as many, and what their heads count for
+     */
+    public static long work(long bytes) {
+        return bytes + bytes / HEAD_SHARE;
+    }
+
+    private void all(ExecutorService workers, Callable<@Nullable Void> work) throws IOException {
+        List<Future<@Nullable Void>> running = new ArrayList<>();
+        for (int worker = 0; worker < options.threads(); worker++) {
+            running.add(workers.submit(work));
+        }
+        try {
+            for (Future<@Nullable Void> each : running) {
+                each.get();
+            }
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+            throw new IOException("packing was interrupted", stopped);
+        } catch (ExecutionException failed) {
+            if (failed.getCause() instanceof IOException reason) {
+                throw reason;
+            }
+            if (failed.getCause() instanceof UncheckedIOException reason) {
+                throw new IOException(reason.getMessage(), reason);
+            }
+            if (failed.getCause() instanceof Error error) {
+                throw error;
+            }
+            throw new IllegalStateException(failed.getCause());
+        }
+    }
+
+    // ---- tables ----
+
+    /** Some windows of a run, which become one file of each table. */
+    private record Part(String path, List<Head> windows) {}
+
+    private Result write(int profiles, PackPlan plan, ExecutorService workers, List<PackProblem> problems)
+            throws IOException {
+        Path tables = folder.resolve(TABLES_FOLDER + UUID.randomUUID());
+        List<PackFile> files = Collections.synchronizedList(new ArrayList<>());
+        List<Head> taken = Collections.synchronizedList(new ArrayList<>());
+        try {
+            for (String table : FleetPack.TABLES) {
+                Files.createDirectories(tables.resolve(table));
+            }
+            List<Part> parts = parts(plan);
+            AtomicInteger next = new AtomicInteger();
+            all(workers, () -> {
+                ProfileWindow reader = new ProfileWindow();
+                try (DuckEngine engine = engine(tables)) {
+                    for (int i = next.getAndIncrement(); i < parts.size(); i = next.getAndIncrement()) {
+                        files.addAll(
+                                write(parts.get(i), new PartWriter(engine, folder, tables), reader, taken, problems));
+                    }
+                }
+                return null;
+            });
+            files.addAll(emptyTables(tables, files));
+            Map<String, List<Head>> runs = new TreeMap<>();
+            taken.forEach(head -> runs.computeIfAbsent(head.runId(), none -> new ArrayList<>())
+                    .add(head));
+            runs.values().forEach(run -> problems.addAll(PackPlan.missing(run)));
+            Manifest manifest = new Manifest(profiles, plan.identical(), sorted(files), sortedProblems(problems));
+            if (taken.isEmpty()) {
+                DuckEngine.delete(tables);
+            } else {
+                manifest.write(folder);
+                deleteFormer(tables);
+            }
+            return new Result(manifest, taken.size());
+        } catch (IOException | RuntimeException | Error failed) {
+            DuckEngine.delete(tables);
+            throw failed;
+        }
+    }
+
+    private static List<PackFile> sorted(List<PackFile> files) {
+        return files.stream().sorted(Comparator.comparing(PackFile::path)).toList();
+    }
+
+    private static List<PackProblem> sortedProblems(List<PackProblem> problems) {
+        return problems.stream()
+                .sorted(Comparator.comparing(PackProblem::kind)
+                        .thenComparing(problem -> String.valueOf(problem.runId()))
+                        .thenComparing(problem -> problem.rank() == null ? -1 : problem.rank())
+                        .thenComparing(problem -> problem.window() == null ? -1L : problem.window())
+                        .thenComparing(problem -> String.valueOf(problem.file())))
+                .toList();
+    }
+
+    private List<Part> parts(PackPlan plan) {
+        List<Part> parts = new ArrayList<>();
+        Set<String> names = new HashSet<>();
+        plan.runs().forEach((run, windows) -> {
+            String name = folderName(run, names);
+            int count = parts(windows.size());
+            for (int number = 0; number < count; number++) {
+                parts.add(new Part(
+                        String.format("run=%s/%05d.parquet", name, number),
+                        windows.subList(from(number, count, windows.size()), from(number + 1, count, windows.size()))));
+            }
+        });
+        return parts;
+    }
+
+    /** Of one size, and as many for each worker. */
+    private int parts(int windows) {
+        int needed = (windows + PART_WINDOWS - 1) / PART_WINDOWS;
+        int alike = (needed + options.threads() - 1) / options.threads() * options.threads();
+        return windows / alike < LEAST_WINDOWS ? needed : alike;
+    }
+
+    private static int from(int part, int parts, int windows) {
+        return (int) ((long) windows * part / parts);
+    }
+
+    /** Of the run's name what every file system takes; the column {@code run_id} has the name itself. */
+    private static String folderName(String run, Set<String> others) {
+        String plain = run.replaceAll("[^A-Za-z0-9._-]+", "_");
+        String name = plain.substring(Math.max(0, plain.length() - 100));
+        for (int number = 2; !others.add(name); number++) {
+            name = plain.substring(Math.max(0, plain.length() - 100)) + "~" + number;
+        }
+        return name;
+    }
+
+    /**
+     * Returns the engine of a worker, with its share of the memory. Data that do not fit there go beside the new
+     * tables: the files that a killed process leaves, the next pack deletes with them.
+     */
+    private DuckEngine engine(Path tables) throws IOException {
+        return DuckEngine.open(new FleetEngine.Options(options.memoryBytes() / options.threads(), 1, tables, null));
+    }
+
+    private List<PackFile> write(
+            Part part, PartWriter tables, ProfileWindow reader, List<Head> taken, List<PackProblem> problems)
+            throws IOException {
+        try (tables) {
+            for (Head head : part.windows()) {
+                byte[] bytes = Files.readAllBytes(head.file());
+                try {
+                    reader.read(bytes);
+                    tables.add(head, reader);
+                    taken.add(head);
+                } catch (Unreadable unreadable) {
+                    problems.add(PackPlan.problem(unreadable.kind, head, String.valueOf(unreadable.getMessage())));
+                }
+                done(bytes.length);
+            }
+            return tables.finish(part.path());
+        }
+    }
+
+    /** Every table has a file. */
+    private List<PackFile> emptyTables(Path tables, List<PackFile> files) throws IOException {
+        List<PackFile> empty = new ArrayList<>();
+        try (DuckEngine engine = engine(tables);
+                PartWriter none = new PartWriter(engine, folder, tables)) {
+            for (String table : FleetPack.TABLES) {
+                if (files.stream().noneMatch(file -> file.table().equals(table))) {
+                    empty.add(none.finish(table, "empty.parquet"));
+                }
+            }
+        }
+        return empty;
+    }
+
+    /** Deletes the files of an earlier or an interrupted pack. */
+    private void deleteFormer(Path tables) throws IOException {
+        try (Stream<Path> there = Files.list(folder)) {
+            there.filter(each -> each.getFileName().toString().startsWith(TABLES_FOLDER) && !each.equals(tables))
+                    .forEach(DuckEngine::delete);
+        }
+    }
+}

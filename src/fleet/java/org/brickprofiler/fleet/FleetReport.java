@@ -1,0 +1,736 @@
+package org.brickprofiler.fleet;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.brickprofiler.report.internal.HumanUnits.count;
+import static org.brickprofiler.report.internal.HumanUnits.durationCell;
+import static org.brickprofiler.report.internal.HumanUnits.number;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.brickprofiler.fleet.Question.Row;
+import org.brickprofiler.fleet.Stragglers.Finding;
+import org.brickprofiler.fleet.Stragglers.Shown;
+import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.report.internal.HtmlPage;
+import org.brickprofiler.report.internal.JsonText;
+import org.brickprofiler.report.internal.Markdown;
+import org.brickprofiler.report.internal.TextTable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A fleet for people, for a pull request, for a browser, and for programs: what is wrong with its data, who keeps the
+ * others waiting, and where the time went. Equal fleets give equal text, whatever the engine and the locale. Immutable;
+ * any thread.
+ */
+public final class FleetReport {
+
+    private static final String SCHEMA_VERSION = "1.0";
+    private static final String NONE = "-";
+    private static final String SHOWN =
+            "Shown from: the least slowness of a rank that is found in four of five such fleets";
+
+    /** The most ranks whose shares are kept, those with the smallest share of communication: they wait least. */
+    private static final int MOST_RANKS = 4_096;
+
+    /** The most problems that are kept one by one; all are counted. */
+    private static final int MOST_PROBLEMS = 1_000;
+
+    /** The most lines of a table of ranks or runs where no program reads it. */
+    private static final int MOST_LINES = 20;
+
+    /** The questions for the sections; stragglers have questions of their own. */
+    private static final List<Question> ASKED = List.of(
+            Question.RUNS,
+            Question.PHASES,
+            Question.BRICKS,
+            Question.PERCENTILES,
+            Question.SPREAD,
+            Question.SHARES,
+            Question.DRIFT,
+            Question.RANK_BRICKS,
+            Question.WINDOWS);
+
+    private final List<PackProblem> problems;
+    private final Stragglers stragglers;
+    private final Map<Question, Rows> answers;
+    private final List<Row> runs;
+    private final List<Row> bricks;
+    private final List<Row> shares;
+    private final Map<List<String>, Row> percentiles = new HashMap<>();
+
+    private FleetReport(List<PackProblem> problems, Stragglers stragglers, Map<Question, Rows> answers) {
+        this.problems = List.copyOf(problems);
+        this.stragglers = stragglers;
+        this.answers = answers;
+        runs = rows(Question.RUNS);
+        bricks = rows(Question.BRICKS);
+        shares = rows(Question.SHARES).stream()
+                .sorted(Comparator.comparingDouble(FleetReport::communicationShare))
+                .toList();
+        rows(Question.PERCENTILES).forEach(row -> percentiles.put(key(row), row));
+    }
+
+    /**
+     * Asks all that it takes.
+     *
+     * @param engine with the tables of a fleet
+     * @param problems what is wrong with them
+     * @return the report
+     * @throws IOException when the engine fails
+     */
+    public static FleetReport of(FleetEngine engine, List<PackProblem> problems) throws IOException {
+        Map<Question, Rows> answers = new EnumMap<>(Question.class);
+        for (Question question : ASKED) {
+            answers.put(question, question.answer(engine));
+        }
+        return new FleetReport(problems, Stragglers.of(engine), answers);
+    }
+
+    private List<Row> rows(Question question) {
+        return Question.rows(answer(question));
+    }
+
+    private Rows answer(Question question) {
+        return Optional.ofNullable(answers.get(question)).orElseThrow();
+    }
+
+    private static List<String> key(Row row) {
+        return List.of(row.text("category"), row.text("brick"));
+    }
+
+    private long sum(List<Row> rows, String column) {
+        return rows.stream().mapToLong(row -> row.ifNumber(column).orElse(0)).sum();
+    }
+
+    private static double communicationShare(Row row) {
+        double all = row.number("compute_ns")
+                + row.number("communication_ns")
+                + row.ifNumber("idle_ns").orElse(0);
+        return all == 0 ? 0 : row.number("communication_ns") / all;
+    }
+
+    /** Returns the fleet and the number of findings, in one line. */
+    private String headline() {
+        long ranks = sum(runs, "ranks");
+        long found = stragglers.findings().stream()
+                .map(finding -> List.of(finding.run(), finding.who()))
+                .distinct()
+                .count();
+        String whole = counted(ranks, "rank", "ranks") + " in " + counted(runs.size(), "run", "runs") + ", "
+                + counted(sum(runs, "windows"), "window", "windows") + ": ";
+        return whole + (found == 0 ? "no straggler was found" : counted(found, "straggler", "stragglers"));
+    }
+
+    private static String counted(long n, String one, String many) {
+        return count(n) + " " + (n == 1 ? one : many);
+    }
+
+    // ---- what is wrong ----
+
+    /** Problems of one kind. */
+    private record Tally(PackProblem.Kind kind, long found, long leftOut, String example) {
+
+        String words() {
+            return kind.key().replace('_', ' ') + ": " + count(found) + " (" + counted(leftOut, "window", "windows")
+                    + " left out), such as " + example;
+        }
+    }
+
+    private List<Tally> tallies() {
+        Map<PackProblem.Kind, List<PackProblem>> byKind =
+                problems.stream().collect(Collectors.groupingBy(PackProblem::kind, TreeMap::new, Collectors.toList()));
+        return byKind.entrySet().stream()
+                .map(entry -> new Tally(
+                        entry.getKey(),
+                        entry.getValue().size(),
+                        entry.getValue().stream()
+                                .mapToLong(PackProblem::leftOut)
+                                .sum(),
+                        about(entry.getValue().get(0))))
+                .toList();
+    }
+
+    private static String about(PackProblem problem) {
+        return problem.file() == null ? problem.reason() : problem.file() + ": " + problem.reason();
+    }
+
+    // ---- tables, in text and in Markdown ----
+
+    /** A column of a table. */
+    private record Column<T>(String header, boolean toLeft, Function<T, String> cell) {}
+
+    /** A table, and what stands above it. */
+    private record Sheet<T>(String heading, List<T> rows, List<Column<T>> columns, int leftOut) {
+
+        static <T> Sheet<T> of(String heading, List<T> rows) {
+            return new Sheet<>(heading, rows, new ArrayList<>(), 0);
+        }
+
+        /** Of a long list, its head. */
+        static <T> Sheet<T> head(String heading, List<T> rows) {
+            int shown = Math.min(rows.size(), MOST_LINES);
+            return new Sheet<>(heading, rows.subList(0, shown), new ArrayList<>(), rows.size() - shown);
+        }
+
+        Sheet<T> left(String header, Function<T, String> cell) {
+            columns.add(new Column<>(header, true, cell));
+            return this;
+        }
+
+        Sheet<T> right(String header, Function<T, String> cell) {
+            columns.add(new Column<>(header, false, cell));
+            return this;
+        }
+
+        String toText() {
+            TextTable<T> table = new TextTable<>();
+            columns.forEach(column -> {
+                if (column.toLeft()) {
+                    table.left(column.header(), column.cell(), "");
+                } else {
+                    table.right(column.header(), column.cell(), "");
+                }
+            });
+            return heading + "\n\n" + table.render(rows) + (leftOut == 0 ? "" : "(" + count(leftOut) + " more)\n");
+        }
+
+        String toMarkdown() {
+            StringBuilder table = new StringBuilder("### " + heading + "\n\n|");
+            columns.forEach(column -> table.append(' ').append(column.header()).append(" |"));
+            table.append("\n|");
+            columns.forEach(column -> table.append(column.toLeft() ? "---|" : "---:|"));
+            for (T row : rows) {
+                table.append("\n|");
+                columns.forEach(column -> table.append(' ')
+                        .append(Markdown.escaped(
+                                column.cell().apply(row).strip().replaceAll(" +", " ")))
+                        .append(" |"));
+            }
+            return table.append('\n')
+                    .append(leftOut == 0 ? "" : "\n" + count(leftOut) + " more\n")
+                    .toString();
+        }
+    }
+
+    private List<Sheet<?>> sheets() {
+        return Stream.<Sheet<?>>of(
+                        stragglerSheet(),
+                        shownSheet(),
+                        brickSheet(),
+                        spreadSheet(),
+                        shareSheet(),
+                        driftSheet(),
+                        phaseSheet(),
+                        runSheet())
+                .filter(sheet -> !sheet.rows().isEmpty())
+                .toList();
+    }
+
+    private Sheet<Finding> stragglerSheet() {
+        Sheet<Finding> sheet = Sheet.of("Stragglers, the most costly first", stragglers.findings());
+        if (runs.size() > 1) {
+            sheet.left("run", Finding::run);
+        }
+        return sheet.left("who", Finding::who)
+                .left("what", Finding::what)
+                .right("longer in a step", finding -> durationCell(Math.max(0, finding.ownNs())))
+                .right("later in a step", finding -> cell(finding.lateNs()))
+                .right("costs each step", finding -> cell(finding.costNs()));
+    }
+
+    private Sheet<Shown> shownSheet() {
+        Sheet<Shown> sheet = Sheet.head(SHOWN, stragglers.shown());
+        if (runs.size() > 1) {
+            sheet.left("run", Shown::run);
+        }
+        return sheet.left("device", each -> each.device().isEmpty() ? NONE : each.device())
+                .right("ranks", each -> count(each.ranks()))
+                .right("windows", each -> count(each.windows()))
+                .right("throughout %", each -> one(each.throughoutPercent()))
+                .right("in one brick %", each -> one(each.leastBrickPercent()) + " to " + one(each.mostBrickPercent()))
+                .left(
+                        "in some windows",
+                        each -> each.slowWindows().isEmpty()
+                                ? NONE
+                                : one(each.slowWindowsPercent()) + " % in "
+                                        + each.slowWindows().getAsInt());
+    }
+
+    private static String one(double percent) {
+        return String.format(Locale.ROOT, "%.1f", percent);
+    }
+
+    private static String cell(OptionalLong ns) {
+        return ns.isEmpty() ? NONE : durationCell(Math.max(0, ns.getAsLong()));
+    }
+
+    private Sheet<Row> brickSheet() {
+        long allNs = sum(bricks, "total_ns");
+        Sheet<Row> sheet = Sheet.of("Bricks, of all ranks and windows", bricks)
+                .left("brick", row -> row.text("brick"))
+                .left("category", row -> row.text("category"))
+                .right("count", row -> count(row.number("count")))
+                .right("total", row -> durationCell(row.number("total_ns")))
+                .right("% of brick time", row -> percent((double) row.number("total_ns"), (double) allNs))
+                .right("avg", row -> durationCell((double) row.number("total_ns") / row.number("count")));
+        if (!percentiles.isEmpty()) {
+            sheet.right("p50", row -> percentile(row, "p50")).right("p99", row -> percentile(row, "p99"));
+        }
+        return sheet.right("max", row -> durationCell(row.number("max_ns")));
+    }
+
+    private String percentile(Row brick, String column) {
+        return cell(percentileNs(brick, column));
+    }
+
+    private OptionalLong percentileNs(Row brick, String column) {
+        Row row = percentiles.get(key(brick));
+        OptionalLong bucket = row == null ? OptionalLong.empty() : row.ifNumber(column);
+        return bucket.isEmpty() ? bucket : OptionalLong.of(LatencyBuckets.valueNs((int) bucket.getAsLong()));
+    }
+
+    private Sheet<Row> spreadSheet() {
+        return Sheet.of("Spread over ranks: the mean of a sample", rows(Question.SPREAD))
+                .left("brick", row -> row.text("brick"))
+                .right("ranks", row -> count(row.number("ranks")))
+                .right("fastest", row -> durationCell(row.number("min_ns")))
+                .left("rank", row -> rank(row, "min_run", "min_rank"))
+                .right("median", row -> durationCell(row.number("median_ns")))
+                .right("slowest", row -> durationCell(row.number("max_ns")))
+                .left("rank", row -> rank(row, "max_run", "max_rank"))
+                .right("slowest to median %", row -> change(row.number("max_ns"), row.number("median_ns")));
+    }
+
+    private Sheet<Row> shareSheet() {
+        return Sheet.head("Shares by rank, those that communicate least first", shares)
+                .left("rank", row -> rank(row, "run_id", "rank"))
+                .left("host", row -> row.ifText("host").orElse(NONE))
+                .left("device", row -> row.ifText("device").orElse(NONE))
+                .right("compute %", row -> share(row, each -> each.number("compute_ns")))
+                .right("communication %", row -> share(row, each -> each.number("communication_ns")))
+                .right(
+                        "idle %",
+                        row -> row.ifNumber("idle_ns").isEmpty() ? NONE : share(row, each -> each.number("idle_ns")));
+    }
+
+    private static String share(Row row, ToDoubleFunction<Row> part) {
+        double all = row.number("compute_ns")
+                + row.number("communication_ns")
+                + row.ifNumber("idle_ns").orElse(0);
+        return percent(part.applyAsDouble(row), all);
+    }
+
+    private Sheet<Row> driftSheet() {
+        return Sheet.of(
+                        "Drift: the mean of a sample, from the first third of the windows to the last",
+                        rows(Question.DRIFT))
+                .left("brick", row -> row.text("brick"))
+                .right("first", row -> durationCell(row.number("first_ns")))
+                .right("last", row -> durationCell(row.number("last_ns")))
+                .right("change %", row -> signed(row.number("change_ppm") / 1e4))
+                .right("rose on", row -> count(row.number("risen")))
+                .right("fell on", row -> count(row.number("fallen")))
+                .right("most %", row -> signed(row.number("most_ppm") / 1e4))
+                .left("rank", row -> rank(row, "most_run", "most_rank"));
+    }
+
+    private Sheet<Row> phaseSheet() {
+        return Sheet.of("Steps by phase", rows(Question.PHASES))
+                .left("phase", row -> row.ifText("phase").orElse(NONE))
+                .right("steps of all ranks", row -> count(row.number("steps")))
+                .right("avg", row -> durationCell((double) row.number("total_ns") / row.number("steps")))
+                .right("max", row -> durationCell(row.number("max_ns")))
+                .right(
+                        "tokens/s of a rank",
+                        row -> row.number("total_ns") == 0 || row.number("tokens") == 0
+                                ? NONE
+                                : number(1e9 * row.number("tokens") / row.number("total_ns")));
+    }
+
+    private Sheet<Row> runSheet() {
+        return Sheet.head("Runs", runs)
+                .left("run", row -> row.text("run_id"))
+                .right("ranks", row -> count(row.number("ranks")))
+                .right("hosts", row -> count(row.number("hosts")))
+                .right("windows", row -> count(row.number("windows")))
+                .left("model", row -> row.ifText("model").orElse(NONE))
+                .left("device", row -> row.ifText("device")
+                        .orElse(row.number("devices") > 1 ? row.number("devices") + " kinds" : NONE))
+                .left("commit", row -> row.ifText("commit_id").orElse(NONE));
+    }
+
+    private String rank(Row row, String run, String rank) {
+        return (runs.size() > 1 ? row.text(run) + " " : "") + row.number(rank);
+    }
+
+    private static String percent(double part, double whole) {
+        return whole == 0 ? NONE : String.format(Locale.ROOT, "%.1f", 100 * part / whole);
+    }
+
+    private static String change(long ns, long baseNs) {
+        return baseNs == 0 ? NONE : signed(100.0 * (ns - baseNs) / baseNs);
+    }
+
+    private static String signed(double percent) {
+        return String.format(Locale.ROOT, "%+,.1f", percent);
+    }
+
+    /** Of the time of all ranks, what was spent on what. */
+    private String wholeShares() {
+        double compute = sum(shares, "compute_ns");
+        double communication = sum(shares, "communication_ns");
+        double idle = sum(shares, "idle_ns");
+        double all = compute + communication + idle;
+        return all == 0
+                ? ""
+                : "compute " + percent(compute, all) + " %, communication " + percent(communication, all) + " %, "
+                        + (isIdleKnown() ? "idle " + percent(idle, all) + " %" : "idle not known");
+    }
+
+    private boolean isIdleKnown() {
+        return shares.stream().anyMatch(row -> row.ifNumber("idle_ns").isPresent());
+    }
+
+    /**
+     * Returns the report for a console: printable ASCII, lines that end with {@code "\n"}.
+     *
+     * @return lines of text
+     */
+    public String toText() {
+        StringBuilder text = new StringBuilder(headline()).append('\n');
+        doubts().forEach(doubt ->
+                text.append("! ").append(PlainText.ascii(doubt)).append('\n'));
+        Optional.of(wholeShares()).filter(words -> !words.isEmpty()).ifPresent(words -> text.append(words)
+                .append('\n'));
+        sheets().forEach(sheet -> text.append('\n').append(sheet.toText()));
+        return text.toString();
+    }
+
+    /** Returns the reasons to doubt the figures: problems of the data, and parts that were not tested. */
+    private List<String> doubts() {
+        return Stream.concat(tallies().stream().map(Tally::words), stragglers.remarks().stream())
+                .toList();
+    }
+
+    /**
+     * Returns the report for a comment in Markdown: stragglers are seen, the rest is folded. Names show as they are.
+     *
+     * @return lines of Markdown
+     */
+    public String toMarkdown() {
+        StringBuilder text = new StringBuilder("**" + headline() + "**\n\n");
+        doubts().forEach(doubt ->
+                text.append("> :warning: ").append(Markdown.escaped(doubt)).append("\n>\n"));
+        text.append(doubts().isEmpty() ? "" : "\n").append(wholeShares()).append("\n\n");
+        int seen =
+                (stragglers.findings().isEmpty() ? 0 : 1) + (stragglers.shown().isEmpty() ? 0 : 1);
+        List<Sheet<?>> sheets = sheets();
+        sheets.stream().limit(seen).forEach(sheet -> text.append(sheet.toMarkdown())
+                .append('\n'));
+        text.append("<details><summary>Bricks, ranks, drift</summary>\n");
+        sheets.stream().skip(seen).forEach(sheet -> text.append('\n').append(sheet.toMarkdown()));
+        return text.append("\n</details>\n").toString();
+    }
+
+    /**
+     * Returns the report for programs. The keys of rows are the columns of the questions; times are in ns, changes in
+     * millionths ({@code _ppm}), others in percent ({@code _pct}). Unknown values are omitted.
+     *
+     * @return JSON, a row in a line, that ends with a line break
+     */
+    public String toJson() {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (JsonGenerator json = JsonText.generator(bytes, new MinimalPrettyPrinter())) {
+            new Json(json).write();
+        } catch (IOException impossible) {
+            throw new UncheckedIOException("memory does not fail", impossible);
+        }
+        return bytes.toString(UTF_8);
+    }
+
+    /**
+     * Returns the report as one page for a browser, which loads nothing, opens from a disk and prints: what is wrong
+     * with the data, stragglers, a map of ranks by bricks, spread, shares, drift. The page holds the text of
+     * {@link #toJson}, which can be saved from it, and for where scripts are off that of {@link #toText}.
+     *
+     * @return HTML, to be stored as UTF-8
+     */
+    public String toHtml() {
+        return HtmlPage.render(
+                "Brick fleet", FleetReport.class, "fleet.js", toText(), HtmlPage.data("fleet", toJson()));
+    }
+
+    /** Writes the report. One thread. */
+    private final class Json {
+
+        private final JsonGenerator json;
+
+        Json(JsonGenerator json) {
+            this.json = json;
+        }
+
+        void write() throws IOException {
+            json.writeStartObject();
+            json.writeStringField("schema_version", SCHEMA_VERSION);
+            json.writeStringField("kind", "brick-fleet");
+            json.writeStringField("headline", headline());
+            json.writeObjectFieldStart("totals");
+            json.writeNumberField("ranks", sum(runs, "ranks"));
+            json.writeNumberField("compute_ns", sum(shares, "compute_ns"));
+            json.writeNumberField("communication_ns", sum(shares, "communication_ns"));
+            if (isIdleKnown()) {
+                json.writeNumberField("idle_ns", sum(shares, "idle_ns"));
+            }
+            json.writeEndObject();
+            problems();
+            stragglers();
+            table(Question.RUNS);
+            table(Question.PHASES);
+            bricks();
+            table(Question.SPREAD);
+            shares();
+            table(Question.DRIFT);
+            rankBricks();
+            windows();
+            json.writeEndObject();
+            json.writeRaw('\n');
+        }
+
+        private void problems() throws IOException {
+            json.writeArrayFieldStart("problem_kinds");
+            for (Tally tally : tallies()) {
+                startRow();
+                json.writeStringField("kind", tally.kind().key());
+                json.writeNumberField("count", tally.found());
+                json.writeNumberField("left_out", tally.leftOut());
+                json.writeStringField("example", tally.example());
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+            json.writeArrayFieldStart("problems");
+            for (PackProblem problem : problems.subList(0, Math.min(problems.size(), MOST_PROBLEMS))) {
+                startRow();
+                json.writeStringField("kind", problem.kind().key());
+                field("run_id", problem.runId());
+                field("rank", problem.rank());
+                field("win", problem.window());
+                field("file", problem.file());
+                json.writeStringField("reason", problem.reason());
+                json.writeNumberField("left_out", problem.leftOut());
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+        }
+
+        private void stragglers() throws IOException {
+            json.writeArrayFieldStart("stragglers");
+            for (Finding finding : stragglers.findings()) {
+                startRow();
+                json.writeStringField("kind", finding.kind().name().toLowerCase(Locale.ROOT));
+                json.writeStringField("run_id", finding.run());
+                if (finding.rank().isPresent()) {
+                    json.writeNumberField("rank", finding.rank().getAsInt());
+                }
+                if (!finding.host().isEmpty()) {
+                    json.writeStringField("host", finding.host());
+                }
+                json.writeStringField("what", finding.what());
+                json.writeArrayFieldStart("bricks");
+                for (String brick : finding.bricks()) {
+                    json.writeString(brick);
+                }
+                json.writeEndArray();
+                JsonText.number(json, "longer_pct", finding.percent());
+                json.writeArrayFieldStart("windows");
+                for (Stragglers.Stretch stretch : finding.windows()) {
+                    json.writeArray(new long[] {stretch.first(), stretch.last()}, 0, 2);
+                }
+                json.writeEndArray();
+                json.writeNumberField("window_count", finding.windowCount());
+                json.writeNumberField("own_ns", finding.ownNs());
+                field("late_ns", boxed(finding.lateNs()));
+                field("cost_ns", boxed(finding.costNs()));
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+            json.writeArrayFieldStart("shown");
+            for (Shown shown : stragglers.shown()) {
+                startRow();
+                json.writeStringField("run_id", shown.run());
+                if (!shown.device().isEmpty()) {
+                    json.writeStringField("device", shown.device());
+                }
+                json.writeNumberField("ranks", shown.ranks());
+                json.writeNumberField("windows", shown.windows());
+                JsonText.number(json, "throughout_pct", shown.throughoutPercent());
+                JsonText.number(json, "least_brick_pct", shown.leastBrickPercent());
+                JsonText.number(json, "most_brick_pct", shown.mostBrickPercent());
+                if (shown.slowWindows().isPresent()) {
+                    json.writeNumberField("slow_windows", shown.slowWindows().getAsInt());
+                    JsonText.number(json, "slow_windows_pct", shown.slowWindowsPercent());
+                }
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+            json.writeArrayFieldStart("remarks");
+            for (String remark : stragglers.remarks()) {
+                json.writeString(remark);
+            }
+            json.writeEndArray();
+        }
+
+        private static @Nullable Long boxed(OptionalLong value) {
+            return value.isPresent() ? (Long) value.getAsLong() : null;
+        }
+
+        private void table(Question question) throws IOException {
+            Rows answer = answer(question);
+            json.writeArrayFieldStart(question.name().toLowerCase(Locale.ROOT));
+            for (List<@Nullable Object> row : answer.rows()) {
+                startRow();
+                for (int i = 0; i < answer.columns().size(); i++) {
+                    field(answer.columns().get(i), row.get(i));
+                }
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+        }
+
+        private void bricks() throws IOException {
+            json.writeArrayFieldStart("bricks");
+            for (Row brick : bricks) {
+                startRow();
+                for (String column : List.of("category", "brick")) {
+                    json.writeStringField(column, brick.text(column));
+                }
+                for (String column : List.of("count", "total_ns", "min_ns", "max_ns", "elements")) {
+                    field(column, boxed(brick.ifNumber(column)));
+                }
+                for (String column : List.of("p50", "p90", "p99", "p999")) {
+                    field(column + "_ns", boxed(percentileNs(brick, column)));
+                }
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+        }
+
+        private void shares() throws IOException {
+            List<Row> kept = shares.subList(0, Math.min(shares.size(), MOST_RANKS));
+            json.writeArrayFieldStart("shares");
+            for (Row row : kept) {
+                startRow();
+                json.writeStringField("run_id", row.text("run_id"));
+                json.writeNumberField("rank", row.number("rank"));
+                field("host", row.ifText("host").orElse(null));
+                field("device", row.ifText("device").orElse(null));
+                for (String column : List.of("compute_ns", "communication_ns", "idle_ns")) {
+                    field(column, boxed(row.ifNumber(column)));
+                }
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+        }
+
+        /** A line for each rank, with the times of all bricks; null where it ran none. */
+        private void rankBricks() throws IOException {
+            Map<List<String>, Integer> places = new LinkedHashMap<>();
+            List<Row> names = new ArrayList<>();
+            Map<List<Object>, @Nullable Long[]> byRank = new LinkedHashMap<>();
+            List<Row> rows = rows(Question.RANK_BRICKS);
+            for (Row row : rows) {
+                if (places.putIfAbsent(key(row), places.size()) == null) {
+                    names.add(row);
+                }
+            }
+            for (Row row : rows) {
+                byRank.computeIfAbsent(
+                                        List.of(row.text("run_id"), row.number("rank")),
+                                        rank -> new @Nullable Long[places.size()])[
+                                Optional.ofNullable(places.get(key(row))).orElseThrow()] =
+                        row.number("mean_ns");
+            }
+            json.writeObjectFieldStart("rank_bricks");
+            json.writeArrayFieldStart("bricks");
+            for (Row name : names) {
+                startRow();
+                json.writeStringField("category", name.text("category"));
+                json.writeStringField("brick", name.text("brick"));
+                json.writeNumberField("median_ns", name.number("median_ns"));
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+            json.writeArrayFieldStart("ranks");
+            for (Map.Entry<List<Object>, @Nullable Long[]> rank : byRank.entrySet()) {
+                startRow();
+                field("run_id", rank.getKey().get(0));
+                field("rank", rank.getKey().get(1));
+                values("mean_ns", rank.getValue());
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+            json.writeEndObject();
+        }
+
+        /** A line for each brick, with its times in all parts of the windows; null where it did not run. */
+        private void windows() throws IOException {
+            List<Row> rows = rows(Question.WINDOWS);
+            int parts = (int)
+                    rows.stream().mapToLong(row -> row.number("part") + 1).max().orElse(0);
+            Map<List<String>, @Nullable Long[]> byBrick = new LinkedHashMap<>();
+            for (Row row : rows) {
+                byBrick.computeIfAbsent(key(row), brick -> new @Nullable Long[parts])[(int) row.number("part")] =
+                        row.number("median_ns");
+            }
+            json.writeArrayFieldStart("windows");
+            for (Map.Entry<List<String>, @Nullable Long[]> brick : byBrick.entrySet()) {
+                startRow();
+                json.writeStringField("category", brick.getKey().get(0));
+                json.writeStringField("brick", brick.getKey().get(1));
+                values("median_ns", brick.getValue());
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+        }
+
+        private void values(String key, @Nullable Long[] values) throws IOException {
+            json.writeArrayFieldStart(key);
+            for (Long value : values) {
+                json.writeObject(value);
+            }
+            json.writeEndArray();
+        }
+
+        private void startRow() throws IOException {
+            json.writeRaw('\n');
+            json.writeStartObject();
+        }
+
+        /** Nothing, where there is no value. */
+        private void field(String key, @Nullable Object value) throws IOException {
+            if (value instanceof Double number) {
+                JsonText.number(json, key, number);
+            } else if (value != null) {
+                json.writeObjectField(key, value);
+            }
+        }
+    }
+}

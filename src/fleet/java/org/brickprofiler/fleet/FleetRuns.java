@@ -1,0 +1,145 @@
+package org.brickprofiler.fleet;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.stream.Stream;
+import org.brickprofiler.Bottleneck;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
+import org.brickprofiler.RunIdentity;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.Steps;
+import org.brickprofiler.compare.Run;
+
+/**
+ * The runs of a fleet as runs that can be compared: each is one observation, however many ranks and windows it has, and
+ * its figures are those of all of them together. So a step of eight ranks counts eight times, and its bricks with it;
+ * what is compared is a step of one rank. No state; any thread.
+ */
+public final class FleetRuns {
+
+    private FleetRuns() {}
+
+    /**
+     * Makes them.
+     *
+     * @param engine with the tables of a fleet
+     * @param name how the fleet is called in reports, such as its folder; the runs are called after it
+     * @return the runs, by name
+     * @throws IOException when the engine fails
+     */
+    public static List<Run> of(FleetEngine engine, String name) throws IOException {
+        Objects.requireNonNull(name, "name");
+        Map<String, List<BrickStats>> bricks = new HashMap<>();
+        for (Question.Row row : Question.RUN_BRICKS.ask(engine)) {
+            bricks.computeIfAbsent(row.text("run_id"), none -> new ArrayList<>())
+                    .add(brick(row));
+        }
+        Map<String, List<StepStats>> steps = new HashMap<>();
+        for (Question.Row row : Question.RUN_STEPS.ask(engine)) {
+            phase(row.ifText("phase").orElse(""))
+                    .ifPresent(phase -> steps.computeIfAbsent(row.text("run_id"), none -> new ArrayList<>())
+                            .add(steps(phase, row)));
+        }
+        List<Run> runs = new ArrayList<>();
+        for (Question.Row row : Question.RUNS.ask(engine)) {
+            String run = row.text("run_id");
+            runs.add(Run.of(
+                    name + ", " + run,
+                    snapshot(row, bricks.getOrDefault(run, List.of()), steps.getOrDefault(run, List.of()))));
+        }
+        return List.copyOf(runs);
+    }
+
+    private static BrickStats brick(Question.Row row) {
+        String category = row.text("category");
+        return new BrickStats(
+                row.text("brick"),
+                Stream.of(BrickCategory.values())
+                        .filter(each -> each.displayName().equals(category))
+                        .findFirst()
+                        .orElse(BrickCategory.OTHER),
+                Bottleneck.UNKNOWN,
+                row.number("count"),
+                row.number("total_ns"),
+                row.number("min_ns"),
+                row.number("max_ns"),
+                row.number("max_ns"),
+                0,
+                row.number("elements"),
+                0,
+                0,
+                0,
+                0,
+                0,
+                Optional.empty());
+    }
+
+    private static Optional<StepInfo.Phase> phase(String name) {
+        return Stream.of(StepInfo.Phase.values())
+                .filter(phase -> phase.name().toLowerCase(Locale.ROOT).equals(name.toLowerCase(Locale.ROOT)))
+                .findFirst();
+    }
+
+    /** Values that the tables do not have are 0 on both sides. */
+    private static StepStats steps(StepInfo.Phase phase, Question.Row row) {
+        long count = row.number("steps");
+        long totalNs = row.number("total_ns");
+        return new StepStats(
+                phase,
+                count,
+                totalNs,
+                totalNs,
+                0,
+                row.number("max_ns"),
+                LatencyDistribution.EMPTY,
+                count,
+                0,
+                row.number("tokens"),
+                0,
+                0,
+                0,
+                0,
+                Map.of());
+    }
+
+    private static ProfileSnapshot snapshot(Question.Row row, List<BrickStats> bricks, List<StepStats> steps) {
+        RunIdentity.Builder identity =
+                RunIdentity.builder().runId(row.text("run_id")).worldSize((int) row.number("ranks"));
+        row.ifText("model").ifPresent(identity::model);
+        row.ifText("precision").ifPresent(identity::precision);
+        row.ifText("device").ifPresent(identity::device);
+        return new ProfileSnapshot(
+                Instant.ofEpochMilli(row.number("start_ms")),
+                Instant.ofEpochMilli(row.number("end_ms")),
+                row.number("wall_ns"),
+                1,
+                false,
+                0,
+                0,
+                0,
+                0,
+                OptionalDouble.empty(),
+                false,
+                true,
+                List.of(),
+                bricks,
+                List.of(),
+                List.of(),
+                new Steps(steps, LatencyDistribution.EMPTY, 0, LatencyDistribution.EMPTY, 0, List.of()),
+                RunFacts.NONE,
+                identity.build());
+    }
+}

@@ -1,0 +1,257 @@
+package org.brickprofiler.fleet;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.util.DefaultIndenter;
+import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.InputFile;
+import org.brickprofiler.internal.io.JsonFault;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The content of a pack, as listed in {@code manifest.json}. Immutable.
+ *
+ * @param profiles files that were read, those that are left out among them
+ * @param identical of those, copies of others: they count once
+ * @param files every Parquet file
+ * @param problems what is wrong, and what is left out for it
+ */
+public record Manifest(long profiles, long identical, List<PackFile> files, List<PackProblem> problems) {
+
+    /** The version of the tables. Another one is refused. */
+    static final int SCHEMA_VERSION = 1;
+
+    /** The name of the file in its folder. */
+    static final String NAME = "manifest.json";
+
+    /** By which it differs from other files of that name. */
+    static final String KIND = "brick-fleet-pack";
+
+    private static final JsonFactory FACTORY = new JsonFactory();
+
+    /**
+     * A Parquet file.
+     *
+     * @param table which table it is a part of
+     * @param path where it is, from the manifest on, with slashes
+     * @param bytes its size
+     * @param rows how many rows it has
+     * @param crc32c the checksum of its bytes, by Castagnoli's polynomial
+     */
+    public record PackFile(String table, String path, long bytes, long rows, int crc32c) {
+
+        /** Returns the common part of the files of the same windows: the path from the run's folder on. */
+        String part() {
+            return path.substring(Math.max(0, path.indexOf("run=")));
+        }
+    }
+
+    /** Makes the lists immutable. */
+    public Manifest {
+        files = List.copyOf(files);
+        problems = List.copyOf(problems);
+    }
+
+    /**
+     * Writes it, whole or not at all.
+     *
+     * @param folder the pack
+     * @throws IOException when that fails
+     */
+    void write(Path folder) throws IOException {
+        AtomicFile.write(folder.resolve(NAME), out -> {
+            try (JsonGenerator json = FACTORY.createGenerator(out)) {
+                json.disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET);
+                DefaultPrettyPrinter lines = new DefaultPrettyPrinter();
+                lines.indentArraysWith(new DefaultIndenter(" ", "\n"));
+                lines.indentObjectsWith(DefaultPrettyPrinter.NopIndenter.instance);
+                json.setPrettyPrinter(lines);
+                write(json);
+            }
+        });
+    }
+
+    private void write(JsonGenerator json) throws IOException {
+        json.writeStartObject();
+        json.writeStringField("kind", KIND);
+        json.writeNumberField("schema_version", SCHEMA_VERSION);
+        json.writeNumberField("profiles", profiles);
+        json.writeNumberField("identical", identical);
+        json.writeArrayFieldStart("problems");
+        for (PackProblem problem : problems) {
+            json.writeStartObject();
+            json.writeStringField("kind", problem.kind().key());
+            if (problem.runId() != null) {
+                json.writeStringField("run_id", problem.runId());
+            }
+            if (problem.rank() != null) {
+                json.writeNumberField("rank", problem.rank());
+            }
+            if (problem.window() != null) {
+                json.writeNumberField("window", problem.window());
+            }
+            if (problem.file() != null) {
+                json.writeStringField("file", problem.file());
+            }
+            json.writeStringField("reason", problem.reason());
+            json.writeNumberField("left_out", problem.leftOut());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+        json.writeArrayFieldStart("files");
+        for (PackFile file : files) {
+            json.writeStartObject();
+            json.writeStringField("table", file.table());
+            json.writeStringField("path", file.path());
+            json.writeNumberField("bytes", file.bytes());
+            json.writeNumberField("rows", file.rows());
+            json.writeStringField("crc32c", String.format(Locale.ROOT, "%08x", file.crc32c()));
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+        json.writeEndObject();
+    }
+
+    /**
+     * Reads it.
+     *
+     * @param folder the pack
+     * @return what it says
+     * @throws IOException when there is none, or it is damaged or of another version; the message names the file
+     */
+    static Manifest read(Path folder) throws IOException {
+        return read(folder.toString(), InputFile.open(folder.resolve(NAME)));
+    }
+
+    /**
+     * Reads it.
+     *
+     * @param folder the pack, for messages
+     * @param bytes of the file; closed
+     * @return what it says
+     * @throws IOException when it cannot be read, is damaged or of another version; the message names the file
+     */
+    static Manifest read(String folder, InputStream bytes) throws IOException {
+        String file = folder + "/" + NAME;
+        try (bytes;
+                JsonParser json = FACTORY.createParser(bytes)) {
+            json.nextToken();
+            Fields all = new Fields(tree(json));
+            if (json.nextToken() != null) {
+                throw new IllegalArgumentException("something follows its end");
+            }
+            long version = all.whole("schema_version");
+            if (version != SCHEMA_VERSION) {
+                throw new IOException(
+                        file + " is of schema version " + version + "; this program knows " + SCHEMA_VERSION);
+            }
+            return new Manifest(
+                    all.whole("profiles"),
+                    all.whole("identical"),
+                    all.list("files").map(Fields::packFile).toList(),
+                    all.list("problems").map(Fields::problem).toList());
+        } catch (JsonProcessingException malformed) {
+            throw new IOException(
+                    file + " is damaged: line " + malformed.getLocation().getLineNr() + ": "
+                            + JsonFault.words(malformed.getOriginalMessage()),
+                    malformed);
+        } catch (IllegalArgumentException wrong) {
+            throw new IOException(file + " is damaged: " + wrong.getMessage(), wrong);
+        }
+    }
+
+    /** Returns a value of JSON: a map, a list, a text or a whole number; whatever else is the text of its token. */
+    private static Object tree(JsonParser json) throws IOException {
+        JsonToken token = json.currentToken();
+        if (token == JsonToken.START_OBJECT) {
+            Map<String, Object> map = new HashMap<>();
+            while (json.nextToken() == JsonToken.FIELD_NAME) {
+                String key = json.currentName();
+                json.nextToken();
+                map.put(key, tree(json));
+            }
+            return map;
+        }
+        if (token == JsonToken.START_ARRAY) {
+            List<Object> list = new ArrayList<>();
+            while (json.nextToken() != JsonToken.END_ARRAY) {
+                list.add(tree(json));
+            }
+            return list;
+        }
+        return token == JsonToken.VALUE_NUMBER_INT ? (Object) json.getLongValue() : String.valueOf(json.getText());
+    }
+
+    /** The members of an object. A missing value, or one of another type, is refused by its name. */
+    private record Fields(Object object) {
+
+        private <T> @Nullable T get(String key, Class<T> type) {
+            if (!(object instanceof Map<?, ?> map)) {
+                throw new IllegalArgumentException(object + " is no object");
+            }
+            Object value = map.get(key);
+            if (value != null && !type.isInstance(value)) {
+                throw new IllegalArgumentException(key + " is " + value);
+            }
+            return type.cast(value);
+        }
+
+        private <T> T required(String key, @Nullable T value) {
+            if (value == null) {
+                throw new IllegalArgumentException(key + " is missing");
+            }
+            return value;
+        }
+
+        String text(String key) {
+            return required(key, get(key, String.class));
+        }
+
+        long whole(String key) {
+            long value = required(key, get(key, Long.class));
+            if (value < 0) {
+                throw new IllegalArgumentException(key + " is " + value);
+            }
+            return value;
+        }
+
+        private @Nullable Integer number(String key) {
+            Long value = get(key, Long.class);
+            return value == null ? null : (Integer) Math.toIntExact(value);
+        }
+
+        Stream<Fields> list(String key) {
+            List<?> values = required(key, get(key, List.class));
+            return values.stream().map(Fields::new);
+        }
+
+        PackFile packFile() {
+            int crc32c = Integer.parseUnsignedInt(text("crc32c"), 16);
+            return new PackFile(text("table"), text("path"), whole("bytes"), whole("rows"), crc32c);
+        }
+
+        PackProblem problem() {
+            return new PackProblem(
+                    PackProblem.Kind.valueOf(text("kind").toUpperCase(Locale.ROOT)),
+                    get("run_id", String.class),
+                    number("rank"),
+                    get("window", Long.class),
+                    get("file", String.class),
+                    text("reason"),
+                    whole("left_out"));
+        }
+    }
+}

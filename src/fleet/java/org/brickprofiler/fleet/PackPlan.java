@@ -1,0 +1,394 @@
+package org.brickprofiler.fleet;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.brickprofiler.fleet.PackProblem.Kind;
+import org.brickprofiler.fleet.ProfileWindow.Head;
+import org.brickprofiler.fleet.ProfileWindow.Unreadable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which windows belong together and which contradict the others, by the heads of their files. The majority decides: of
+ * the files that disagree with more than half of the others none is taken, and where no more than half agree, none at
+ * all. One thread.
+ */
+final class PackPlan {
+
+    /** Clocks of one cluster are seconds apart at most; a wrong time zone is an hour. */
+    static final long CLOCK_TOLERANCE_MS = 3_600_000L;
+
+    /** In order of rank and window, so that neighbours in a file are alike. */
+    private static final Comparator<Head> ORDER =
+            Comparator.comparingInt(Head::rank).thenComparingLong(Head::window);
+
+    private final List<PackProblem> problems = new ArrayList<>();
+    private final SortedMap<String, List<Head>> runs = new TreeMap<>();
+    private long identical;
+
+    /**
+     * Sorts files out.
+     *
+     * @param heads of all files
+     * @param model the model to take; null for that of most files
+     * @throws IOException when two files for one window cannot be compared
+     * @throws IllegalArgumentException when no model is that of most files
+     */
+    PackPlan(Collection<Head> heads, @Nullable String model) throws IOException {
+        for (Head head : ofOneModel(heads, model)) {
+            runs.computeIfAbsent(head.runId(), none -> new ArrayList<>()).add(head);
+        }
+        for (Map.Entry<String, List<Head>> run : runs.entrySet()) {
+            List<Head> files = run.getValue();
+            files.sort(ORDER.thenComparing(Head::file));
+            // A file that the others contradict takes no window from one that they agree with.
+            files = ofOneSize(files);
+            files = withoutTwins(files);
+            run.setValue(ofOneClock(files));
+        }
+    }
+
+    /** Returns the files to take, by run, each in order of rank and window. */
+    SortedMap<String, List<Head>> runs() {
+        return runs;
+    }
+
+    /** Files that are copies of others. */
+    long identical() {
+        return identical;
+    }
+
+    /** Returns the files that were left out, with the reasons. */
+    List<PackProblem> problems() {
+        return problems;
+    }
+
+    private void leaveOut(Kind kind, Head head, String reason) {
+        problems.add(problem(kind, head, reason));
+    }
+
+    static PackProblem problem(Kind kind, Head head, String reason) {
+        return new PackProblem(
+                kind, head.runId(), head.rank(), head.window(), head.file().toString(), reason, 1);
+    }
+
+    private List<Head> ofOneModel(Collection<Head> heads, @Nullable String asked) {
+        Map<String, Long> models = heads.stream()
+                .filter(head -> head.model() != null)
+                .collect(Collectors.groupingBy(
+                        head -> Objects.requireNonNull(head.model()), TreeMap::new, Collectors.counting()));
+        if (models.isEmpty() || (asked == null && models.size() == 1)) {
+            return List.copyOf(heads);
+        }
+        @Nullable String model = asked == null ? ofMost(models) : asked;
+        if (model == null || !models.containsKey(model)) {
+            String all = models.entrySet().stream()
+                    .map(each -> each.getKey() + " (" + each.getValue() + " files)")
+                    .collect(Collectors.joining(", "));
+            throw new IllegalArgumentException(
+                    (model == null ? "no model is that of most files" : "no file is of the model " + model)
+                            + "; --model takes one: " + all);
+        }
+        List<Head> taken = new ArrayList<>();
+        for (Head head : heads) {
+            if (head.model() == null || head.model().equals(model)) {
+                taken.add(head);
+            } else {
+                leaveOut(Kind.OTHER_MODEL, head, "its model is " + head.model() + ", and the others' " + model);
+            }
+        }
+        return taken;
+    }
+
+    /** Returns the value that more than half have. */
+    private static <T> @Nullable T ofMost(Map<T, Long> counts) {
+        long all = counts.values().stream().mapToLong(Long::longValue).sum();
+        for (Map.Entry<T, Long> each : counts.entrySet()) {
+            if (2 * each.getValue() > all) {
+                return each.getKey();
+            }
+        }
+        return null;
+    }
+
+    /** Returns one file for each window: copies count once, and of files with different values none is taken. */
+    private List<Head> withoutTwins(List<Head> sorted) throws IOException {
+        List<Head> taken = new ArrayList<>();
+        for (int from = 0; from < sorted.size(); ) {
+            int to = from + 1;
+            while (to < sorted.size() && ORDER.compare(sorted.get(from), sorted.get(to)) == 0) {
+                to++;
+            }
+            List<Head> different = differentBytes(sorted.subList(from, to));
+            if (different.size() > 1) {
+                different = differentValues(different);
+            }
+            if (different.size() == 1) {
+                taken.add(different.get(0));
+            } else {
+                for (Head each : different) {
+                    Head other = different.get(each.equals(different.get(0)) ? 1 : 0);
+                    leaveOut(
+                            Kind.DUPLICATE, each, "it holds the same window as " + other.file() + ", and other values");
+                }
+            }
+            from = to;
+        }
+        return taken;
+    }
+
+    private List<Head> differentBytes(List<Head> twins) throws IOException {
+        List<Head> different = new ArrayList<>();
+        for (Head twin : twins) {
+            boolean known = false;
+            for (int i = 0; i < different.size() && !known; i++) {
+                known = Files.mismatch(different.get(i).file(), twin.file()) < 0;
+            }
+            if (known) {
+                identical++;
+            } else {
+                different.add(twin);
+            }
+        }
+        return different;
+    }
+
+    /**
+     * A file that is cut off has a whole head, so all are read: one that cannot be read takes no window from another.
+     * Files that give the tables the same rows are copies, too, such as one that another version wrote; that which says
+     * most is taken.
+     */
+    private List<Head> differentValues(List<Head> twins) throws IOException {
+        ProfileWindow reader = new ProfileWindow();
+        Map<List<String>, List<Head>> byValues = new LinkedHashMap<>();
+        for (Head twin : twins) {
+            try {
+                reader.read(Files.readAllBytes(twin.file()));
+                byValues.computeIfAbsent(reader.values(), none -> new ArrayList<>())
+                        .add(twin);
+            } catch (Unreadable unreadable) {
+                leaveOut(unreadable.kind, twin, String.valueOf(unreadable.getMessage()));
+            }
+        }
+        List<Head> different = new ArrayList<>();
+        for (List<Head> alike : byValues.values()) {
+            Head most = alike.stream().max(Comparator.comparingInt(Head::known)).orElseThrow();
+            for (Head each : alike) {
+                if (each.equals(most) || !each.agreesWith(most)) {
+                    different.add(each);
+                } else {
+                    identical++;
+                }
+            }
+        }
+        return different;
+    }
+
+    private List<Head> ofOneSize(List<Head> files) {
+        record Size(int rank, long window, Integer size) {}
+        Map<Integer, Long> sizes = files.stream()
+                .filter(head -> head.worldSize() != null)
+                .map(head -> new Size(head.rank(), head.window(), Objects.requireNonNull(head.worldSize())))
+                .distinct()
+                .collect(Collectors.groupingBy(Size::size, Collectors.counting()));
+        if (sizes.size() < 2) {
+            return files;
+        }
+        @Nullable Integer size = ofMost(sizes);
+        List<Head> taken = new ArrayList<>();
+        for (Head head : files) {
+            if (head.worldSize() == null || head.worldSize().equals(size)) {
+                taken.add(head);
+            } else {
+                leaveOut(
+                        Kind.OTHER_WORLD_SIZE,
+                        head,
+                        "its world_size is " + head.worldSize()
+                                + (size == null
+                                        ? ", and no other is that of most files"
+                                        : ", and the others' " + size));
+            }
+        }
+        return taken;
+    }
+
+    /** When a rank was there: its first and last beginning of a window. */
+    private static final class Span {
+        long first = Long.MAX_VALUE;
+        long last = Long.MIN_VALUE;
+
+        boolean isNear(long from, long to) {
+            return first <= to + CLOCK_TOLERANCE_MS && last >= from - CLOCK_TOLERANCE_MS;
+        }
+    }
+
+    /**
+     * Without the ranks whose clock cannot be that of the others: one that was there at another time than most, or that
+     * began a window at another time than most of its ranks.
+     */
+    private List<Head> ofOneClock(List<Head> files) {
+        Map<Integer, Span> spans = new HashMap<>();
+        for (Head head : files) {
+            Span span = spans.computeIfAbsent(head.rank(), none -> new Span());
+            span.first = Math.min(span.first, head.startMs());
+            span.last = Math.max(span.last, head.startMs());
+        }
+        long from = median(spans.values().stream().map(span -> span.first).toList());
+        long to = Math.max(
+                from, median(spans.values().stream().map(span -> span.last).toList()));
+        Map<Long, List<Head>> windows = files.stream().collect(Collectors.groupingBy(Head::window));
+        Map<Integer, String> apart = new HashMap<>();
+        boolean most = 2
+                        * spans.values().stream()
+                                .filter(span -> span.isNear(from, to))
+                                .count()
+                > spans.size();
+        spans.forEach((rank, span) -> {
+            if (!most || !span.isNear(from, to)) {
+                apart.put(
+                        rank,
+                        most
+                                ? "its clock is " + hours(aheadMs(rank, span, windows.values(), from, to))
+                                        + " those of most ranks"
+                                : "the clocks of the ranks are hours apart, and no time is that of most");
+            }
+        });
+        windows.values().forEach(window -> {
+            long start = median(window.stream().map(Head::startMs).toList());
+            boolean agreed =
+                    2 * window.stream().filter(head -> isNear(head, start)).count() > window.size();
+            for (Head head : window) {
+                if (!agreed) {
+                    apart.putIfAbsent(
+                            head.rank(),
+                            "the clocks of the ranks are hours apart in window " + head.window()
+                                    + ", and no time is that of most");
+                } else if (!isNear(head, start)) {
+                    apart.putIfAbsent(
+                            head.rank(),
+                            "its clock is " + hours(head.startMs() - start) + " those of most ranks in window "
+                                    + head.window());
+                }
+            }
+        });
+        List<Head> taken = new ArrayList<>();
+        for (Head head : files) {
+            @Nullable String reason = apart.get(head.rank());
+            if (reason == null) {
+                taken.add(head);
+            } else {
+                leaveOut(Kind.CLOCK_APART, head, reason);
+            }
+        }
+        return taken;
+    }
+
+    private static boolean isNear(Head head, long ms) {
+        return Math.abs(head.startMs() - ms) <= CLOCK_TOLERANCE_MS;
+    }
+
+    /**
+     * Returns how far a rank's clock is ahead, ms: the median over the windows that others have, too, of the distance
+     * from theirs. If the rank shares no window, it is the smaller distance of its first and its last window from those
+     * of the others, as the rank may have begun or ended at another time.
+     */
+    private static long aheadMs(int rank, Span span, Collection<List<Head>> windows, long from, long to) {
+        List<Long> shared = new ArrayList<>();
+        for (List<Head> window : windows) {
+            List<Long> others = window.stream()
+                    .filter(head -> head.rank() != rank)
+                    .map(Head::startMs)
+                    .toList();
+            if (!others.isEmpty()) {
+                window.stream()
+                        .filter(head -> head.rank() == rank)
+                        .forEach(head -> shared.add(head.startMs() - median(others)));
+            }
+        }
+        if (!shared.isEmpty()) {
+            return median(shared);
+        }
+        return Math.abs(span.first - from) <= Math.abs(span.last - to) ? span.first - from : span.last - to;
+    }
+
+    private static String hours(long ms) {
+        return Math.round(Math.abs(ms) / 360_000.0) / 10.0 + (ms < 0 ? " h behind" : " h ahead of");
+    }
+
+    /** Returns the lower one of two. */
+    private static long median(List<Long> values) {
+        return values.isEmpty()
+                ? 0
+                : values.stream()
+                        .sorted()
+                        .skip((values.size() - 1) / 2)
+                        .findFirst()
+                        .orElseThrow();
+    }
+
+    /**
+     * Returns the ranks of a run that are not there, and those that lack windows. Nothing is left out for them.
+     *
+     * @param run the files that were taken
+     * @return what is missing
+     */
+    static List<PackProblem> missing(List<Head> run) {
+        if (run.isEmpty()) {
+            return List.of();
+        }
+        List<PackProblem> missing = new ArrayList<>();
+        String runId = run.get(0).runId();
+        Map<Integer, List<Head>> ranks =
+                run.stream().collect(Collectors.groupingBy(Head::rank, TreeMap::new, Collectors.toList()));
+        @Nullable
+        Integer size = run.stream()
+                .map(Head::worldSize)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+        for (int rank = 0; size != null && rank < size; rank++) {
+            if (!ranks.containsKey(rank)) {
+                int last = rank;
+                while (last + 1 < size && !ranks.containsKey(last + 1)) {
+                    last++;
+                }
+                String which = last == rank ? "rank " + rank + " is" : "the ranks " + rank + " to " + last + " are";
+                missing.add(
+                        new PackProblem(Kind.MISSING_RANK, runId, rank, null, null, which + " missing of " + size, 0));
+                rank = last;
+            }
+        }
+        List<Long> all = run.stream().map(Head::window).distinct().sorted().toList();
+        ranks.forEach((rank, own) -> {
+            if (own.size() < all.size()) {
+                HashSet<Long> there =
+                        new HashSet<>(own.stream().map(Head::window).toList());
+                long first = all.stream()
+                        .filter(window -> !there.contains(window))
+                        .findFirst()
+                        .orElseThrow();
+                missing.add(new PackProblem(
+                        Kind.MISSING_WINDOWS,
+                        runId,
+                        rank,
+                        null,
+                        null,
+                        "rank " + rank + " lacks " + (all.size() - own.size()) + " of " + all.size()
+                                + " windows, the first is " + first,
+                        0));
+            }
+        });
+        return missing;
+    }
+}

@@ -1,0 +1,192 @@
+package org.brickprofiler.fleet;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import org.brickprofiler.fleet.Manifest.PackFile;
+import org.brickprofiler.fleet.ProfileWindow.Head;
+import org.brickprofiler.internal.record.LatencyBuckets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Some windows of a run as one Parquet file of each table: rows are added to tables in DuckDB's memory, which it then
+ * writes. Most of its time goes into lists, so a distribution is one list there and not two. One thread, and one at a
+ * time of an engine.
+ */
+final class PartWriter implements AutoCloseable {
+
+    /** Returns the columns of a table while it is filled. */
+    private static String columns(String table) {
+        return "run_id VARCHAR, rank INTEGER, win BIGINT, "
+                + switch (table) {
+                    case "rank_window" ->
+                        "world_size BIGINT, host VARCHAR, device VARCHAR, model VARCHAR, precision VARCHAR,"
+                                + " commit_id VARCHAR, phase VARCHAR, start_ms BIGINT, wall_ns BIGINT, first_step BIGINT,"
+                                + " last_step BIGINT";
+                    case "brick_window" ->
+                        "category VARCHAR, brick VARCHAR, count BIGINT, total_ns BIGINT, min_ns BIGINT, max_ns BIGINT,"
+                                + " elements BIGINT, dist BIGINT[]";
+                    case "step_window" -> "phase VARCHAR, steps BIGINT, total_ns BIGINT, tokens BIGINT, max_ns BIGINT";
+                    case "device_window" ->
+                        "device VARCHAR, stream VARCHAR, bricks BIGINT, busy_ns BIGINT, idle_ns BIGINT, device_uuid VARCHAR,"
+                                + " pci_address VARCHAR";
+                    default -> throw new IllegalArgumentException("no table " + table);
+                };
+    }
+
+    /** Returns the columns of a table that are written. */
+    private static String written(String table) {
+        return switch (table) {
+            case "rank_window" -> "* REPLACE (CAST(world_size AS INTEGER) AS world_size)";
+            case "brick_window" ->
+                "* REPLACE (list_transform(dist, lambda each: {bucket: CAST(each % " + LatencyBuckets.COUNT
+                        + " AS INTEGER), n: each // " + LatencyBuckets.COUNT + "}) AS dist)";
+            default -> "*";
+        };
+    }
+
+    private final DuckEngine engine;
+    private final Path folder;
+    private final Path tables;
+    private final DuckAppender ranks;
+    private final DuckAppender bricks;
+    private final DuckAppender steps;
+    private final DuckAppender devices;
+    private final long[] rows = new long[FleetPack.TABLES.size()];
+
+    /**
+     * A part without rows.
+     *
+     * @param engine where its rows are; the rows of an earlier part go
+     * @param folder the pack
+     * @param tables below it, where the tables are written
+     * @throws IOException when the engine fails
+     */
+    PartWriter(DuckEngine engine, Path folder, Path tables) throws IOException {
+        this.engine = engine;
+        this.folder = folder;
+        this.tables = tables;
+        for (String table : FleetPack.TABLES) {
+            engine.execute("CREATE OR REPLACE TABLE " + table + " (" + columns(table) + ")");
+        }
+        ranks = new DuckAppender(engine.connection(), "rank_window");
+        bricks = new DuckAppender(engine.connection(), "brick_window");
+        steps = new DuckAppender(engine.connection(), "step_window");
+        devices = new DuckAppender(engine.connection(), "device_window");
+    }
+
+    /**
+     * Adds a window.
+     *
+     * @param head what it is of
+     * @param window what it has
+     * @throws IOException when the engine takes no more
+     */
+    void add(Head head, ProfileWindow window) throws IOException {
+        rank(head);
+        bricks(head, window);
+        steps(head, window);
+        devices(head, window);
+        rows[0]++;
+        rows[1] += window.bricks;
+        rows[2] += window.phases;
+        rows[3] += window.streams;
+    }
+
+    private void rank(Head head) throws IOException {
+        @Nullable Integer size = head.worldSize();
+        ranks.beginRow().add(head.runId()).add(head.rank()).add(head.window());
+        ranks.add(size == null ? null : (Long) (long) size);
+        ranks.add(head.host())
+                .add(head.device())
+                .add(head.model())
+                .add(head.precision())
+                .add(head.commit());
+        ranks.add(head.phase())
+                .add(head.startMs())
+                .add(head.wallNs())
+                .add(head.firstStep())
+                .add(head.lastStep());
+        ranks.endRow();
+    }
+
+    private void bricks(Head head, ProfileWindow window) throws IOException {
+        for (int i = 0; i < window.bricks; i++) {
+            bricks.beginRow().add(head.runId()).add(head.rank()).add(head.window());
+            bricks.add(window.category[i]).add(window.name[i]);
+            for (long figure : window.figures[i]) {
+                bricks.add(figure);
+            }
+            bricks.add(window.dist[i]).endRow();
+        }
+    }
+
+    private void steps(Head head, ProfileWindow window) throws IOException {
+        for (int i = 0; i < window.phases; i++) {
+            steps.beginRow()
+                    .add(head.runId())
+                    .add(head.rank())
+                    .add(head.window())
+                    .add(window.phase[i]);
+            for (long figure : window.steps[i]) {
+                steps.add(figure);
+            }
+            steps.endRow();
+        }
+    }
+
+    private void devices(Head head, ProfileWindow window) throws IOException {
+        for (int i = 0; i < window.streams; i++) {
+            devices.beginRow().add(head.runId()).add(head.rank()).add(head.window());
+            devices.add(window.device[i]).add(window.stream[i]);
+            for (long figure : window.times[i]) {
+                devices.add(figure);
+            }
+            devices.add(window.uuid[i]).add(window.pci[i]);
+            devices.endRow();
+        }
+    }
+
+    /**
+     * Writes the tables that have rows.
+     *
+     * @param path of each file below its table
+     * @return the files
+     * @throws IOException when they cannot be written
+     */
+    List<PackFile> finish(String path) throws IOException {
+        close();
+        List<PackFile> files = new ArrayList<>();
+        for (int table = 0; table < rows.length; table++) {
+            if (rows[table] > 0) {
+                files.add(finish(FleetPack.TABLES.get(table), path));
+            }
+        }
+        return files;
+    }
+
+    /** Writes one table, be it without rows. */
+    PackFile finish(String table, String path) throws IOException {
+        Path file = tables.resolve(table).resolve(path);
+        Files.createDirectories(file.getParent());
+        engine.execute("COPY (SELECT " + written(table) + " FROM " + table + ") TO "
+                + DuckEngine.literal(file.toString()) + " (FORMAT parquet, COMPRESSION zstd)");
+        // The manifest must not name what a crash of the machine takes away.
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.force(true);
+        }
+        return FleetPack.entry(folder, table, file, rows[FleetPack.TABLES.indexOf(table)]);
+    }
+
+    /** Hands over the last rows. Twice does no harm. */
+    @Override
+    public void close() throws IOException {
+        for (DuckAppender each : List.of(ranks, bricks, steps, devices)) {
+            each.close();
+        }
+    }
+}

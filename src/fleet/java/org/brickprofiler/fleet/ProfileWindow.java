@@ -1,0 +1,416 @@
+package org.brickprofiler.fleet;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.brickprofiler.RunIdentity;
+import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.report.internal.Buckets;
+import org.brickprofiler.report.internal.JsonInput;
+import org.brickprofiler.report.internal.ProfileFields;
+import org.brickprofiler.report.internal.Row;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the files of {@link org.brickprofiler.report.JsonReport}, of which a fleet has hundreds of thousands: first
+ * only their heads, then the values that the tables of a pack have. Records are read by the tables of
+ * {@link ProfileFields}, as the report reads them, but without an object for each value. Other values are skipped. The
+ * sum that a file gives is checked. One thread; reused for each file.
+ */
+final class ProfileWindow {
+
+    private static final int MAJOR_VERSION = 1;
+
+    /** The keys that stand before the bricks: a head is read without the rest of its file. */
+    private static final Set<String> HEAD = Set.of("schema_version", "identity", "started_at", "wall_ns");
+
+    private final Row brick = new Row(ProfileFields.BRICK);
+    private final Row phaseRow = new Row(ProfileFields.PHASE);
+    private final Row streamRow = new Row(ProfileFields.STREAM);
+    private final Map<String, String> texts = new HashMap<>();
+
+    /** The bricks of the file that was read last, each with its place in the arrays below; those that were used. */
+    int bricks;
+
+    String[] name = new String[64];
+    String[] category = new String[64];
+    /** Of each brick: count, total, least and greatest ns, elements. */
+    long[][] figures = new long[64][5];
+    /** Of each brick its buckets that have samples, as {@link #inBucket}; null without percentiles. */
+    long[] @Nullable [] dist = new long[64][];
+
+    /** The phases of steps, and of each: steps, total ns, tokens, greatest ns. */
+    int phases;
+
+    String[] phase = new String[8];
+    long[][] steps = new long[8][4];
+
+    /** The streams, with device, and of each: bricks, busy and idle ns. */
+    int streams;
+
+    String[] stream = new String[8];
+    String[] device = new String[8];
+
+    @Nullable
+    String[] uuid = new String[8];
+
+    @Nullable
+    String[] pci = new String[8];
+
+    long[][] times = new long[8][3];
+
+    /** A file that is no profile, or not a whole one; the message says why. */
+    static final class Unreadable extends IOException {
+        private static final long serialVersionUID = 1L;
+        final PackProblem.Kind kind;
+
+        Unreadable(PackProblem.Kind kind, String reason) {
+            super(reason);
+            this.kind = kind;
+        }
+    }
+
+    /**
+     * The values before the bricks: which part of which run a file is. Immutable.
+     *
+     * @param window of the run; 0 for a profile that is no window
+     * @param startMs since 1970, by the clock of the rank's host
+     */
+    record Head(
+            Path file,
+            String runId,
+            int rank,
+            long window,
+            @Nullable Integer worldSize,
+            @Nullable String host,
+            @Nullable String device,
+            @Nullable String model,
+            @Nullable String precision,
+            @Nullable String commit,
+            @Nullable String phase,
+            long startMs,
+            long wallNs,
+            @Nullable Long firstStep,
+            @Nullable Long lastStep) {
+
+        private List<@Nullable Object> optional() {
+            return Arrays.asList(worldSize, host, device, model, precision, commit, phase, firstStep, lastStep);
+        }
+
+        /** Returns how much of what a file may leave out is there. */
+        int known() {
+            return (int) optional().stream().filter(Objects::nonNull).count();
+        }
+
+        /** Returns whether nothing that stands in both is different. */
+        boolean agreesWith(Head other) {
+            List<@Nullable Object> mine = optional();
+            List<@Nullable Object> others = other.optional();
+            for (int i = 0; i < mine.size(); i++) {
+                @Nullable Object value = mine.get(i);
+                @Nullable Object its = others.get(i);
+                if (value != null && its != null && !value.equals(its)) {
+                    return false;
+                }
+            }
+            return startMs == other.startMs && wallNs == other.wallNs;
+        }
+    }
+
+    /**
+     * Reads the beginning of a file.
+     *
+     * @param file the file
+     * @param ownRun the run of a file that names none
+     * @return what it is of
+     * @throws Unreadable when it is no profile of a version that is known
+     * @throws IOException when it cannot be read
+     */
+    Head head(Path file, String ownRun) throws IOException, Unreadable {
+        try (JsonParser parser = JsonInput.parser(Files.newInputStream(file))) {
+            JsonInput input = new JsonInput(parser);
+            HeadFields found = new HeadFields(input);
+            if (parser.nextToken() == null) {
+                throw damaged("it is empty");
+            }
+            input.objectUntil("the report", "bricks", found);
+            if (!found.hasVersion) {
+                throw damaged("it is no profile: it has no schema_version before its bricks");
+            }
+            return found.head(file, ownRun);
+        } catch (JsonInput.NewerVersion newer) {
+            throw new Unreadable(PackProblem.Kind.OTHER_VERSION, JsonInput.describe(newer));
+        } catch (JsonProcessingException malformed) {
+            throw damaged(JsonInput.describe(malformed));
+        }
+    }
+
+    /** The values before the bricks of one file. */
+    private static final class HeadFields implements JsonInput.KeyReader {
+        private final JsonInput input;
+        private boolean hasVersion;
+        private RunIdentity identity = RunIdentity.NONE;
+        private Instant startedAt = Instant.EPOCH;
+        private long wallNs;
+
+        HeadFields(JsonInput input) {
+            this.input = input;
+        }
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "schema_version" -> {
+                    input.version(key, MAJOR_VERSION);
+                    hasVersion = true;
+                }
+                case "identity" ->
+                    identity = ProfileFields.identity(input, new Row(ProfileFields.IDENTITY).read(input, key));
+                case "started_at" -> startedAt = input.moment(key);
+                case "wall_ns" -> wallNs = input.whole(key, 0, Long.MAX_VALUE);
+                default -> input.skip();
+            }
+        }
+
+        Head head(Path file, String ownRun) throws Unreadable {
+            return new Head(
+                    file,
+                    identity.runId().orElse(ownRun),
+                    identity.rank().orElse(0),
+                    identity.window().orElse(0),
+                    identity.worldSize().isPresent()
+                            ? (Integer) identity.worldSize().getAsInt()
+                            : null,
+                    identity.host().orElse(null),
+                    identity.device().orElse(null),
+                    identity.model().orElse(null),
+                    identity.precision().orElse(null),
+                    identity.commit().orElse(null),
+                    identity.phase().orElse(null),
+                    startMs(),
+                    wallNs,
+                    step(identity.firstStep()),
+                    step(identity.lastStep()));
+        }
+
+        private long startMs() throws Unreadable {
+            try {
+                return startedAt.toEpochMilli();
+            } catch (ArithmeticException tooFar) {
+                throw damaged("started_at " + startedAt + " is too far away");
+            }
+        }
+
+        private static @Nullable Long step(OptionalLong step) {
+            return step.isPresent() ? (Long) step.getAsLong() : null;
+        }
+    }
+
+    /**
+     * Reads a whole file into the fields.
+     *
+     * @param bytes what is in it
+     * @throws Unreadable when it is damaged, or holds nothing that was recorded
+     */
+    void read(byte[] bytes) throws Unreadable {
+        bricks = 0;
+        phases = 0;
+        streams = 0;
+        Body body = new Body();
+        try (JsonParser parser = JsonInput.parser(new ByteArrayInputStream(bytes))) {
+            body.read(new JsonInput(parser));
+        } catch (Unreadable unreadable) {
+            throw unreadable;
+        } catch (JsonProcessingException malformed) {
+            throw damaged(JsonInput.describe(malformed));
+        } catch (IOException impossible) {
+            throw damaged(AtomicFile.reason(impossible));
+        }
+        check(body.totalNs);
+    }
+
+    /** The values of one file. */
+    private final class Body {
+        private long totalNs = -1;
+        private boolean hasBricks;
+
+        void read(JsonInput input) throws IOException {
+            input.document(key -> {
+                switch (key) {
+                    case "total_ns" -> totalNs = input.whole(key, 0, Long.MAX_VALUE);
+                    case "bricks" -> {
+                        hasBricks = true;
+                        input.array(key, () -> brick(input));
+                    }
+                    case "steps" ->
+                        input.object(key, of -> {
+                            if (of.equals("phases")) {
+                                input.array(of, () -> phase(input));
+                            } else {
+                                input.skip();
+                            }
+                        });
+                    case "streams" -> input.array(key, () -> stream(input));
+                    default -> {
+                        if (hasBricks && HEAD.contains(key)) {
+                            throw input.error(key + " stands behind the bricks, and is looked for before them");
+                        }
+                        input.skip();
+                    }
+                }
+            });
+            if (!hasBricks) {
+                throw input.error("there are no bricks");
+            }
+        }
+    }
+
+    /**
+     * Returns all that the tables take of the file that was read last, in an order of its own: equal for files with
+     * equal rows.
+     */
+    List<String> values() {
+        List<String> values = new ArrayList<>();
+        for (int i = 0; i < bricks; i++) {
+            values.add("brick " + category[i] + "\n" + name[i] + "\n" + Arrays.toString(figures[i])
+                    + Arrays.toString(dist[i]));
+        }
+        for (int i = 0; i < phases; i++) {
+            values.add("phase " + phase[i] + "\n" + Arrays.toString(steps[i]));
+        }
+        for (int i = 0; i < streams; i++) {
+            values.add("stream " + device[i] + "\n" + stream[i] + "\n" + Arrays.toString(times[i]));
+        }
+        values.sort(Comparator.naturalOrder());
+        return values;
+    }
+
+    private void check(long totalNs) throws Unreadable {
+        long sum = 0;
+        long samplesOfAll = 0;
+        for (int i = 0; i < bricks; i++) {
+            samplesOfAll = Sums.limited(samplesOfAll, figures[i][0]);
+            sum = Sums.limited(sum, figures[i][1]);
+        }
+        if (totalNs >= 0 && sum != totalNs) {
+            throw damaged("its bricks take " + sum + " ns, and its total_ns is " + totalNs);
+        }
+        if (samplesOfAll == 0 && phases == 0) {
+            throw new Unreadable(PackProblem.Kind.EMPTY_WINDOW, "nothing was recorded in it");
+        }
+    }
+
+    private void brick(JsonInput input) throws IOException {
+        int i = bricks++;
+        if (i == name.length) {
+            name = Arrays.copyOf(name, 2 * i);
+            category = Arrays.copyOf(category, 2 * i);
+            figures = grown(figures, 5);
+            dist = Arrays.copyOf(dist, 2 * i);
+        }
+        brick.read(input, "brick");
+        String named = ProfileFields.name(input, brick);
+        name[i] = text(named);
+        category[i] = ProfileFields.category(brick, named).displayName();
+        long[] figure = figures[i];
+        figure[0] = brick.whole("count");
+        figure[1] = brick.whole("total_ns");
+        figure[2] = brick.durationNs("min_ns", "min_us");
+        figure[3] = brick.durationNs("max_ns", "max_us");
+        figure[4] = ProfileFields.elements(brick);
+        Row latency = brick.get(Row.class, "latency");
+        dist[i] = latency == null ? null : buckets(input, latency.get(Buckets.class, "buckets"));
+    }
+
+    private static long @Nullable [] buckets(JsonInput input, @Nullable Buckets buckets) throws IOException {
+        if (buckets == null) {
+            return null;
+        }
+        long[] dist = new long[buckets.size()];
+        for (int i = 0; i < dist.length; i++) {
+            if (buckets.samples(i) > MOST_SAMPLES) {
+                throw input.error("the bucket " + buckets.number(i) + " has " + buckets.samples(i)
+                        + " samples, more than " + MOST_SAMPLES);
+            }
+            dist[i] = inBucket(buckets.number(i), buckets.samples(i));
+        }
+        return dist;
+    }
+
+    /** Of a bucket; more would take centuries. */
+    private static final long MOST_SAMPLES = Long.MAX_VALUE / LatencyBuckets.COUNT - 1;
+
+    /** Returns a bucket and its samples as one number: the bucket is the remainder by {@link LatencyBuckets#COUNT}. */
+    static long inBucket(int bucket, long samples) {
+        return samples * LatencyBuckets.COUNT + bucket;
+    }
+
+    private void phase(JsonInput input) throws IOException {
+        int i = phases++;
+        if (i == phase.length) {
+            phase = Arrays.copyOf(phase, 2 * i);
+            steps = grown(steps, 4);
+        }
+        phaseRow.read(input, "phase");
+        phase[i] = ProfileFields.phaseOf(input, phaseRow).name().toLowerCase(Locale.ROOT);
+        steps[i][0] = phaseRow.whole("count");
+        steps[i][1] = phaseRow.whole("total_ns");
+        steps[i][2] = Sums.limited(phaseRow.whole("prefill_tokens"), phaseRow.whole("output_tokens"));
+        steps[i][3] = phaseRow.whole("max_ns");
+    }
+
+    private void stream(JsonInput input) throws IOException {
+        int i = streams++;
+        if (i == stream.length) {
+            stream = Arrays.copyOf(stream, 2 * i);
+            device = Arrays.copyOf(device, 2 * i);
+            uuid = Arrays.copyOf(uuid, 2 * i);
+            pci = Arrays.copyOf(pci, 2 * i);
+            times = grown(times, 3);
+        }
+        StreamTotals totals = ProfileFields.stream(streamRow.read(input, "stream"));
+        stream[i] = text(totals.stream());
+        device[i] = text(totals.device());
+        uuid[i] = totals.deviceUuid().orElse(null);
+        pci[i] = totals.pciAddress().orElse(null);
+        times[i][0] = totals.samples();
+        times[i][1] = totals.busyNs();
+        times[i][2] = totals.idleNs();
+    }
+
+    private static long[][] grown(long[][] rows, int width) {
+        int length = rows.length;
+        long[][] grown = Arrays.copyOf(rows, 2 * length);
+        for (int i = length; i < grown.length; i++) {
+            grown[i] = new long[width];
+        }
+        return grown;
+    }
+
+    /** Returns the same object for equal texts: there are few different ones. */
+    private String text(String text) {
+        String known = texts.putIfAbsent(text, text);
+        return known == null ? text : known;
+    }
+
+    private static Unreadable damaged(String reason) {
+        return new Unreadable(PackProblem.Kind.DAMAGED, reason);
+    }
+}

@@ -1,0 +1,52 @@
+package org.brickprofiler.fleet;
+
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answer of an engine, in values whose types are the same for all engines. Immutable.
+ *
+ * @param columns the names, in order
+ * @param rows in order; each has a value for each column: a {@link Long}, {@link Double}, {@link String} or
+ *     {@link Boolean}, or null
+ */
+public record Rows(List<String> columns, List<List<@Nullable Object>> rows) {
+
+    /**
+     * Returns the rows. Written out for NullAway, which does not see what is nullable within the type of a generated
+     * accessor.
+     *
+     * @return each with a value for every column
+     */
+    @Override
+    public List<List<@Nullable Object>> rows() {
+        return rows;
+    }
+
+    /**
+     * Returns a value of a database in those types: whole numbers are {@code Long} where they fit, whatever their type
+     * was, other numbers {@code Double}, and what is neither number nor truth value is its text.
+     *
+     * @param value what a driver gave
+     * @return the value; null for null
+     */
+    public static @Nullable Object value(@Nullable Object value) {
+        if (value == null || value instanceof Long || value instanceof Double || value instanceof Boolean) {
+            return value;
+        }
+        if (value instanceof Integer || value instanceof Short || value instanceof Byte) {
+            return ((Number) value).longValue();
+        }
+        if (value instanceof BigInteger whole) {
+            return whole.bitLength() < Long.SIZE ? (Object) whole.longValue() : (Object) whole.doubleValue();
+        }
+        if (value instanceof BigDecimal decimal) {
+            boolean isWhole =
+                    decimal.signum() == 0 || decimal.stripTrailingZeros().scale() <= 0;
+            return isWhole ? value(decimal.toBigInteger()) : (Object) decimal.doubleValue();
+        }
+        return value instanceof Number number ? (Object) number.doubleValue() : value.toString();
+    }
+}

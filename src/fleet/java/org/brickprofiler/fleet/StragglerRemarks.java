@@ -1,0 +1,132 @@
+package org.brickprofiler.fleet;
+
+import static org.brickprofiler.fleet.Stragglers.FEWEST_PEERS;
+import static org.brickprofiler.fleet.Stragglers.FEWEST_WINDOWS;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.brickprofiler.fleet.StragglerSearch.Peers;
+import org.brickprofiler.fleet.StragglerSearch.Rank;
+
+/** Writes the remarks on a search for stragglers: the ranks that were not tested, and the reason. One thread. */
+final class StragglerRemarks {
+
+    /** The most ranks that a remark lists. */
+    private static final int MOST_NAMED = 8;
+
+    private final List<String> remarks = new ArrayList<>();
+
+    /** Returns the sentences in the order in which they were added. */
+    List<String> all() {
+        return remarks;
+    }
+
+    /**
+     * Remarks on the ranks of each run, before any test.
+     *
+     * @param peers the ranks with enough windows for a test
+     * @param brief the ranks with too few windows
+     */
+    void add(Map<Peers, List<Rank>> peers, Map<Peers, List<Rank>> brief) {
+        Map<String, List<Peers>> runs = Stream.concat(peers.keySet().stream(), brief.keySet().stream())
+                .distinct()
+                .sorted(Peers.ORDER)
+                .collect(Collectors.groupingBy(Peers::run, TreeMap::new, Collectors.toList()));
+        runs.forEach((run, groups) -> {
+            List<Map.Entry<Peers, List<Rank>>> computing = peers.entrySet().stream()
+                    .filter(entry -> entry.getKey().run().equals(run))
+                    .toList();
+            if (computing.size() > 1) {
+                remarks.add(devices(run, computing));
+            }
+            groups.forEach(group ->
+                    remark(named(group), peers.getOrDefault(group, List.of()), brief.getOrDefault(group, List.of())));
+        });
+    }
+
+    private static String devices(String run, List<Map.Entry<Peers, List<Rank>>> groups) {
+        String each = groups.stream()
+                .map(group -> String.format(
+                        Locale.ROOT,
+                        "%d ranks of %s, which compute for %.2f ms a step",
+                        group.getValue().size(),
+                        deviceName(group.getKey().device()),
+                        RobustTests.median(group.getValue().stream()
+                                        .mapToDouble(Rank::computeNs)
+                                        .toArray())
+                                / 1e6))
+                .collect(Collectors.joining(", and "));
+        return "Run " + run + " has several kinds of device: " + each
+                + ". That is no straggler; each rank is compared with " + "those of its kind.";
+    }
+
+    private static String deviceName(String device) {
+        return device.isEmpty() ? "a device that is not known" : device;
+    }
+
+    private void remark(String which, List<Rank> lasting, List<Rank> others) {
+        List<Rank> group = Stream.concat(lasting.stream(), others.stream()).toList();
+        int most = group.stream().mapToInt(Rank::windows).max().orElse(0);
+        if (group.size() < FEWEST_PEERS) {
+            remarks.add(which + ": " + count(group.size(), "rank") + " cannot show who is unusual; it takes "
+                    + FEWEST_PEERS + ".");
+        } else if (most < FEWEST_WINDOWS) {
+            remarks.add(
+                    which + ": " + count(most, "window") + " cannot show what lasts; it takes " + FEWEST_WINDOWS + ".");
+        } else if (!others.isEmpty()) {
+            remarks.add(which + ": " + count(others.size(), "rank") + " with fewer than " + FEWEST_WINDOWS
+                    + " windows in which it computed cannot be tested: " + windowsOf(others) + "."
+                    + (StragglerSearch.isTested(lasting)
+                            ? ""
+                            : " The other " + count(lasting.size(), "rank") + " cannot show who is unusual; it takes "
+                                    + FEWEST_PEERS + "."));
+        }
+        List<Rank> lacking =
+                group.stream().filter(rank -> rank.windows() < most).toList();
+        if (!lacking.isEmpty()) {
+            Rank least =
+                    lacking.stream().min(Comparator.comparingInt(Rank::windows)).orElseThrow();
+            remarks.add(which + ": " + count(lacking.size(), "rank") + (lacking.size() == 1 ? " lacks" : " lack")
+                    + " windows, the most of them rank " + least.number() + " with " + least.windows() + " of " + most
+                    + ".");
+        }
+        if (!lasting.isEmpty()
+                && lasting.stream().allMatch(rank -> rank.lateNs().isEmpty())) {
+            remarks.add(which + ": no collectives were recorded, so what a straggler costs is not known.");
+        }
+    }
+
+    /** Lists the first ranks, each with its number of windows. */
+    private static String windowsOf(List<Rank> some) {
+        return some.stream()
+                        .sorted(Comparator.comparingInt(Rank::number))
+                        .limit(MOST_NAMED)
+                        .map(rank -> "rank " + rank.number() + " has " + rank.windows())
+                        .collect(Collectors.joining(", "))
+                + (some.size() > MOST_NAMED ? ", …" : "");
+    }
+
+    private static String count(int number, String what) {
+        return number + " " + what + (number == 1 ? "" : "s");
+    }
+
+    /**
+     * Remarks that peers were not tested, because their windows are disturbed.
+     *
+     * @param bricks in how many bricks a quarter or more of the windows are disturbed
+     */
+    void addDisturbed(Peers key, int bricks) {
+        remarks.add(named(key) + ": a quarter or more of the windows of its ranks are disturbed in " + bricks
+                + " bricks, so that the test for stragglers does not apply: none was looked for.");
+    }
+
+    private static String named(Peers key) {
+        return "Run " + key.run() + (key.device().isEmpty() ? "" : ", " + key.device());
+    }
+}

@@ -1,0 +1,271 @@
+package org.brickprofiler.compare;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.Environment;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
+import org.brickprofiler.RunIdentity;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.StepStats;
+
+/**
+ * The differences between two sides that prevent a comparison of their times, or that a reader has to know: other work,
+ * another environment, the order of the runs. Immutable; one thread.
+ */
+final class Differences {
+
+    /** Amounts of work count as equal up to this relative difference. */
+    private static final double SAME_WORK = 0.01;
+
+    /**
+     * The largest difference between the sides in the share of garbage collection, in % of a virtual machine's life.
+     */
+    private static final double MOST_OTHER_GC_PERCENT = 2;
+
+    /** The same for compilation, whose share of a short run is large. */
+    private static final double MOST_OTHER_JIT_PERCENT = 10;
+
+    /** Bricks that take longer in a longer text. */
+    private static final Set<String> GROWING = Stream.of(
+                    BrickId.ATTENTION_SCORE,
+                    BrickId.ATTENTION_SOFTMAX,
+                    BrickId.ATTENTION_OUTPUT,
+                    BrickId.FUSED_ATTENTION)
+            .map(BrickId::displayName)
+            .collect(Collectors.toUnmodifiableSet());
+
+    private final TwoSides sides;
+    private final List<ProfileSnapshot> runs;
+    private final int firstRuns;
+    private final RunComparison.Options options;
+    private final boolean announced;
+    private final String environments;
+
+    Differences(TwoSides sides, RunComparison.Options options) {
+        this.sides = sides;
+        this.options = options;
+        runs = sides.runs();
+        firstRuns = sides.firstRuns();
+        announced = sides.announced();
+        environments = options.acrossEnvironments() ? "" : String.join("; ", environmentsThatDiffer());
+    }
+
+    /** Returns the differences between the environments, unless the sides are compared in spite of them. */
+    String environments() {
+        return environments;
+    }
+
+    /** Returns the differences in the work of an announced step of a phase; they change the time of the step. */
+    String phaseWorkThatDiffers(StepInfo.Phase phase) {
+        String name = phase.name().toLowerCase(Locale.ROOT);
+        return Stream.of(
+                        phaseWorkThatDiffers(phase, "number of sequences in a " + name + " step", StepStats::avgBatch),
+                        phaseWorkThatDiffers(
+                                phase,
+                                "number of prompt tokens in a " + name + " step",
+                                stats -> TwoSides.ratio(stats.prefillTokens(), stats.count())),
+                        phaseWorkThatDiffers(phase, "KV length of a " + name + " step", StepStats::avgKvLength))
+                .filter(difference -> !difference.isEmpty())
+                .collect(Collectors.joining("; "));
+    }
+
+    private String phaseWorkThatDiffers(StepInfo.Phase phase, String what, ToDoubleFunction<StepStats> ofStats) {
+        return workThatDiffers(what, run -> {
+            StepStats stats = sides.phase(run, phase);
+            return stats == null ? 0.0 : ofStats.applyAsDouble(stats);
+        });
+    }
+
+    private List<String> environmentsThatDiffer() {
+        List<String> differing = new ArrayList<>();
+        differing.addAll(differing("JVM", run -> each(run, Environment::jvm)));
+        differing.addAll(differing(
+                "machine",
+                run -> each(
+                        run, where -> where.cpu() + " (" + where.processors() + " processors, " + where.os() + ")")));
+        Set<String> before = labels(run -> Integer.toString(run.threads()), 0, firstRuns);
+        Set<String> after = labels(run -> Integer.toString(run.threads()), firstRuns, runs.size());
+        if (before.stream().noneMatch(after::contains)) {
+            differing.add(difference("number of threads", String.join(", ", before), String.join(", ", after)));
+        }
+        differing.addAll(differingWhereKnown("model", RunIdentity::model));
+        differing.addAll(differingWhereKnown("precision", RunIdentity::precision));
+        differing.addAll(differingWhereKnown("device", RunIdentity::device));
+        differing.addAll(differingWhereKnown(
+                "number of ranks",
+                identity -> identity.worldSize().isPresent()
+                        ? Optional.of(Integer.toString(identity.worldSize().getAsInt()))
+                        : Optional.empty()));
+        return differing;
+    }
+
+    private static String each(ProfileSnapshot run, Function<Environment, String> label) {
+        return run.environments().stream().map(label).distinct().collect(Collectors.joining(" and "));
+    }
+
+    private List<String> differing(String what, Function<ProfileSnapshot, String> label) {
+        Set<String> before = labels(label, 0, firstRuns);
+        Set<String> after = labels(label, firstRuns, runs.size());
+        return before.equals(after)
+                ? List.of()
+                : List.of(difference(what, String.join(", ", before), String.join(", ", after)));
+    }
+
+    /** Returns a difference between names that the application gave; none if one of the runs has no name. */
+    private List<String> differingWhereKnown(String what, Function<RunIdentity, Optional<String>> name) {
+        boolean known = runs.stream().allMatch(run -> name.apply(run.identity()).isPresent());
+        return known ? differing(what, run -> name.apply(run.identity()).orElseThrow()) : List.of();
+    }
+
+    private Set<String> labels(Function<ProfileSnapshot, String> label, int from, int to) {
+        return runs.subList(from, to).stream().map(label).collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static String difference(String what, String before, String after) {
+        return "other " + what + ": " + before + " before, " + after + " after";
+    }
+
+    /** Returns the work per unit of both sides, if it differs. */
+    String workThatDiffers(String what, Function<Integer, Number> ofRun) {
+        double before = sides.medianBefore(ofRun);
+        double after = sides.medianAfter(ofRun);
+        return same(before, after, SAME_WORK) ? "" : difference(what, number(before), number(after));
+    }
+
+    private static boolean same(double one, double two, double within) {
+        return Math.abs(one - two) <= within * Math.max(Math.abs(one), Math.abs(two));
+    }
+
+    private static String number(double value) {
+        return value == Math.rint(value)
+                ? String.format(Locale.ROOT, "%,.0f", value)
+                : String.format(Locale.ROOT, "%,.2f", value);
+    }
+
+    /** Returns the difference in KV length, if it is large enough to change the time of bricks that grow with it. */
+    private String otherLength() {
+        if (announced) {
+            return phaseWorkThatDiffers(StepInfo.Phase.DECODE, "KV length of a decode step", StepStats::avgKvLength);
+        }
+        if (sides.stepBrick().isEmpty()) {
+            return "";
+        }
+        double before = sides.medianBefore(sides::steps);
+        double after = sides.medianAfter(sides::steps);
+        return same(before, after, Math.max(SAME_WORK, options.floorPercent() / 100))
+                ? ""
+                : difference("number of steps, and so other KV length", number(before), number(after));
+    }
+
+    /**
+     * Returns remarks on the runs as a whole.
+     *
+     * @return one sentence each, most important first
+     */
+    List<String> remarks() {
+        List<String> remarks = new ArrayList<>();
+        if (!environments.isEmpty()) {
+            remarks.add("The sides are not comparable: " + environments + ".");
+        } else if (options.acrossEnvironments()) {
+            environmentsThatDiffer().forEach(each -> remarks.add("Compared although it differs: " + each + "."));
+        }
+        String length = otherLength();
+        if (!length.isEmpty()) {
+            remarks.add("The sides had " + length
+                    + "; the whole holds that difference. Give all runs the same number of " + "tokens.");
+        }
+        if (!sides.hasSteps()) {
+            remarks.add("No brick is in all runs and marks a step, so the whole is not compared.");
+        }
+        if (firstRuns > 1 && runs.size() - firstRuns > 1 && sidesDidNotTakeTurns()) {
+            remarks.add(
+                    "All runs of one side were before those of the other: what the machine did meanwhile counts as a "
+                            + "difference. Let the sides take turns, as brick run does.");
+        }
+        otherShare("Garbage collection", RunFacts.VirtualMachine::gcPercent, MOST_OTHER_GC_PERCENT)
+                .ifPresent(remarks::add);
+        otherShare("Compilation", RunFacts.VirtualMachine::jitPercent, MOST_OTHER_JIT_PERCENT)
+                .ifPresent(remarks::add);
+        return remarks;
+    }
+
+    /** Returns a remark if the virtual machines of one side spent much more of their life on something. */
+    private Optional<String> otherShare(String what, ToDoubleFunction<RunFacts.VirtualMachine> percent, double most) {
+        if (runs.stream().anyMatch(run -> run.facts().virtualMachines().isEmpty())) {
+            return Optional.empty();
+        }
+        Function<Integer, Number> ofRun = run -> runs.get(run).facts().virtualMachines().stream()
+                .mapToDouble(percent)
+                .max()
+                .orElseThrow();
+        double before = sides.medianBefore(ofRun);
+        double after = sides.medianAfter(ofRun);
+        return Math.abs(after - before) < most
+                ? Optional.empty()
+                : Optional.of(String.format(
+                        Locale.ROOT,
+                        "%s took %.1f %% of the life of the virtual machines before, and %.1f %% after: part of a change "
+                                + "may be that.",
+                        what,
+                        before,
+                        after));
+    }
+
+    private boolean sidesDidNotTakeTurns() {
+        List<ProfileSnapshot> before = runs.subList(0, firstRuns);
+        List<ProfileSnapshot> after = runs.subList(firstRuns, runs.size());
+        return isBefore(before, after) || isBefore(after, before);
+    }
+
+    private static boolean isBefore(List<ProfileSnapshot> one, List<ProfileSnapshot> other) {
+        return one.stream().allMatch(first -> other.stream()
+                .allMatch(second -> first.endedAt().isBefore(second.startedAt())));
+    }
+
+    /** Returns the difference in the mix of phases: a prefill step takes longer than a decode step. */
+    String phaseMixThatDiffers() {
+        return Arrays.stream(StepInfo.Phase.values())
+                .map(phase -> workThatDiffers(
+                        "share of steps that are " + phase.name().toLowerCase(Locale.ROOT), run -> {
+                            StepStats stats = sides.phase(run, phase);
+                            return stats == null ? 0.0 : TwoSides.ratio(stats.count(), sides.steps(run));
+                        }))
+                .filter(difference -> !difference.isEmpty())
+                .collect(Collectors.joining("; "));
+    }
+
+    /** Returns the reasons for which the samples of a brick cannot be compared; empty if there are none. */
+    String obstacle(TwoSides.Key key) {
+        if (!sides.isInAllRuns(key)) {
+            return "";
+        }
+        List<String> reasons = new ArrayList<>();
+        reasons.add(workThatDiffers("number of elements in a sample", run -> elementsPerSample(sides.brick(run, key))));
+        if (sides.hasSteps()) {
+            reasons.add(workThatDiffers(
+                    "number of samples in a step",
+                    run -> TwoSides.ratio(sides.brick(run, key).count(), sides.steps(run))));
+        }
+        if (GROWING.contains(key.name())) {
+            reasons.add(otherLength());
+        }
+        return reasons.stream().filter(reason -> !reason.isEmpty()).collect(Collectors.joining("; "));
+    }
+
+    /** Returns the elements of a sample, on average; NaN without samples. */
+    static double elementsPerSample(BrickStats brick) {
+        return TwoSides.ratio(brick.totalElements(), brick.count());
+    }
+}

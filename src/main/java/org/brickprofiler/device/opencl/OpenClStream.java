@@ -1,0 +1,325 @@
+package org.brickprofiler.device.opencl;
+
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.internal.io.Abandonment;
+import org.brickprofiler.internal.io.CloseActions;
+import org.brickprofiler.internal.io.MarkPool;
+import org.brickprofiler.internal.io.Polling;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An in-order command-queue of OpenCL as a device stream. The queue is the application's; it is retained until the
+ * stream is closed. Any thread.
+ *
+ * <h2>Marks</h2>
+ *
+ * A mark is a marker command, and its time is the marker's {@code CL_PROFILING_COMMAND_END}. Some drivers stamp markers
+ * when these enter the queue; there a mark is a fill of a buffer of 4 bytes. The first stream of a device finds out
+ * which, by marks around a command in a queue that is made for this; it takes some 10 ms. Between an idle device's mark
+ * and the beginning of a command lies the host's time until it has enqueued that command, as between two events of
+ * another device.
+ *
+ * <p>Setting a mark is one call of the driver, allocates nothing unless the pool of marks grows, and does not flush the
+ * queue: the thread that polls a mark or waits for it does.
+ *
+ * <h2>Queues that are refused</h2>
+ *
+ * In an out-of-order queue a command may begin before a marker that was enqueued earlier, so times between marks would
+ * be wrong without an error. Without {@code CL_QUEUE_PROFILING_ENABLE} marks have no times. Such queues are refused by
+ * {@link Builder#open()}.
+ *
+ * <h2>Failures</h2>
+ *
+ * Nothing is thrown because of the driver. If a function fails, the first failure of this function is logged, and
+ * {@link #failure()} has the latest reason. A mark whose command ended with an error has no time ({@link #UNRESOLVED}).
+ * A kernel that fails does not end the queue: if the driver goes on, the time of a brick around the kernel is the time
+ * until the kernel failed. After {@code CL_DEVICE_NOT_AVAILABLE}, {@code CL_INVALID_CONTEXT} or
+ * {@code CL_INVALID_COMMAND_QUEUE} the stream is not usable any more.
+ *
+ * <h2>Closing</h2>
+ *
+ * The stream may be closed at any time, from any thread. {@link #close()} waits for functions that other threads have
+ * called, and never for the device. The garbage collector closes a forgotten stream, with a warning.
+ */
+public final class OpenClStream implements DeviceStream {
+
+    private static final Logger LOG = LoggerFactory.getLogger(OpenClStream.class);
+
+    private static final AtomicInteger LAST_NUMBER = new AtomicInteger();
+
+    private final String name;
+    private final int maxMarks;
+    private final OpenClFailures failures;
+
+    /** Null if the queue cannot be marked. */
+    private final @Nullable OpenClMarks marks;
+
+    private final String deviceName;
+    private final int deviceIndex;
+    private final Optional<String> deviceUuid;
+    private final Optional<String> pciAddress;
+    private final CloseActions beforeClose = new CloseActions();
+    private final AtomicBoolean closing = new AtomicBoolean();
+
+    private volatile boolean closed;
+
+    private OpenClStream(Builder builder, OpenClSupport support) {
+        name = builder.name;
+        maxMarks = builder.maxMarks;
+        failures = new OpenClFailures(name);
+        OpenClQueue queue = open(builder.commandQueue, support, failures);
+        marks = queue == null
+                ? null
+                : new OpenClMarks(queue, builder.firstMarks, builder.maxMarks, builder.waitTimeoutNs, failures);
+        int index = queue == null ? -1 : support.indexOf(queue.device());
+        deviceIndex = Math.max(0, index);
+        deviceName = index < 0 ? "OpenCL device" : support.deviceNames().get(index);
+        deviceUuid = queue == null ? Optional.empty() : queue.deviceUuid();
+        pciAddress = queue == null ? Optional.empty() : queue.pciAddress();
+    }
+
+    private static @Nullable OpenClQueue open(long commandQueue, OpenClSupport support, OpenClFailures failures) {
+        OpenCl driver = support.driver();
+        MarkProbe probe = support.marks();
+        if (!support.isAvailable() || driver == null || probe == null) {
+            failures.report("open", support.toString());
+            return null;
+        }
+        return OpenClQueue.open(driver, probe, commandQueue, failures);
+    }
+
+    /**
+     * Returns a stream that marks a command-queue of the application.
+     *
+     * @param commandQueue the address of a {@code cl_command_queue}: in-order, with {@code CL_QUEUE_PROFILING_ENABLE};
+     *     a number that is no such address may end the virtual machine
+     * @return its builder
+     * @throws IllegalArgumentException if the address is 0
+     */
+    public static Builder on(long commandQueue) {
+        if (commandQueue == 0) {
+            throw new IllegalArgumentException(
+                    "command-queue 0: bricks need an in-order queue with CL_QUEUE_PROFILING_ENABLE");
+        }
+        return new Builder(commandQueue);
+    }
+
+    @Override
+    public int mark() {
+        return marks == null || failures.isLost() ? NO_MARK : marks.set();
+    }
+
+    @Override
+    public boolean isReached(int mark) {
+        return marks == null || marks.isReached(mark);
+    }
+
+    @Override
+    public long elapsedNs(int from, int to) {
+        return marks == null ? UNRESOLVED : marks.elapsedNs(from, to);
+    }
+
+    @Override
+    public void elapsedNs(int[] numbers, int count, long[] ns) {
+        Objects.requireNonNull(numbers, "numbers");
+        Objects.requireNonNull(ns, "ns");
+        if (marks == null) {
+            Arrays.fill(ns, 0, count, UNRESOLVED);
+        } else {
+            marks.elapsedNs(numbers, count, ns);
+        }
+    }
+
+    /** Flushes the queue, then polls, with pauses in which a virtual thread leaves its carrier. */
+    @Override
+    public boolean waitFor(int mark) {
+        try {
+            return marks != null && marks.waitFor(mark);
+        } finally {
+            // Nobody else may have this stream any more: it would be closed while it waits.
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
+    public boolean isStalled() {
+        return marks != null && marks.isStalled();
+    }
+
+    @Override
+    public void release(int mark) {
+        if (marks != null) {
+            marks.release(mark);
+        }
+    }
+
+    @Override
+    public int maxMarks() {
+        return maxMarks;
+    }
+
+    @Override
+    public boolean isUsable() {
+        return marks != null && !failures.isLost() && !closed;
+    }
+
+    @Override
+    public Optional<String> failure() {
+        return failures.latest().or(() -> closed ? Optional.of("the stream is closed") : Optional.empty());
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String backend() {
+        return "OPENCL";
+    }
+
+    @Override
+    public String deviceName() {
+        return deviceName;
+    }
+
+    /** Returns the number among the devices of all platforms, in the order of {@link OpenClSupport#deviceNames()}. */
+    @Override
+    public int deviceIndex() {
+        return deviceIndex;
+    }
+
+    /** As {@code cl_khr_device_uuid} reports it. */
+    @Override
+    public Optional<String> deviceUuid() {
+        return deviceUuid;
+    }
+
+    /** As {@code cl_khr_pci_bus_info} reports it. */
+    @Override
+    public Optional<String> pciAddress() {
+        return pciAddress;
+    }
+
+    @Override
+    public void beforeClose(Runnable action) {
+        Objects.requireNonNull(action, "action");
+        beforeClose.add(action);
+    }
+
+    @Override
+    public void close() {
+        if (closing.compareAndSet(false, true)) {
+            beforeClose.run();
+            closed = true;
+            if (marks != null) {
+                marks.close();
+            }
+        }
+    }
+
+    /** Closes a stream that is garbage collected; refers to nothing that the application holds. */
+    private record Abandoned(String name, OpenClMarks marks) implements Runnable {
+        @Override
+        public void run() {
+            if (!marks.isClosed()) {
+                LOG.warn(
+                        "OpenCL stream '{}' was never closed and nobody has it any more: it is closed now."
+                                + " Close streams",
+                        name);
+                marks.close();
+            }
+        }
+    }
+
+    /** Settings of a stream that is to be opened. One thread. */
+    public static final class Builder {
+
+        private final long commandQueue;
+
+        private String name = "queue " + LAST_NUMBER.incrementAndGet();
+        private int firstMarks = 1_024;
+        private int maxMarks = 1 << 16;
+        private long waitTimeoutNs = Polling.timeoutNs(DEFAULT_WAIT_TIMEOUT);
+
+        private Builder(long commandQueue) {
+            this.commandQueue = commandQueue;
+        }
+
+        /**
+         * Sets the name of the stream for people.
+         *
+         * @param streamName a name, one among the streams of its device; without it "queue" and a number
+         * @return this
+         */
+        public Builder name(String streamName) {
+            Objects.requireNonNull(streamName, "streamName");
+            name = streamName;
+            return this;
+        }
+
+        /**
+         * Sets how many marks there are.
+         *
+         * @param first there is room for at once; without it 1,024
+         * @param most there will be, as they are needed; without it 65,536
+         * @return this
+         * @throws IllegalArgumentException if {@code most} is not in 1 to {@value MarkPool#MAX_BOUND}, or {@code first}
+         *     not in 1 to {@code most}
+         */
+        public Builder marks(int first, int most) {
+            if (most < 1 || most > MarkPool.MAX_BOUND) {
+                throw new IllegalArgumentException("at most " + most + " marks: 1 to " + MarkPool.MAX_BOUND);
+            }
+            if (first < 1 || first > most) {
+                throw new IllegalArgumentException(first + " marks at first: 1 to " + most);
+            }
+            firstMarks = first;
+            maxMarks = most;
+            return this;
+        }
+
+        /**
+         * Sets how long a wait for the device takes at most. Then the device seems to hang: the samples that waited are
+         * unresolved, which is logged once, and the stream {@link #isStalled()}. Set a longer timeout if the work
+         * between two boundaries takes longer.
+         *
+         * @param timeout more than zero; without it {@link DeviceStream#DEFAULT_WAIT_TIMEOUT}
+         * @return this
+         * @throws IllegalArgumentException if the timeout is zero or negative
+         */
+        public Builder waitTimeout(Duration timeout) {
+            waitTimeoutNs = Polling.timeoutNs(Objects.requireNonNull(timeout, "timeout"));
+            return this;
+        }
+
+        /**
+         * Opens the stream. Loads the library if nobody did before, and tries out the device's marks.
+         *
+         * @return a stream; if OpenCL is not available or a function fails, one that is not usable and says why
+         * @throws IllegalArgumentException if the driver knows no such queue, or the queue is out-of-order or has no
+         *     {@code CL_QUEUE_PROFILING_ENABLE}
+         */
+        public OpenClStream open() {
+            return open(OpenClSupport.probe());
+        }
+
+        /** Over other functions than the library's, for tests. */
+        OpenClStream open(OpenClSupport support) {
+            OpenClStream opened = new OpenClStream(this, support);
+            if (opened.marks != null) {
+                Abandonment.whenUnreachable(new Abandoned(name, opened.marks), opened);
+            }
+            return opened;
+        }
+    }
+}

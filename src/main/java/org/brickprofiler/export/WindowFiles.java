@@ -1,0 +1,277 @@
+package org.brickprofiler.export;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunIdentity;
+import org.brickprofiler.internal.io.ExportLoss;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The files of one rank's windows, {@code RUN/rank-00003/window-000012.json}, within a bound, and beside them the
+ * record of what is in none of them. One thread.
+ */
+final class WindowFiles {
+
+    private static final Logger LOG = LoggerFactory.getLogger(WindowExport.class);
+    private static final Pattern WINDOW = Pattern.compile("window-(\\d{6,18})\\.json");
+    private static final Pattern UNSAFE = Pattern.compile("[^A-Za-z0-9._-]|^\\.");
+    private static final int LONGEST_NAME = 100;
+
+    /** The folders that somebody in this virtual machine writes to. */
+    private static final Set<Path> IN_USE = ConcurrentHashMap.newKeySet();
+
+    /** Writes a window, whole or not at all. */
+    @FunctionalInterface
+    interface Format {
+        /**
+         * Writes a window.
+         *
+         * @param window the window
+         * @param further further members of the file, by key
+         * @param path the file; its folder exists
+         * @throws IOException when that fails; the message names the path and the reason
+         */
+        void write(ProfileSnapshot window, Map<String, ?> further, Path path) throws IOException;
+    }
+
+    private final Path root;
+    private final Format format;
+    private final String every;
+    private final boolean isNumberedOn;
+    private final long maxBytes;
+
+    private @Nullable Path folder;
+
+    /** Those that are there, oldest first, with their bytes. */
+    private final Map<Path, Long> files = new LinkedHashMap<>();
+
+    private long bytes;
+
+    /** The number that a window after an earlier process of the same rank is counted from. */
+    private long base;
+
+    /** The losses of earlier processes, and the windows that somebody deleted. */
+    private @Nullable ExportLoss lostBefore;
+
+    /** The samples since the last window that was written. */
+    private @Nullable ExportLoss lost;
+
+    private boolean recorded;
+    private long last = -1;
+    private long written;
+    private long deleted;
+    private long failed;
+
+    /**
+     * Files that are not there yet.
+     *
+     * @param every what ends a window, for the files
+     * @param isNumberedOn whether numbers begin anew with each process, so that they are counted on from what is there
+     * @param maxBytes how much all of them take at most; the newest file stays in any case
+     */
+    WindowFiles(Path root, Format format, String every, boolean isNumberedOn, long maxBytes) {
+        this.root = root;
+        this.format = format;
+        this.every = every;
+        this.isNumberedOn = isNumberedOn;
+        this.maxBytes = maxBytes;
+    }
+
+    /**
+     * Writes a window.
+     *
+     * @param number its number, where no window has it yet; the next free one otherwise
+     * @return false where that failed, which is counted, and logged the first time
+     */
+    boolean write(ProfileSnapshot window, long number) {
+        try {
+            Path into = folder == null ? claim(window.identity()) : folder;
+            Files.createDirectories(into);
+            reserve(into, window.identity());
+            long free = Math.max(last + 1, base + Math.max(0, number));
+            while (Files.exists(file(into, free))) {
+                free++;
+            }
+            Map<String, Object> further = new LinkedHashMap<>();
+            further.put("every", every);
+            further.put("windows_deleted", deleted);
+            further.put("windows_failed", failed);
+            Path file = file(into, free);
+            format.write(
+                    window.withIdentity(
+                            window.identity().toBuilder().window(free).build()),
+                    Map.of("export", further),
+                    file);
+            last = free;
+            written++;
+            keep(file);
+            if (lost != null) {
+                lost = null;
+                recorded = record();
+            }
+            return true;
+        } catch (IOException | RuntimeException | LinkageError e) {
+            lose(window, e);
+            if (failed++ == 0) {
+                LOG.warn(
+                        "a window of the profile cannot be written, and is part of the next; further failures are counted in"
+                                + " the files: {}",
+                        e.getMessage());
+            }
+            return false;
+        }
+    }
+
+    /** Makes the record of losses while there is space for it. */
+    private void reserve(Path into, RunIdentity identity) {
+        if (recorded && Files.exists(into.resolve(ExportLoss.FILE))) {
+            return;
+        }
+        ExportLoss none = none(identity);
+        if (lostBefore == null) {
+            try {
+                lostBefore = ExportLoss.read(into).orElse(none);
+            } catch (IOException damaged) {
+                LOG.warn("what earlier processes of the rank lost is not known: {}", damaged.getMessage());
+                lostBefore = none;
+            }
+        } else if (recorded) {
+            long gone = files.keySet().stream().filter(Files::notExists).count();
+            files.keySet().removeIf(Files::notExists);
+            bytes = files.values().stream().mapToLong(Long::longValue).sum();
+            lostBefore = lostBefore.plus(new ExportLoss(
+                    none.run(), none.rank(), gone, 0, 0, "their files were deleted while the run went on"));
+        }
+        recorded = record();
+    }
+
+    private static ExportLoss none(RunIdentity identity) {
+        return ExportLoss.none(identity.runId().orElse(""), identity.rank());
+    }
+
+    /** Counts a window that is in no file, with all before it that it includes. */
+    private void lose(ProfileSnapshot window, Throwable why) {
+        ExportLoss none = none(window.identity());
+        lost = new ExportLoss(
+                none.run(),
+                none.rank(),
+                lost == null ? 1 : lost.windows() + 1,
+                window.bricks().stream().mapToLong(BrickStats::count).sum(),
+                window.totalNs(),
+                String.valueOf(why.getMessage()));
+        recorded = record();
+    }
+
+    /** Writes the record; false where that fails, too. */
+    private boolean record() {
+        Path into = folder;
+        ExportLoss before = lostBefore;
+        if (into == null || before == null) {
+            return false;
+        }
+        try {
+            (lost == null ? before : before.plus(lost)).write(into);
+            return true;
+        } catch (IOException failed) {
+            return false;
+        }
+    }
+
+    private static Path file(Path folder, long number) {
+        return folder.resolve(String.format(Locale.ROOT, "window-%06d.json", number));
+    }
+
+    /** Takes a folder of its own, which may be there from an earlier process of the same rank. */
+    private Path claim(RunIdentity identity) throws IOException {
+        String run = name(identity.runId().orElse("run"));
+        String rank = identity.rank().isPresent()
+                ? String.format(Locale.ROOT, "rank-%05d", identity.rank().getAsInt())
+                : "process-" + ProcessHandle.current().pid();
+        Path wanted = root.toAbsolutePath().resolve(run).resolve(rank);
+        Path free = wanted;
+        for (int i = 2; !IN_USE.add(free); i++) {
+            free = wanted.resolveSibling(rank + "-" + i);
+        }
+        folder = free;
+        if (Files.isDirectory(free)) {
+            NavigableMap<Long, Path> found = new TreeMap<>();
+            try (DirectoryStream<Path> there = Files.newDirectoryStream(free)) {
+                for (Path each : there) {
+                    Matcher window = WINDOW.matcher(String.valueOf(each.getFileName()));
+                    if (window.matches()) {
+                        found.put(Long.parseLong(window.group(1)), each);
+                    }
+                }
+            }
+            found.values().forEach(this::keep);
+            last = found.isEmpty() ? -1 : found.lastKey();
+        }
+        base = isNumberedOn ? last + 1 : 0;
+        return free;
+    }
+
+    /** Returns a name of a folder on every system. */
+    private static String name(String id) {
+        String safe = UNSAFE.matcher(id).replaceAll("_");
+        return safe.length() > LONGEST_NAME ? safe.substring(0, LONGEST_NAME) : safe;
+    }
+
+    /** Counts a file, and deletes the oldest ones beyond the bound. */
+    private void keep(Path file) {
+        long size = file.toFile().length();
+        files.put(file, size);
+        bytes += size;
+        while (bytes > maxBytes && files.size() > 1) {
+            Map.Entry<Path, Long> entry = files.entrySet().iterator().next();
+            Path oldest = entry.getKey();
+            bytes -= entry.getValue();
+            files.remove(oldest);
+            if (oldest.toFile().delete()) {
+                deleted++;
+            }
+        }
+    }
+
+    long written() {
+        return written;
+    }
+
+    long deleted() {
+        return deleted;
+    }
+
+    long failed() {
+        return failed;
+    }
+
+    /** Lets go of the folder. */
+    void close() {
+        if (lost != null) {
+            LOG.error(
+                    "the export of windows ends, and its last windows are in no file: {} windows with {} samples of {} ns; {}: {}",
+                    lost.windows(),
+                    lost.samples(),
+                    lost.totalNs(),
+                    recorded ? folder + "/" + ExportLoss.FILE + " records it" : "no file records it",
+                    lost.reason());
+        }
+        if (folder != null) {
+            IN_USE.remove(folder);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package org.brickprofiler.export.setting;
+
+import java.io.IOException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.WeakHashMap;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.internal.io.HeapReserve;
+import org.brickprofiler.internal.io.OptionalPart;
+import org.brickprofiler.internal.io.OutputOwner;
+import org.brickprofiler.internal.io.OwnedFile;
+import org.brickprofiler.internal.record.SettingAction;
+import org.brickprofiler.internal.record.WindowReaders;
+import org.brickprofiler.report.JsonReport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes one profile of all profilers of the virtual machine when it ends, to the file that a setting names: see
+ * {@link BrickProfiler#enable}. A fault is logged. Any thread.
+ */
+public final class ProfileOutput extends SettingAction {
+
+    /** So many profilers are kept until the end; an application that makes one for each request must not leak them. */
+    private static final int MOST_PROFILERS = 32;
+
+    /** Made at the start: in a full heap no class can be initialised. */
+    private final Logger log = LoggerFactory.getLogger(ProfileOutput.class);
+
+    private final List<WindowReaders<ProfileSnapshot>.Reader> readers = new ArrayList<>();
+    private final HeapReserve reserve = new HeapReserve(this::noteFullHeap);
+
+    /** The profilers that were switched on, so that each is added once. */
+    private final Set<Object> known = Collections.newSetFromMap(new WeakHashMap<>());
+
+    /** The profilers beyond the bound. Guarded by this, as the fields above. */
+    private long left;
+
+    private boolean opened;
+
+    /** The file; null if it cannot be written. */
+    private @Nullable OwnedFile<ProfileSnapshot> file;
+
+    /** Creates the action, for the service loader. */
+    public ProfileOutput() {
+        super(OUT);
+    }
+
+    @Override
+    protected synchronized void enabled(Object profiler, String setting, boolean records) {
+        if (!opened) {
+            opened = true;
+            file = openFile(setting);
+        }
+        if (file != null && known.add(profiler)) {
+            add((BrickProfiler) profiler);
+        }
+    }
+
+    private @Nullable OwnedFile<ProfileSnapshot> openFile(String setting) {
+        if (OutputOwner.isTaken()) {
+            return null;
+        }
+        Optional<String> owner = OutputOwner.claim(ProfileOutput.class);
+        if (owner.isPresent()) {
+            log.warn(
+                    "BRICK_PROFILER_OUT: {} writes the profile to '{}'; what this copy of the library records is not in it",
+                    owner.get(),
+                    setting);
+            return null;
+        }
+        try {
+            OptionalPart.JACKSON_CORE.require("the profile");
+            OwnedFile<ProfileSnapshot> owned = OwnedFile.begin(Path.of(setting), JsonReport::write, JsonReport::read);
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> writeAtEnd(owned, setting), "brick-profile-output"));
+            return owned;
+        } catch (IOException | InvalidPathException | IllegalStateException e) {
+            log.warn("BRICK_PROFILER_OUT: no profile goes to '{}': {}", setting, e.getMessage());
+            return null;
+        }
+    }
+
+    private void add(BrickProfiler profiler) {
+        if (readers.size() < MOST_PROFILERS) {
+            readers.add(WindowReaders.<ProfileSnapshot>of(profiler).add(profiler::snapshot));
+        } else if (left++ == 0) {
+            log.warn(
+                    "BRICK_PROFILER_OUT: the profile has the first {} profilers of this process and no further ones; use one"
+                            + " profiler for the whole run",
+                    MOST_PROFILERS);
+        }
+    }
+
+    /** Returns the merged profile of all of them; empty if none was switched on. */
+    private synchronized Optional<ProfileSnapshot> profile() {
+        Optional<ProfileSnapshot> all =
+                readers.stream().map(WindowReaders.Reader::whole).reduce(ProfileSnapshot::merge);
+        if (left == 0) {
+            return all;
+        }
+        List<String> remarks =
+                new ArrayList<>(all.map(each -> each.facts().disturbances()).orElse(List.of()));
+        remarks.add("the profile lacks " + left + " of " + (MOST_PROFILERS + left) + " profilers of the process");
+        return all.map(
+                each -> each.withFacts(each.facts().withMachine(each.facts().machine(), remarks)));
+    }
+
+    private void noteFullHeap() {
+        log.warn("BRICK_PROFILER_OUT: the heap is full; if it still is at the end, the profile may be lost");
+    }
+
+    private void writeAtEnd(OwnedFile<ProfileSnapshot> owned, String setting) {
+        try {
+            if (!reserve.run(() -> write(owned, setting))) {
+                log.error("BRICK_PROFILER_OUT: the profile is lost: the heap is full");
+            }
+        } catch (IOException e) {
+            log.error("BRICK_PROFILER_OUT: the profile is lost: {}", String.valueOf(e.getMessage()));
+        } catch (RuntimeException | LinkageError e) {
+            log.error("BRICK_PROFILER_OUT: the profile is lost: {}", e.toString());
+        }
+    }
+
+    /** Writes the profile if a profiler was switched on. */
+    private void write(OwnedFile<ProfileSnapshot> owned, String setting) throws IOException {
+        Optional<ProfileSnapshot> profile = profile();
+        if (profile.isEmpty()) {
+            return;
+        }
+        switch (owned.write(profile.get(), written -> written.facts().isOfThisProcess())) {
+            case THIS -> log.info("BRICK_PROFILER_OUT: the profile is in {}", setting);
+            case APPLICATION -> log.info("BRICK_PROFILER_OUT: the application has written {} itself", setting);
+            case OTHER_PROCESS ->
+                log.warn(
+                        "BRICK_PROFILER_OUT: another process has written {}; the profile of this one is in {}",
+                        setting,
+                        owned.besidePath());
+        }
+    }
+}

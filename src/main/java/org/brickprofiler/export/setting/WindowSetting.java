@@ -1,0 +1,86 @@
+package org.brickprofiler.export.setting;
+
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.export.WindowExport;
+import org.brickprofiler.internal.io.Settings;
+import org.brickprofiler.internal.record.SettingAction;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Exports the windows of the first profiler that is switched on: see {@link BrickProfiler#enable}. A fault is logged
+ * once. Any thread.
+ */
+public final class WindowSetting extends SettingAction {
+
+    private static final Pattern LENGTH = Pattern.compile("(\\d{1,12})\\s*(ms|s|min|steps?)");
+
+    /** The length without a setting, and instead of a wrong one. */
+    static final Length USUAL = new Length(Duration.ofSeconds(10), 0);
+
+    private final AtomicBoolean started = new AtomicBoolean();
+
+    /**
+     * The length of a window.
+     *
+     * @param time the time; zero if steps end the window
+     * @param steps the number of steps; 0 if time ends the window
+     */
+    record Length(Duration time, long steps) {}
+
+    /** Creates the action, for the service loader. */
+    public WindowSetting() {
+        super(EXPORT);
+    }
+
+    @Override
+    protected void enabled(Object profiler, String folder, boolean records) {
+        if (!records || !started.compareAndSet(false, true)) {
+            return;
+        }
+        Length length = length(Settings.ofProfiler("export_every"));
+        try {
+            if (length.steps > 0) {
+                WindowExport.start((BrickProfiler) profiler, length.steps, Path.of(folder));
+            } else {
+                WindowExport.start((BrickProfiler) profiler, length.time, Path.of(folder));
+            }
+        } catch (InvalidPathException | IllegalStateException e) {
+            warn("no windows go to '" + folder + "': " + e.getMessage());
+        }
+    }
+
+    static Length length(@Nullable String text) {
+        if (text == null) {
+            return USUAL;
+        }
+        Matcher parts = LENGTH.matcher(text.strip().toLowerCase(Locale.ROOT));
+        if (parts.matches()) {
+            long number = Long.parseLong(parts.group(1));
+            Length length =
+                    switch (parts.group(2)) {
+                        case "ms" -> new Length(Duration.ofMillis(number), 0);
+                        case "s" -> new Length(Duration.ofSeconds(number), 0);
+                        case "min" -> new Length(Duration.ofMinutes(number), 0);
+                        default -> new Length(Duration.ZERO, number);
+                    };
+            if (length.steps > 0 || length.time.compareTo(WindowExport.SHORTEST) >= 0) {
+                return length;
+            }
+        }
+        warn("windows of '" + text + "' are neither of 100 ms or more nor of 1 step or more, such as 10 s or 100 steps:"
+                + " they are of 10 s");
+        return USUAL;
+    }
+
+    private static void warn(String fault) {
+        LoggerFactory.getLogger(WindowExport.class).warn("{}", fault);
+    }
+}

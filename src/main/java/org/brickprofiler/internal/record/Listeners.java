@@ -1,0 +1,89 @@
+package org.brickprofiler.internal.record;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The listeners of a profiler. A listener that throws is removed, so that its exception never reaches the code that is
+ * timed. Any thread.
+ *
+ * @param <L> the type of a listener
+ */
+public final class Listeners<L> {
+
+    private final List<L> all = new CopyOnWriteArrayList<>();
+    private final List<L> ofBricks = new CopyOnWriteArrayList<>();
+
+    /** Creates an empty list. */
+    public Listeners() {}
+
+    /**
+     * Adds a listener.
+     *
+     * @param listener the listener; added twice, it hears everything twice
+     * @param wantsBricks whether it hears of bricks, too
+     */
+    public void add(L listener, boolean wantsBricks) {
+        all.add(listener);
+        if (wantsBricks) {
+            ofBricks.add(listener);
+        }
+    }
+
+    /**
+     * Removes a listener once.
+     *
+     * @param listener the listener; nothing happens if it was not added
+     */
+    public void remove(L listener) {
+        all.remove(listener);
+        ofBricks.remove(listener);
+    }
+
+    /**
+     * Returns whether there is no listener.
+     *
+     * @return true without a listener
+     */
+    public boolean isEmpty() {
+        return all.isEmpty();
+    }
+
+    /**
+     * Returns whether a listener hears of bricks.
+     *
+     * @return true with such a listener
+     */
+    public boolean wantBricks() {
+        return !ofBricks.isEmpty();
+    }
+
+    /**
+     * Calls the listeners of bricks.
+     *
+     * @param call the call
+     */
+    public void ofBrick(Consumer<L> call) {
+        ofBricks.forEach(each -> call(each, call));
+    }
+
+    /**
+     * Calls all listeners.
+     *
+     * @param call the call
+     */
+    public void ofStep(Consumer<L> call) {
+        all.forEach(each -> call(each, call));
+    }
+
+    private void call(L listener, Consumer<L> call) {
+        try {
+            call.accept(listener);
+        } catch (RuntimeException thrown) {
+            remove(listener);
+            LoggerFactory.getLogger(Listeners.class).warn("a listener has failed and is removed: {}", listener, thrown);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+package org.brickprofiler.internal.record;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.brickprofiler.spi.NanoClock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The cost of one start and stop in this virtual machine: a tight loop with both clock reads in it, on tables of its
+ * own that nobody reads. Any thread.
+ *
+ * <p>It is measured once for each way of recording, by a daemon thread that the first profiler starts when it is
+ * switched on, and never by a caller. The thread takes many short turns with rests in between, so that it leaves the
+ * processors to the application: some milliseconds of work, spread over a quarter of a second, a second after that. The
+ * figure is the fastest turn so far. A turn is so short that other processes interrupt few of them, and there are so
+ * many that the compiler gets its work done meanwhile; a program that ends before that is given what recording cost
+ * until then, which is more, or nothing.
+ *
+ * <p>The loop records as the profilers of its kind do, with the spans where these are traced. So the types that the
+ * compiler sees on the way of a sample stay the same ones.
+ */
+public final class SelfCost implements Runnable {
+
+    /**
+     * The application's loop comes first: what this one has made hot before, the compiler does not put into that one.
+     */
+    private static final long DELAY_NS = 1_000_000_000;
+
+    private static final int SAMPLES_A_TURN = 64;
+
+    /** Before that a turn contains the loading of classes. */
+    private static final int UNCOUNTED_TURNS = 4;
+
+    private static final int TURNS_BETWEEN_RESTS = 8;
+    private static final long REST_NS = 1_000_000;
+    private static final int FEWEST_TURNS = 2_000;
+    private static final int TURNS_WITHOUT_GAIN = 1_000;
+    private static final int MOST_TURNS = 20_000;
+
+    private static final int SPANS_KEPT = 1_024;
+
+    private final boolean percentiles;
+    private final boolean traced;
+    private final NanoClock clock;
+    private final Consumer<Runnable> starter;
+    private final AtomicBoolean started = new AtomicBoolean();
+
+    private volatile double perSampleNs;
+    private volatile @Nullable Runnable warmUp;
+
+    private static final SelfCost PLAIN = new SelfCost(false, false);
+    private static final SelfCost WITH_PERCENTILES = new SelfCost(true, false);
+    private static final SelfCost TRACED = new SelfCost(false, true);
+    private static final SelfCost TRACED_WITH_PERCENTILES = new SelfCost(true, true);
+
+    /**
+     * Starts a daemon thread. No lambda, here and in its thread: the first one of a virtual machine takes long to make.
+     */
+    private static final class Starter implements Consumer<Runnable> {
+        @Override
+        public void accept(Runnable measurement) {
+            Thread thread = new Thread(null, measurement, "brick-profiler-self-cost", 0, false) {
+                @Override
+                public void run() {
+                    LockSupport.parkNanos(DELAY_NS);
+                    super.run();
+                }
+            };
+            thread.setDaemon(true);
+            // It must not keep an application's class loader.
+            thread.setContextClassLoader(null);
+            thread.start();
+        }
+    }
+
+    private SelfCost(boolean percentiles, boolean traced) {
+        this(percentiles, traced, NanoClock.SYSTEM, new Starter());
+    }
+
+    /** A cost that is still to be measured: what the starter is given does it. */
+    SelfCost(boolean percentiles, boolean traced, NanoClock clock, Consumer<Runnable> starter) {
+        this.percentiles = percentiles;
+        this.traced = traced;
+        this.clock = clock;
+        this.starter = starter;
+    }
+
+    /**
+     * Returns the cost of a way of recording, the same object each time.
+     *
+     * @param percentiles whether samples count in percentiles
+     * @param traced whether samples go into a timeline
+     * @return the cost, which may not be measured yet
+     */
+    public static SelfCost of(boolean percentiles, boolean traced) {
+        if (traced) {
+            return percentiles ? TRACED_WITH_PERCENTILES : TRACED;
+        }
+        return percentiles ? WITH_PERCENTILES : PLAIN;
+    }
+
+    /**
+     * Starts the measurement unless it was started before. Does not wait for it.
+     *
+     * @param firstUses runs once between two turns of the measurement; it warms up the other parts of a first snapshot
+     */
+    public void start(Runnable firstUses) {
+        if (!started.get() && started.compareAndSet(false, true)) {
+            warmUp = firstUses;
+            starter.accept(this);
+        }
+    }
+
+    /**
+     * Returns the cost of one start and stop. Never waits.
+     *
+     * @return ns, 0 while it is unknown
+     */
+    public double perSampleNs() {
+        return perSampleNs;
+    }
+
+    /** Measures it. Only what the starter starts. */
+    @Override
+    public void run() {
+        SpanStore spans = traced ? new SpanStore(SPANS_KEPT, true, new AtomicLong(SPANS_KEPT)) : null;
+        TableRegistry tables = new TableRegistry(1, percentiles, null, spans, null);
+        long fastestNs = Long.MAX_VALUE;
+        int withoutGain = 0;
+        for (int turn = 1; turn <= MOST_TURNS; turn++) {
+            long turnNs = turn(tables);
+            if (turn > UNCOUNTED_TURNS) {
+                withoutGain = turnNs < fastestNs ? 0 : withoutGain + 1;
+                fastestNs = Math.min(fastestNs, turnNs);
+                perSampleNs = (double) fastestNs / SAMPLES_A_TURN;
+            }
+            if (turn >= FEWEST_TURNS && withoutGain >= TURNS_WITHOUT_GAIN) {
+                return;
+            }
+            if (turn == TURNS_BETWEEN_RESTS) {
+                // The other parts of a snapshot that take their time at first use.
+                Runnable firstUses = warmUp;
+                if (firstUses != null) {
+                    firstUses.run();
+                }
+            }
+            if (turn % TURNS_BETWEEN_RESTS == 0) {
+                LockSupport.parkNanos(REST_NS);
+            }
+        }
+    }
+
+    private long turn(TableRegistry tables) {
+        NanoClock read = clock;
+        long before = read.nanoTime();
+        for (int i = 0; i < SAMPLES_A_TURN; i++) {
+            long timer = TimerToken.pack(0, read.nanoTime());
+            long now = read.nanoTime();
+            StatTable own = tables.ownTable();
+            if (own == null || !own.addTimed(timer, now, 1)) {
+                tables.add(TimerToken.key(timer), TimerToken.elapsedNs(timer, now), now, 1);
+            }
+        }
+        return read.nanoTime() - before;
+    }
+}

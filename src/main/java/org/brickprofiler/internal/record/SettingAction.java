@@ -1,0 +1,141 @@
+package org.brickprofiler.internal.record;
+
+import java.nio.file.InvalidPathException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import org.brickprofiler.internal.io.Settings;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lets an outer package act on profilers because a setting asks for it: the system property {@code brick.profiler.KEY},
+ * or else the environment variable {@code BRICK_PROFILER_KEY}. {@link ServiceLoader} finds the actions, once in a
+ * virtual machine, and only if such a setting is set. An action logs a fault and then does nothing: a profiler must not
+ * keep its host from starting. No lambdas here: the first one of a virtual machine takes longer to make than a
+ * profiler. Any thread.
+ */
+public abstract class SettingAction {
+
+    /** The key of the setting that names the file of a timeline. */
+    public static final String TRACE = "trace";
+
+    /** The key of the setting that names the file of the process's profile. */
+    public static final String OUT = "out";
+
+    /** The key of the setting that names the folder of the windows. */
+    public static final String EXPORT = "export";
+
+    private final String key;
+
+    /**
+     * Creates an action. The service loader calls a constructor without parameters.
+     *
+     * @param key one of the keys above
+     */
+    protected SettingAction(String key) {
+        this.key = key;
+    }
+
+    /**
+     * Makes the sink of all profilers that are given none. Called once, for {@link #TRACE} alone.
+     *
+     * @param value the value of the setting
+     * @return the sink; null if the action makes none
+     * @throws IllegalArgumentException when the value cannot be used; the message says why
+     */
+    protected @Nullable SpanSink open(String value) {
+        return null;
+    }
+
+    /**
+     * Acts on a profiler that is switched on. Called each time that a profiler is switched on.
+     *
+     * @param profiler the profiler
+     * @param value the value of the setting
+     * @param records false if {@code BRICK_PROFILER=off} keeps the profiler from recording
+     */
+    protected void enabled(Object profiler, String value, boolean records) {}
+
+    /**
+     * Returns the sink of the profilers that are given none.
+     *
+     * @return the same sink each time; null if the setting names no file
+     */
+    public static @Nullable SpanSink sink() {
+        return Sink.OF_SETTING;
+    }
+
+    /**
+     * Runs the actions of the settings that are set.
+     *
+     * @param profiler a profiler that is switched on
+     * @param records false if {@code BRICK_PROFILER=off} keeps the profiler from recording
+     */
+    public static void runAll(Object profiler, boolean records) {
+        for (Found each : WhenEnabled.ACTIONS) {
+            each.action.enabled(profiler, each.value, records);
+        }
+    }
+
+    /** An action and the value of its setting. */
+    private record Found(SettingAction action, String value) {}
+
+    private static final class Sink {
+        static final @Nullable SpanSink OF_SETTING = open(Settings.ofProfiler(TRACE), load());
+    }
+
+    private static final class WhenEnabled {
+        static final List<Found> ACTIONS = new ArrayList<>();
+
+        static {
+            for (String key : List.of(OUT, EXPORT)) {
+                String value = Settings.ofProfiler(key);
+                SettingAction action = find(key, value, load());
+                if (action != null && value != null) {
+                    ACTIONS.add(new Found(action, value));
+                }
+            }
+        }
+    }
+
+    /** Loads no class before the first element is asked for. */
+    private static Iterable<SettingAction> load() {
+        return ServiceLoader.load(SettingAction.class, SettingAction.class.getClassLoader());
+    }
+
+    static @Nullable SpanSink open(@Nullable String value, Iterable<SettingAction> actions) {
+        SettingAction action = find(TRACE, value, actions);
+        if (action == null || value == null) {
+            return null;
+        }
+        try {
+            return action.open(value);
+        } catch (IllegalArgumentException refused) {
+            String reason = refused instanceof InvalidPathException ? "it is not a path" : refused.getMessage();
+            LoggerFactory.getLogger(SettingAction.class).warn("no timeline goes to '{}': {}", value, reason);
+            return null;
+        }
+    }
+
+    /** Finds the action of a setting; null if the setting is not set, and, with a warning, if there is no action. */
+    static @Nullable SettingAction find(String key, @Nullable String value, Iterable<SettingAction> actions) {
+        if (value == null || value.isBlank()) {
+            return null;
+        }
+        String reason = "nothing on the class path acts on it";
+        try {
+            for (SettingAction each : actions) {
+                if (each.key.equals(key)) {
+                    return each;
+                }
+            }
+        } catch (ServiceConfigurationError damaged) {
+            reason = damaged.getMessage();
+        }
+        LoggerFactory.getLogger(SettingAction.class)
+                .warn("the setting brick.profiler.{}={} has no effect: {}", key, value, reason);
+        return null;
+    }
+}

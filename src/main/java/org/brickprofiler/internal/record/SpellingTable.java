@@ -1,0 +1,96 @@
+package org.brickprofiler.internal.record;
+
+import java.util.Arrays;
+import org.brickprofiler.internal.io.Fnv1a;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The keys of spellings, in any case and with or without underscores. Finding a key allocates nothing. Add all
+ * spellings before other threads see the table; from then on any thread may search it.
+ */
+public final class SpellingTable {
+
+    /** A power of two: most look-ups of other names then end at the first place. */
+    private static final int PLACES = 2_048;
+
+    private final @Nullable String[] names = new @Nullable String[PLACES];
+    private final int[] keys = new int[PLACES];
+
+    /** Makes an empty table, which has room for fewer than 2,048 spellings. */
+    public SpellingTable() {
+        Arrays.fill(keys, NameTable.NONE);
+    }
+
+    /**
+     * Adds a spelling.
+     *
+     * @param name the spelling
+     * @param key its key, 0 or more
+     * @throws IllegalArgumentException when the spelling has another key
+     */
+    public void add(String name, int key) {
+        int place = place(name);
+        int there = keys[place];
+        if (there != NameTable.NONE && there != key) {
+            throw new IllegalArgumentException("'" + name + "' has the key " + there + " and cannot have " + key);
+        }
+        names[place] = name;
+        keys[place] = key;
+    }
+
+    /**
+     * Returns the key of a name in any spelling.
+     *
+     * @param name any name
+     * @return its key, or {@link NameTable#NONE}
+     */
+    public int find(String name) {
+        return keys[place(name)];
+    }
+
+    /** Returns the place of a name, or the free place that it would take. */
+    private int place(String name) {
+        int place = hash(name) & (PLACES - 1);
+        for (String there = names[place]; there != null && !isSame(there, name); there = names[place]) {
+            place = (place + 1) & (PLACES - 1);
+        }
+        return place;
+    }
+
+    private static int hash(String name) {
+        long hash = Fnv1a.OFFSET_BASIS;
+        for (int i = 0; i < name.length(); i++) {
+            char at = name.charAt(i);
+            hash = at == '_' ? hash : Fnv1a.add(hash, lower(at));
+        }
+        return Long.hashCode(hash);
+    }
+
+    private static boolean isSame(String one, String two) {
+        int i = 0;
+        int k = 0;
+        while (true) {
+            i = afterUnderscores(one, i);
+            k = afterUnderscores(two, k);
+            if (i == one.length() || k == two.length()) {
+                return i == one.length() && k == two.length();
+            }
+            if (lower(one.charAt(i++)) != lower(two.charAt(k++))) {
+                return false;
+            }
+        }
+    }
+
+    private static int afterUnderscores(String name, int from) {
+        int at = from;
+        while (at < name.length() && name.charAt(at) == '_') {
+            at++;
+        }
+        return at;
+    }
+
+    /** Converts ASCII alone: these names have no other letters, whose case depends on the language. */
+    private static char lower(char letter) {
+        return letter >= 'A' && letter <= 'Z' ? (char) (letter + ('a' - 'A')) : letter;
+    }
+}

@@ -1,0 +1,209 @@
+package org.brickprofiler.internal.record;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The readers of a profiler's windows. Readings and resets exclude each other here, so that a reset by the application
+ * neither loses nor repeats a sample in a window. Recording threads wait for neither. Any thread.
+ *
+ * @param <S> the type of a snapshot
+ */
+public final class WindowReaders<S> {
+
+    /**
+     * The arithmetic of snapshots.
+     *
+     * @param <S> the type of a snapshot
+     */
+    public interface Arithmetic<S> {
+
+        /**
+         * Adds two snapshots.
+         *
+         * @param earlier a snapshot
+         * @param later the next one
+         * @return their sum
+         */
+        S merge(S earlier, S later);
+
+        /**
+         * Subtracts a snapshot from a later one without a reset between them.
+         *
+         * @param earlier a snapshot
+         * @param later a later one
+         * @return the samples in between
+         */
+        S difference(S earlier, S later);
+
+        /**
+         * Returns whether nothing was recorded.
+         *
+         * @param window a window
+         * @return true if it has no sample and no step
+         */
+        boolean isEmpty(S window);
+
+        /**
+         * Replaces the number of pending measurements.
+         *
+         * @param window a window
+         * @param other the snapshot whose number it gets; null for 0
+         * @return the window with the other number
+         */
+        S withPendingOf(S window, @Nullable S other);
+    }
+
+    private static volatile @Nullable Function<Object, ? extends WindowReaders<?>> ofProfiler;
+
+    private final Arithmetic<S> arithmetic;
+    private final List<Reader> readers = new ArrayList<>();
+
+    /**
+     * Creates an empty list.
+     *
+     * @param arithmetic the arithmetic of the profiler's snapshots
+     */
+    public WindowReaders(Arithmetic<S> arithmetic) {
+        this.arithmetic = arithmetic;
+    }
+
+    /**
+     * Registers how the readers of a profiler are found, which no application can call. The static initializer of the
+     * profiler's class calls this once.
+     *
+     * @param way returns the readers of a profiler
+     */
+    public static void register(Function<Object, ? extends WindowReaders<?>> way) {
+        ofProfiler = way;
+    }
+
+    /**
+     * Finds the readers of a profiler.
+     *
+     * @param <S> the type of the profiler's snapshots
+     * @param profiler the profiler
+     * @return its readers, the same object each time
+     */
+    @SuppressWarnings("unchecked") // one class registers, and its snapshots have one type
+    public static <S> WindowReaders<S> of(Object profiler) {
+        Function<Object, ? extends WindowReaders<?>> way = ofProfiler;
+        if (way == null) {
+            throw new IllegalStateException("no profiler has registered its readers of windows");
+        }
+        return (WindowReaders<S>) way.apply(profiler);
+    }
+
+    /** Reads consecutive windows. Guarded by the list. */
+    public final class Reader {
+        private final Supplier<S> profiler;
+        private @Nullable S previous;
+
+        /**
+         * Parts of the open window that ended with a reset, or with a file that could not be written. They have no
+         * pending measurements: the later part counts these.
+         */
+        private @Nullable S carried;
+
+        private Reader(Supplier<S> profiler) {
+            this.profiler = profiler;
+        }
+
+        /**
+         * Ends the open window and begins the next one.
+         *
+         * @return the samples since the last call; null if there are none
+         */
+        public @Nullable S next() {
+            synchronized (WindowReaders.this) {
+                S now = profiler.get();
+                S window = since(now);
+                previous = now;
+                carried = null;
+                return arithmetic.isEmpty(window) ? null : window;
+            }
+        }
+
+        /**
+         * Returns the samples since the reader was added, even if there are none. For a reader without windows.
+         *
+         * @return the sum of all windows
+         */
+        public S whole() {
+            synchronized (WindowReaders.this) {
+                S now = profiler.get();
+                return carried == null ? now : arithmetic.merge(carried, now);
+            }
+        }
+
+        /**
+         * Makes a window part of the next one.
+         *
+         * @param window a window that {@link #next} has returned
+         */
+        public void giveBack(S window) {
+            synchronized (WindowReaders.this) {
+                S earlier = arithmetic.withPendingOf(window, null);
+                carried = carried == null ? earlier : arithmetic.merge(carried, earlier);
+            }
+        }
+
+        private S since(S now) {
+            S window = previous == null ? now : arithmetic.difference(previous, now);
+            if (carried == null) {
+                return window;
+            }
+            return arithmetic.isEmpty(window)
+                    ? arithmetic.withPendingOf(carried, now)
+                    : arithmetic.merge(carried, window);
+        }
+
+        /** Ends the reading. */
+        public void close() {
+            synchronized (WindowReaders.this) {
+                readers.remove(this);
+            }
+        }
+    }
+
+    /**
+     * Adds a reader, whose first window has all samples that the profiler holds.
+     *
+     * @param profiler takes a snapshot of the profiler
+     * @return the reader
+     */
+    public synchronized Reader add(Supplier<S> profiler) {
+        Reader reader = new Reader(profiler);
+        readers.add(reader);
+        return reader;
+    }
+
+    /**
+     * Resets the profiler and keeps the returned samples for the open windows.
+     *
+     * @param reset takes the snapshot and resets
+     * @return the snapshot
+     */
+    public synchronized S taking(Supplier<S> reset) {
+        S taken = reset.get();
+        for (Reader each : readers) {
+            S part = each.since(taken);
+            each.carried = arithmetic.isEmpty(part) ? null : arithmetic.withPendingOf(part, null);
+            each.previous = null;
+        }
+        return taken;
+    }
+
+    /**
+     * Resets the profiler; the forgotten samples are in no window.
+     *
+     * @param reset resets
+     */
+    public synchronized void forgetting(Runnable reset) {
+        reset.run();
+        readers.forEach(each -> each.previous = null);
+    }
+}

@@ -1,0 +1,405 @@
+package org.brickprofiler.report.internal;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fields of one kind of record in a profile, in the order in which they are written: for each of them its key, its
+ * meaning, the value that a record has of it, and how it is read. Writers, readers and tables of columns follow from
+ * this list. Immutable; any thread.
+ *
+ * @param <T> the record
+ */
+public final class Fields<T> {
+
+    /** How a field stands in a text. */
+    private enum Use {
+        /** Read back. */
+        STORED("always"),
+        /** Read back; some records lack it. */
+        OPTIONAL("if known"),
+        /** Read back; left out of compact text if it is 0, as a missing number reads as 0. */
+        SUM("always; in windows if it is not 0"),
+        /** Follows from other fields: left out of compact text, and not read. */
+        DERIVED("in reports, not in windows; ignored by readers"),
+        /** Follows from other fields, but is read from files of older versions, which lack those. */
+        OLD_FORM("in reports, not in windows; read from files of older versions"),
+        /** Follows from other fields, and is written always. */
+        SHOWN("always; ignored by readers");
+
+        private final String written;
+
+        Use(String written) {
+            this.written = written;
+        }
+    }
+
+    /**
+     * A field in words.
+     *
+     * @param key of the field
+     * @param meaning of the value, with its unit
+     * @param written when it is written, and whether it is read back
+     * @param parts the title of the fields within it; empty if it is a value
+     * @param isColumn whether tables have it, or fields within it, as columns
+     */
+    public record Description(String key, String meaning, String written, String parts, boolean isColumn) {}
+
+    /**
+     * Returns the value of a field: a Long, Double, String, Map, {@link Part}, the counts of buckets, or null.
+     *
+     * @param <T> the record
+     */
+    public interface Value<T> {
+        /**
+         * Returns the value of a record.
+         *
+         * @param record the record
+         * @return null if it has none
+         */
+        @Nullable
+        Object of(T record);
+    }
+
+    /** Reads the value of a field into a row. */
+    interface Reading {
+        void read(JsonInput input, String key, Row row, int place) throws IOException;
+    }
+
+    /** Reads a value that is an object. */
+    interface ObjectReading {
+        Object read(JsonInput input, String key) throws IOException;
+    }
+
+    /**
+     * A column of a table that has a row for each record.
+     *
+     * @param key of its field
+     * @param value of a record: a Long, Double or String, or null
+     * @param <T> the record
+     */
+    public record Column<T>(String key, Value<T> value) {}
+
+    /**
+     * A field.
+     *
+     * @param parts the title of the fields within it; empty if it is a value
+     * @param columns those of the fields within it, or the one that is the field itself
+     */
+    private record Field<T>(
+            String key,
+            String meaning,
+            Use use,
+            Value<T> value,
+            @Nullable Reading reading,
+            String parts,
+            List<Column<T>> columns) {}
+
+    /** A record within a record. */
+    private record Part<P>(Fields<P> fields, P record) {
+        void write(JsonGenerator json, boolean isCompact) throws IOException {
+            fields.write(json, record, isCompact);
+        }
+    }
+
+    private final String title;
+    private final List<Field<T>> fields;
+    private final Map<String, Integer> places = new HashMap<>();
+
+    private Fields(String title, List<Field<T>> fields) {
+        this.title = title;
+        this.fields = List.copyOf(fields);
+        for (Field<T> field : fields) {
+            places.put(field.key, places.size());
+        }
+    }
+
+    /** Returns how many fields there are. */
+    int size() {
+        return fields.size();
+    }
+
+    /** Returns the place of a field, -1 if there is none of that key. */
+    int place(String key) {
+        return places.getOrDefault(key, -1);
+    }
+
+    /** Returns how the field at a place is read, null if its value is skipped. */
+    @Nullable
+    Reading reading(int place) {
+        return fields.get(place).reading;
+    }
+
+    /**
+     * Returns the name of the records.
+     *
+     * @return one or more words
+     */
+    public String title() {
+        return title;
+    }
+
+    /**
+     * Returns the fields in words.
+     *
+     * @return one for each field, in their order
+     */
+    public List<Description> descriptions() {
+        return fields.stream()
+                .map(field -> new Description(
+                        field.key, field.meaning, field.use.written, field.parts, !field.columns.isEmpty()))
+                .toList();
+    }
+
+    /**
+     * Returns the columns of a table of records: the fields and, in the place of a record within a record, its fields.
+     *
+     * @return the columns, without the fields that are for JSON alone
+     */
+    public List<Column<T>> columns() {
+        return fields.stream().flatMap(field -> field.columns.stream()).toList();
+    }
+
+    /**
+     * Writes a record as an object.
+     *
+     * @param json where to
+     * @param record the record
+     * @param isCompact whether to leave out derived fields, and sums that are 0
+     * @throws IOException when writing fails
+     */
+    public void write(JsonGenerator json, T record, boolean isCompact) throws IOException {
+        json.writeStartObject();
+        for (Field<T> field : fields) {
+            boolean isDerived = field.use == Use.DERIVED || field.use == Use.OLD_FORM;
+            if (isCompact && isDerived) {
+                continue;
+            }
+            Object value = field.value.of(record);
+            if (value != null && !(isCompact && field.use == Use.SUM && value.equals(0L))) {
+                write(json, field.key, value, isCompact);
+            }
+        }
+        json.writeEndObject();
+    }
+
+    /**
+     * Writes the keys of the fields as an array, for records that are {@linkplain #writeCells rows of a table}.
+     *
+     * @param json where to
+     * @throws IOException when writing fails
+     */
+    public void writeKeys(JsonGenerator json) throws IOException {
+        json.writeStartArray();
+        for (Field<T> field : fields) {
+            json.writeString(field.key);
+        }
+        json.writeEndArray();
+    }
+
+    /**
+     * Writes a record as an array of its values, each of them a text or a whole number.
+     *
+     * @param json where to
+     * @param record the record
+     * @throws IOException when writing fails
+     */
+    public void writeCells(JsonGenerator json, T record) throws IOException {
+        json.writeStartArray();
+        for (Field<T> field : fields) {
+            json.writePOJO(field.value.of(record));
+        }
+        json.writeEndArray();
+    }
+
+    private static void write(JsonGenerator json, String key, Object value, boolean isCompact) throws IOException {
+        if (value instanceof Long whole) {
+            json.writeNumberField(key, whole);
+        } else if (value instanceof Double real) {
+            JsonText.number(json, key, real);
+        } else if (value instanceof Part<?> part) {
+            json.writeFieldName(key);
+            part.write(json, isCompact);
+        } else if (value instanceof long[] counts) {
+            Buckets.write(json, key, counts);
+        } else if (value instanceof Map<?, ?> numbers) {
+            json.writeObjectFieldStart(key);
+            for (Map.Entry<?, ?> each : numbers.entrySet()) {
+                json.writeNumberField(String.valueOf(each.getKey()), (Long) each.getValue());
+            }
+            json.writeEndObject();
+        } else {
+            json.writeStringField(key, (String) value);
+        }
+    }
+
+    /**
+     * Collects the fields of a record.
+     *
+     * @param <T> the record
+     */
+    static final class Builder<T> {
+        private final String title;
+        private final List<Field<T>> fields = new ArrayList<>();
+
+        Builder(String title) {
+            this.title = title;
+        }
+
+        private Builder<T> add(Use use, String key, String meaning, Value<T> value, @Nullable Reading reading) {
+            return add(new Field<>(key, meaning, use, value, reading, "", List.of(new Column<>(key, value))));
+        }
+
+        private Builder<T> add(Field<T> field) {
+            fields.add(field);
+            return this;
+        }
+
+        /** Leaves the field before out of tables. */
+        Builder<T> jsonOnly() {
+            Field<T> last = fields.remove(fields.size() - 1);
+            return add(new Field<>(last.key, last.meaning, last.use, last.value, last.reading, last.parts, List.of()));
+        }
+
+        Builder<T> text(String key, String meaning, Function<T, String> value) {
+            return object(key, meaning, value::apply, JsonInput::text);
+        }
+
+        /** A text that some records do not have. */
+        Builder<T> optionalText(String key, String meaning, Function<T, Optional<String>> value) {
+            return object(
+                    Use.OPTIONAL, key, meaning, record -> value.apply(record).orElse(null), JsonInput::text);
+        }
+
+        /** A value of its own form. */
+        Builder<T> object(String key, String meaning, Value<T> value, ObjectReading reading) {
+            return object(Use.STORED, key, meaning, value, reading);
+        }
+
+        private Builder<T> object(Use use, String key, String meaning, Value<T> value, ObjectReading reading) {
+            return add(
+                    use, key, meaning, value, (input, of, row, place) -> row.objects[place] = reading.read(input, of));
+        }
+
+        Builder<T> whole(String key, String meaning, ToLongFunction<T> value) {
+            return whole(Use.STORED, key, meaning, value::applyAsLong);
+        }
+
+        /** A number of 0 or more. */
+        Builder<T> real(String key, String meaning, ToDoubleFunction<T> value) {
+            return real(Use.STORED, key, meaning, value);
+        }
+
+        private Builder<T> real(Use use, String key, String meaning, ToDoubleFunction<T> value) {
+            return add(
+                    use,
+                    key,
+                    meaning,
+                    value::applyAsDouble,
+                    (input, of, row, place) -> row.reals[place] = input.real(of, Double.MAX_VALUE));
+        }
+
+        /** A whole number that may be negative. */
+        Builder<T> signed(String key, String meaning, ToLongFunction<T> value) {
+            return add(Use.STORED, key, meaning, value::applyAsLong, from(Long.MIN_VALUE, Long.MAX_VALUE));
+        }
+
+        /** A whole number that some records do not have. */
+        Builder<T> optionalWhole(String key, String meaning, Function<T, OptionalLong> value) {
+            return whole(Use.OPTIONAL, key, meaning, record -> of(value.apply(record)));
+        }
+
+        private static @Nullable Long of(OptionalLong number) {
+            return number.isPresent() ? (Long) number.getAsLong() : null;
+        }
+
+        Builder<T> sum(String key, String meaning, ToLongFunction<T> value) {
+            return whole(Use.SUM, key, meaning, value::applyAsLong);
+        }
+
+        private Builder<T> whole(Use use, String key, String meaning, Value<T> value) {
+            return add(use, key, meaning, value, from(0, Long.MAX_VALUE));
+        }
+
+        private static Reading from(long smallest, long largest) {
+            return (input, of, row, place) -> row.wholes[place] = input.whole(of, smallest, largest);
+        }
+
+        /** A whole number from {@code smallest} to the largest int. */
+        Builder<T> place(String key, String meaning, int smallest, ToLongFunction<T> value) {
+            return add(Use.STORED, key, meaning, value::applyAsLong, from(smallest, Integer.MAX_VALUE));
+        }
+
+        /** A whole number up to the largest int that some records do not have. */
+        Builder<T> optionalPlace(String key, String meaning, Function<T, OptionalInt> value) {
+            return add(Use.OPTIONAL, key, meaning, record -> of(value.apply(record)), from(0, Integer.MAX_VALUE));
+        }
+
+        private static @Nullable Long of(OptionalInt number) {
+            return number.isPresent() ? (Long) (long) number.getAsInt() : null;
+        }
+
+        Builder<T> derived(String key, String meaning, ToDoubleFunction<T> value) {
+            return add(Use.DERIVED, key, meaning, value::applyAsDouble, null);
+        }
+
+        Builder<T> derivedWhole(String key, String meaning, Function<T, OptionalLong> value) {
+            return add(Use.DERIVED, key, meaning, record -> of(value.apply(record)), null);
+        }
+
+        Builder<T> shown(String key, String meaning, Value<T> value) {
+            return add(Use.SHOWN, key, meaning, value, null);
+        }
+
+        Builder<T> oldForm(String key, String meaning, ToDoubleFunction<T> value) {
+            return real(Use.OLD_FORM, key, meaning, value);
+        }
+
+        <P> Builder<T> part(String key, String meaning, Fields<P> parts, Function<T, Optional<P>> part) {
+            List<Column<T>> columns = parts.columns().stream()
+                    .map(column -> new Column<T>(
+                            column.key,
+                            record -> part.apply(record).map(column.value::of).orElse(null)))
+                    .toList();
+            return add(new Field<>(
+                    key,
+                    meaning,
+                    Use.OPTIONAL,
+                    record -> part.apply(record)
+                            .map(value -> new Part<>(parts, value))
+                            .orElse(null),
+                    (input, of, row, place) -> {
+                        Object known = row.objects[place];
+                        Row within = known instanceof Row reused ? reused : new Row(parts);
+                        row.objects[place] = within.read(input, of);
+                    },
+                    parts.title,
+                    columns));
+        }
+
+        Builder<T> buckets(String key, String meaning, Function<T, long[]> counts) {
+            return add(Use.STORED, key, meaning, counts::apply, (input, of, row, place) -> {
+                        Object known = row.objects[place];
+                        Buckets buckets = known instanceof Buckets reused ? reused : new Buckets();
+                        buckets.read(input, of);
+                        row.objects[place] = buckets;
+                    })
+                    .jsonOnly();
+        }
+
+        Fields<T> build() {
+            return new Fields<>(title, fields);
+        }
+    }
+}

@@ -1,0 +1,740 @@
+package org.brickprofiler.report.internal;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.DoubleToLongFunction;
+import org.brickprofiler.Bottleneck;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.Calibration;
+import org.brickprofiler.DeviceTime;
+import org.brickprofiler.Environment;
+import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.RunFacts;
+import org.brickprofiler.RunIdentity;
+import org.brickprofiler.Step;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.Work;
+import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.tile.TileStats;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tables of fields of the records in a profile, and the records that their rows stand for. Whoever reads a file
+ * reads it by these tables, so that no two readers take different values from it. Stateless; any thread.
+ */
+public final class ProfileFields {
+
+    /** Stands for a text that a file lacks. */
+    private static final String UNKNOWN = "unknown";
+
+    private static final double NS_PER_S = 1e9;
+    private static final double NS_PER_US = 1e3;
+
+    private ProfileFields() {}
+
+    /**
+     * A distribution and how its percentiles are found.
+     *
+     * @param counts samples in each bucket
+     * @param percentileNs the duration at a percentage, ns
+     */
+    public record Spread(LatencyDistribution counts, DoubleToLongFunction percentileNs) {
+        private double us(double percent) {
+            return percentileNs.applyAsLong(percent) / NS_PER_US;
+        }
+    }
+
+    /**
+     * A brick beside what its profile makes of it.
+     *
+     * @param stats the brick
+     * @param totalNs the time of all bricks of the profile, ns
+     * @param netNs its time without the cost of measuring it, ns; empty if that is not known
+     */
+    public record Brick(BrickStats stats, long totalNs, OptionalLong netNs) {}
+
+    /** The fields of a distribution of durations. */
+    public static final Fields<Spread> DISTRIBUTION = new Fields.Builder<Spread>("distribution")
+            .derived("p50_us", "median duration, us", spread -> spread.us(50))
+            .derived("p90_us", "duration that 90 % of the samples do not exceed, us", spread -> spread.us(90))
+            .derived("p99_us", "duration that 99 % of the samples do not exceed, us", spread -> spread.us(99))
+            .derived("p999_us", "duration that 99.9 % of the samples do not exceed, us", spread -> spread.us(99.9))
+            .object(
+                    "relative_error",
+                    "largest error of a duration that is found by its bucket",
+                    spread -> LatencyDistribution.RELATIVE_ERROR,
+                    ProfileFields::relativeError)
+            .jsonOnly()
+            .buckets("buckets", "number and samples of each bucket that has samples", spread -> spread.counts()
+                    .counts())
+            .build();
+
+    private static final Fields<BrickStats> DEVICE = new Fields.Builder<BrickStats>("device times")
+            .shown("time_source", "clock of the samples: host, device or mixed", brick -> lower(brick.timeSource()))
+            .whole("device_samples", "samples that the device timed", brick -> brick.device()
+                    .samples())
+            .whole("launches", "samples of the device whose launch the host timed, too", brick -> brick.device()
+                    .launches())
+            .whole(
+                    "launch_ns",
+                    "sum of the host's time from start to stop of these launches, ns",
+                    brick -> brick.device().launchNs())
+            .whole("min_launch_ns", "shortest launch, ns", brick -> brick.device()
+                    .minLaunchNs())
+            .jsonOnly()
+            .whole("max_launch_ns", "longest launch, ns", brick -> brick.device()
+                    .maxLaunchNs())
+            .jsonOnly()
+            .whole(
+                    "unresolved",
+                    "samples without a known time of the device; they are in no other sum",
+                    brick -> brick.device().unresolved())
+            .optionalWhole(
+                    "without_start",
+                    "unresolved samples whose start is not known; left out if 0",
+                    brick -> brick.device().withoutStart() > 0
+                            ? OptionalLong.of(brick.device().withoutStart())
+                            : OptionalLong.empty())
+            .build();
+
+    private static final Fields<BrickStats> WORK = new Fields.Builder<BrickStats>("work")
+            .whole(
+                    "flops",
+                    "floating-point operations; a multiplication with an addition counts as two",
+                    brick -> brick.work().flops())
+            .whole("bytes", "bytes read and written", brick -> brick.work().bytes())
+            .whole("working_set_bytes", "largest working set, bytes", brick -> brick.work()
+                    .workingSetBytes())
+            .derived("gflops", "10^9 operations per second", BrickStats::gflops)
+            .jsonOnly()
+            .derived("arithmetic_intensity", "operations per byte", brick -> brick.work()
+                    .intensity())
+            .jsonOnly()
+            .build();
+
+    /** The fields of a brick. */
+    public static final Fields<Brick> BRICK = new Fields.Builder<Brick>("brick")
+            .text("name", "display name", brick -> brick.stats.name())
+            .object(
+                    "category",
+                    "category; if it is missing, that of the known brick of this name, otherwise Other",
+                    brick -> brick.stats.category().displayName(),
+                    (input, key) -> input.oneOf(key, BrickCategory.values(), BrickCategory::displayName))
+            .whole("count", "number of samples", brick -> brick.stats.count())
+            .whole("total_ns", "sum of the durations, ns", brick -> brick.stats.totalNs())
+            .derived("avg_us", "mean duration, us", brick -> brick.stats.avgUs())
+            .oldForm("min_us", "shortest duration, us", brick -> brick.stats.minUs())
+            .oldForm("max_us", "longest duration, us", brick -> brick.stats.maxUs())
+            .whole("min_ns", "shortest duration, ns", brick -> brick.stats.minNs())
+            .whole("max_ns", "longest duration, ns", brick -> brick.stats.maxNs())
+            .whole("last_ns", "duration of the sample that was recorded last, ns", brick -> brick.stats.lastNs())
+            .whole(
+                    "last_at_unix_ns",
+                    "end of the sample that was recorded last, ns since 1970-01-01T00:00Z",
+                    brick -> brick.stats.lastAtUnixNs())
+            .derivedWhole(
+                    "net_ns",
+                    "sum of the durations without the cost of measuring them, ns; if that cost was calibrated",
+                    Brick::netNs)
+            .jsonOnly()
+            .oldForm("throughput", "elements per second", brick -> brick.stats.throughput())
+            .derived("pct", "share of the time of all bricks, %", brick -> brick.stats.percentage(brick.totalNs))
+            .whole("total_elements", "sum of the elements", brick -> brick.stats.totalElements())
+            .sum("total_bytes", "sum of the input bytes", brick -> brick.stats.totalBytes())
+            .sum("total_compressed_bytes", "sum of the output bytes", brick -> brick.stats.totalCompressedBytes())
+            .oldForm("compression_ratio", "input bytes per output byte", brick -> brick.stats.compressionRatio())
+            .derived("throughput_gbps", "10^9 input bytes per second", brick -> brick.stats.throughputGbps())
+            .sum("total_cycles", "sum of the cycles", brick -> brick.stats.totalCycles())
+            .sum("min_cycles", "fewest cycles of a sample with cycles", brick -> brick.stats.minCycles())
+            .sum("max_cycles", "most cycles of a sample", brick -> brick.stats.maxCycles())
+            .object(
+                    "bottleneck",
+                    "limit of the brick: unknown, memory or compute; unknown if it is missing",
+                    brick -> lower(brick.stats.bottleneck()),
+                    (input, key) -> input.oneOf(key, Bottleneck.values(), Bottleneck::name))
+            .part("latency", "distribution of the durations", DISTRIBUTION, brick -> brick.stats
+                    .latency()
+                    .map(counts -> new Spread(counts, brick.stats::percentileNs)))
+            .part("device", "samples that devices timed", DEVICE, brick -> Optional.of(brick.stats)
+                    .filter(stats -> !stats.device().equals(DeviceTime.NONE)))
+            .part("work", "work, if it was recorded", WORK, brick -> Optional.of(brick.stats)
+                    .filter(stats -> !stats.work().equals(Work.NONE)))
+            .build();
+
+    /** The fields of a tile level. */
+    public static final Fields<TileStats> TILE = new Fields.Builder<TileStats>("tile level")
+            .object(
+                    "level",
+                    "level: macro, midi or micro",
+                    tile -> tile.level().displayName(),
+                    (input, key) -> input.oneOf(key, TileLevel.values(), TileLevel::displayName))
+            .whole("count", "number of samples", TileStats::count)
+            .whole("total_ns", "sum of the durations, ns", TileStats::totalNs)
+            .derived("avg_us", "mean duration, us", TileStats::avgUs)
+            .oldForm("min_us", "shortest duration, us", TileStats::minUs)
+            .oldForm("max_us", "longest duration, us", TileStats::maxUs)
+            .whole("min_ns", "shortest duration, ns", TileStats::minNs)
+            .whole("max_ns", "longest duration, ns", TileStats::maxNs)
+            .derived("gflops", "10^9 operations per second", TileStats::gflops)
+            .derived(
+                    "arithmetic_intensity",
+                    "operations per byte, at 4 bytes an element",
+                    TileStats::arithmeticIntensity)
+            .whole("total_elements", "sum of the elements", TileStats::totalElements)
+            .whole("total_flops", "sum of the floating-point operations", TileStats::totalFlops)
+            .place("slowest_row", "row of the slowest sample, -1 if unknown", TileStats.UNKNOWN, TileStats::slowestRow)
+            .place(
+                    "slowest_col",
+                    "column of the slowest sample, -1 if unknown",
+                    TileStats.UNKNOWN,
+                    TileStats::slowestCol)
+            .build();
+
+    /** The fields of a device stream. */
+    public static final Fields<StreamTotals> STREAM = new Fields.Builder<StreamTotals>("stream")
+            .text("stream", "name of the stream", StreamTotals::stream)
+            .text("device", "name of the device", StreamTotals::device)
+            .place("device_index", "number of the device among those of its kind", 0, StreamTotals::deviceIndex)
+            .optionalText("device_uuid", "UUID of the device", StreamTotals::deviceUuid)
+            .optionalText("pci_address", "PCI address of the device", StreamTotals::pciAddress)
+            .whole("samples", "bricks with a time of the device", StreamTotals::samples)
+            .whole(
+                    "busy_ns",
+                    "time in which at least one brick ran, ns: the union of their times",
+                    StreamTotals::busyNs)
+            .whole("idle_ns", "time in which none ran between two bricks of one pass, ns", StreamTotals::idleNs)
+            .whole("waits", "waits of the host for the stream", StreamTotals::waits)
+            .whole(
+                    "clock_error_ns",
+                    "largest error of a device time as a time of the host, ns",
+                    StreamTotals::clockErrorNs)
+            .optionalText(
+                    "failure", "reason why the stream does not work, or what it could not do", StreamTotals::failure)
+            .build();
+
+    /** The fields of the steps of one phase. */
+    public static final Fields<StepStats> PHASE = new Fields.Builder<StepStats>("phase of steps")
+            .object("phase", "phase of the steps", phase -> lower(phase.phase()), ProfileFields::phase)
+            .whole("count", "number of steps", StepStats::count)
+            .whole("wall_ns", "time in which at least one step of the phase was open, ns", StepStats::wallNs)
+            .whole("total_ns", "sum of the durations, ns", StepStats::totalNs)
+            .whole("min_ns", "shortest duration, ns", StepStats::minNs)
+            .whole("max_ns", "longest duration, ns", StepStats::maxNs)
+            .derived("avg_us", "mean duration, us", phase -> phase.avgNs() / NS_PER_US)
+            .derived("output_tokens_per_s", "output tokens per second", StepStats::outputTokensPerSecond)
+            .derived("prefill_tokens_per_s", "tokens of prompts per second", StepStats::prefillTokensPerSecond)
+            .whole("sequences", "sum of the batch sizes", StepStats::sequences)
+            .whole("prefill_tokens", "sum of the tokens of prompts", StepStats::prefillTokens)
+            .whole("output_tokens", "sum of the output tokens, accepted drafted ones included", StepStats::outputTokens)
+            .whole("drafted_tokens", "sum of the drafted tokens", StepStats::draftedTokens)
+            .whole("accepted_tokens", "sum of the accepted tokens", StepStats::acceptedTokens)
+            .whole(
+                    "kv_length",
+                    "sum of the positions in the key-value cache at the beginnings of the steps",
+                    StepStats::kvLength)
+            .whole("attributed", "steps whose brick time by category is known", StepStats::attributed)
+            .object(
+                    "category_ns",
+                    "brick time of each category in the attributed steps, ns; an object with the names of categories as keys",
+                    ProfileFields::byName,
+                    ProfileFields::byCategory)
+            .part(
+                    "durations",
+                    "distribution of the durations",
+                    DISTRIBUTION,
+                    phase -> Optional.of(new Spread(phase.durations(), phase::percentileNs)))
+            .build();
+
+    /** The fields of a step, which is a row of a table, so that hundreds of them stay a small part of a report. */
+    public static final Fields<Step> STEP = step();
+
+    private static Fields<Step> step() {
+        Fields.Builder<Step> fields = new Fields.Builder<Step>("step")
+                .object("phase", "phase of the step", step -> lower(step.info().phase()), ProfileFields::phase)
+                .whole("index", "number of the step", Step::index)
+                .signed("started_at_unix_ns", "beginning, ns since 1970-01-01T00:00Z", Step::startedAtUnixNs)
+                .whole("duration_ns", "duration, ns", Step::durationNs)
+                .place("batch", "sequences of the batch; 1 if it is missing", 0, step -> step.info()
+                        .batch())
+                .whole("prefill_tokens", "tokens of prompts", step -> step.info()
+                        .prefillTokens())
+                .whole(
+                        "kv_length",
+                        "positions in the key-value cache at the beginning of the step, summed over its sequences",
+                        step -> step.info().kvLength())
+                .whole("output_tokens", "output tokens without accepted drafted ones", step -> step.info()
+                        .outputTokens())
+                .whole("drafted_tokens", "drafted tokens", step -> step.info().draftedTokens())
+                .whole("accepted_tokens", "accepted tokens", Step::acceptedTokens);
+        for (BrickCategory category : BrickCategory.values()) {
+            fields.whole(
+                    category.displayName(),
+                    "brick time of this category, ns; 0 if it is unknown",
+                    step -> step.categoryNs().getOrDefault(category, 0L));
+        }
+        return fields.build();
+    }
+
+    /** The fields of the identity of a run. */
+    public static final Fields<RunIdentity> IDENTITY = new Fields.Builder<RunIdentity>("identity")
+            .optionalText("run_id", "name of the run, the same on all ranks", RunIdentity::runId)
+            .optionalPlace("rank", "number of the process in the run", RunIdentity::rank)
+            .optionalPlace("world_size", "number of ranks", RunIdentity::worldSize)
+            .optionalPlace("local_rank", "number of the process on its host", RunIdentity::localRank)
+            .optionalText("host", "name of the host", RunIdentity::host)
+            .optionalText("device", "name of the device", RunIdentity::device)
+            .optionalText("model", "name of the model", RunIdentity::model)
+            .optionalText("precision", "type of the weights", RunIdentity::precision)
+            .optionalText("commit", "version of the engine", RunIdentity::commit)
+            .optionalText("phase", "part of the run", RunIdentity::phase)
+            .optionalWhole("first_step", "number of the first step; read with last_step only", RunIdentity::firstStep)
+            .optionalWhole("last_step", "number of the last step; read with first_step only", RunIdentity::lastStep)
+            .optionalWhole("window", "number of the window", RunIdentity::window)
+            .build();
+
+    /** The fields of an environment. */
+    public static final Fields<Environment> ENVIRONMENT = new Fields.Builder<Environment>("environment")
+            .text("java_version", "version of Java", Environment::javaVersion)
+            .text("jvm", "name and version of the virtual machine", Environment::jvm)
+            .text("os", "name and version of the operating system", Environment::os)
+            .text("arch", "architecture of the processor", Environment::arch)
+            .text("cpu", "model of the processor, or its architecture if the model is not known", Environment::cpu)
+            .place("processors", "processors that the virtual machine may use", 0, Environment::processors)
+            .whole("clock_resolution_ns", "smallest observed step of the clock, ns", Environment::clockResolutionNs)
+            .build();
+
+    /** The fields of a virtual machine of a run. */
+    public static final Fields<RunFacts.VirtualMachine> VIRTUAL_MACHINE = new Fields.Builder<RunFacts.VirtualMachine>(
+                    "virtual machine")
+            .whole("pid", "number of the process", RunFacts.VirtualMachine::pid)
+            .object(
+                    "started_at",
+                    "beginning, ISO 8601 in UTC",
+                    machine -> machine.startedAt().toString(),
+                    JsonInput::moment)
+            .whole("up_ns", "time since its beginning, ns", RunFacts.VirtualMachine::upNs)
+            .whole("gc_ns", "time that the garbage collectors report, ns", RunFacts.VirtualMachine::gcNs)
+            .whole(
+                    "jit_ns",
+                    "time that the compilers report, over all of their threads, ns",
+                    RunFacts.VirtualMachine::jitNs)
+            .build();
+
+    /** The fields of the nesting of one brick, by its name. */
+    public static final Fields<Map.Entry<String, ExecutionGraph.Nesting>> NESTING = new Fields.Builder<
+                    Map.Entry<String, ExecutionGraph.Nesting>>("nesting")
+            .text("name", "name of the brick", Map.Entry::getKey)
+            .whole("samples", "number of bricks of the name", entry -> entry.getValue()
+                    .samples())
+            .whole(
+                    "lapped",
+                    "bricks that began at the clock reading that ended the brick before",
+                    entry -> entry.getValue().lapped())
+            .whole("within", "number of bricks inside them, at any depth", entry -> entry.getValue()
+                    .within())
+            .whole(
+                    "lapped_within",
+                    "bricks inside them that began at the clock reading that ended the brick before",
+                    entry -> entry.getValue().lappedWithin())
+            .build();
+
+    /** The fields of the spread of a measured cost. */
+    public static final Fields<Calibration.Spread> SPREAD = new Fields.Builder<Calibration.Spread>("spread")
+            .real("median", "median, ns", Calibration.Spread::medianNs)
+            .real("low", "tenth percentile, ns", Calibration.Spread::lowNs)
+            .real("high", "ninetieth percentile, ns", Calibration.Spread::highNs)
+            .build();
+
+    /** All tables. */
+    public static final List<Fields<?>> ALL = List.of(
+            BRICK,
+            DISTRIBUTION,
+            DEVICE,
+            WORK,
+            TILE,
+            STREAM,
+            PHASE,
+            STEP,
+            IDENTITY,
+            ENVIRONMENT,
+            VIRTUAL_MACHINE,
+            NESTING,
+            SPREAD);
+
+    private static Object relativeError(JsonInput input, String key) throws IOException {
+        if (input.real(key, 1.0) != LatencyDistribution.RELATIVE_ERROR) {
+            throw input.wrong(key, "is that of other buckets; here it is " + LatencyDistribution.RELATIVE_ERROR);
+        }
+        return LatencyDistribution.RELATIVE_ERROR;
+    }
+
+    /**
+     * Reads a phase.
+     *
+     * @param input the text, at the phase
+     * @param key its key
+     * @return the phase
+     * @throws IOException when there is no such phase
+     */
+    public static StepInfo.Phase phase(JsonInput input, String key) throws IOException {
+        return input.oneOf(key, StepInfo.Phase.values(), StepInfo.Phase::name);
+    }
+
+    private static Map<String, Long> byName(StepStats phase) {
+        Map<String, Long> byName = new LinkedHashMap<>();
+        phase.categoryNs().forEach((category, ns) -> byName.put(category.displayName(), ns));
+        return byName;
+    }
+
+    private static Map<BrickCategory, Long> byCategory(JsonInput input, String what) throws IOException {
+        Map<BrickCategory, Long> categoryNs = new EnumMap<>(BrickCategory.class);
+        input.object(what, key -> {
+            for (BrickCategory category : BrickCategory.values()) {
+                if (category.displayName().equals(key)) {
+                    categoryNs.put(category, input.whole(key, 0, Long.MAX_VALUE));
+                    return;
+                }
+            }
+            input.skip();
+        });
+        return categoryNs;
+    }
+
+    private static String lower(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
+    }
+
+    // ---- the records of rows ----
+
+    /**
+     * Returns the name of a brick.
+     *
+     * @param input the text, at the end of the brick
+     * @param row the brick
+     * @return the name
+     * @throws IOException when it has none
+     */
+    public static String name(JsonInput input, Row row) throws IOException {
+        String name = row.get(String.class, "name");
+        if (name == null) {
+            throw input.error("a brick has no name");
+        }
+        return name;
+    }
+
+    /**
+     * Returns the category of a brick.
+     *
+     * @param row the brick
+     * @param name its name, which decides if the file does not say
+     * @return the category
+     */
+    public static BrickCategory category(Row row, String name) {
+        BrickCategory category = row.get(BrickCategory.class, "category");
+        return category == null ? BrickId.parse(name).map(BrickId::category).orElse(BrickCategory.OTHER) : category;
+    }
+
+    /**
+     * Returns the elements of a brick, which older files have as a rate only.
+     *
+     * @param row the brick
+     * @return their sum
+     */
+    public static long elements(Row row) {
+        return row.has("total_elements")
+                ? row.whole("total_elements")
+                : Math.round(row.real("throughput", 0.0) * row.whole("total_ns") / NS_PER_S);
+    }
+
+    private static long compressedBytes(Row row) {
+        // The ratio is 1 also if nothing was compressed.
+        double ratio = row.real("compression_ratio", 1.0);
+        return row.has("total_compressed_bytes") || ratio == 1.0 || ratio == 0.0
+                ? row.whole("total_compressed_bytes")
+                : Math.round(row.whole("total_bytes") / ratio);
+    }
+
+    /**
+     * Returns the brick of a row.
+     *
+     * @param input the text, at the end of the brick
+     * @param row of {@link #BRICK}
+     * @return the brick
+     * @throws IOException when it has no name
+     */
+    public static BrickStats brick(JsonInput input, Row row) throws IOException {
+        String name = name(input, row);
+        Row device = row.get(Row.class, "device");
+        Row work = row.get(Row.class, "work");
+        return new BrickStats(
+                name,
+                category(row, name),
+                row.get("bottleneck", Bottleneck.UNKNOWN),
+                row.whole("count"),
+                row.whole("total_ns"),
+                row.durationNs("min_ns", "min_us"),
+                row.durationNs("max_ns", "max_us"),
+                row.whole("last_ns"),
+                row.whole("last_at_unix_ns"),
+                elements(row),
+                row.whole("total_bytes"),
+                compressedBytes(row),
+                row.whole("total_cycles"),
+                row.whole("min_cycles"),
+                row.whole("max_cycles"),
+                Optional.ofNullable(distribution(row.get(Row.class, "latency"))),
+                device == null ? DeviceTime.NONE : device(device),
+                work == null
+                        ? Work.NONE
+                        : new Work(work.whole("flops"), work.whole("bytes"), work.whole("working_set_bytes")));
+    }
+
+    private static DeviceTime device(Row row) {
+        return new DeviceTime(
+                row.whole("device_samples"),
+                row.whole("launches"),
+                row.whole("launch_ns"),
+                row.whole("min_launch_ns"),
+                row.whole("max_launch_ns"),
+                row.whole("unresolved"),
+                row.whole("without_start"));
+    }
+
+    /**
+     * Returns the distribution of a row.
+     *
+     * @param row of {@link #DISTRIBUTION}; null if there is none
+     * @return the distribution; null without buckets
+     */
+    public static @Nullable LatencyDistribution distribution(@Nullable Row row) {
+        Buckets buckets = row == null ? null : row.get(Buckets.class, "buckets");
+        return buckets == null ? null : buckets.distribution();
+    }
+
+    /**
+     * Returns the identity of a row.
+     *
+     * @param input the text, at the end of the identity
+     * @param row of {@link #IDENTITY}
+     * @return the identity
+     * @throws IOException when the values contradict each other
+     */
+    public static RunIdentity identity(JsonInput input, Row row) throws IOException {
+        RunIdentity.Builder known = RunIdentity.builder();
+        try {
+            row.ifText("run_id", known::runId);
+            row.ifText("host", known::host);
+            row.ifText("device", known::device);
+            row.ifText("model", known::model);
+            row.ifText("precision", known::precision);
+            row.ifText("commit", known::commit);
+            row.ifText("phase", known::phase);
+            row.ifWhole("rank", rank -> known.rank((int) rank));
+            row.ifWhole("world_size", size -> known.worldSize((int) size));
+            row.ifWhole("local_rank", rank -> known.localRank((int) rank));
+            row.ifWhole("window", known::window);
+            if (row.has("first_step") && row.has("last_step")) {
+                known.steps(row.whole("first_step"), row.whole("last_step"));
+            }
+            return known.build();
+        } catch (IllegalArgumentException wrong) {
+            throw input.error("the identity is wrong: " + wrong.getMessage());
+        }
+    }
+
+    /**
+     * Returns the tile level of a row.
+     *
+     * @param input the text, at the end of the level
+     * @param row of {@link #TILE}
+     * @return the level
+     * @throws IOException when it has no name
+     */
+    public static TileStats tile(JsonInput input, Row row) throws IOException {
+        TileLevel level = row.get(TileLevel.class, "level");
+        if (level == null) {
+            throw input.error("an entry of tiles has no level");
+        }
+        return new TileStats(
+                level,
+                row.whole("count"),
+                row.whole("total_ns"),
+                row.durationNs("min_ns", "min_us"),
+                row.durationNs("max_ns", "max_us"),
+                row.whole("total_elements"),
+                row.whole("total_flops"),
+                row.has("slowest_row") ? (int) row.whole("slowest_row") : TileStats.UNKNOWN,
+                row.has("slowest_col") ? (int) row.whole("slowest_col") : TileStats.UNKNOWN);
+    }
+
+    /**
+     * Returns the stream of a row.
+     *
+     * @param row of {@link #STREAM}
+     * @return the stream
+     */
+    public static StreamTotals stream(Row row) {
+        return new StreamTotals(
+                row.get("stream", UNKNOWN),
+                row.get("device", UNKNOWN),
+                (int) row.whole("device_index"),
+                Optional.ofNullable(row.get(String.class, "device_uuid")),
+                Optional.ofNullable(row.get(String.class, "pci_address")),
+                row.whole("samples"),
+                row.whole("busy_ns"),
+                row.whole("idle_ns"),
+                row.whole("waits"),
+                row.whole("clock_error_ns"),
+                Optional.ofNullable(row.get(String.class, "failure")));
+    }
+
+    /**
+     * Returns the phase of a row.
+     *
+     * @param input the text, at the end of the row
+     * @param row of {@link #PHASE}
+     * @return the phase
+     * @throws IOException when the row has none
+     */
+    public static StepInfo.Phase phaseOf(JsonInput input, Row row) throws IOException {
+        StepInfo.Phase phase = row.get(StepInfo.Phase.class, "phase");
+        if (phase == null) {
+            throw input.error("an entry of phases has no phase");
+        }
+        return phase;
+    }
+
+    /**
+     * Returns the steps of a row.
+     *
+     * @param input the text, at the end of the row
+     * @param row of {@link #PHASE}
+     * @return the steps of one phase
+     * @throws IOException when the row has no phase
+     */
+    @SuppressWarnings("unchecked")
+    public static StepStats steps(JsonInput input, Row row) throws IOException {
+        LatencyDistribution durations = distribution(row.get(Row.class, "durations"));
+        Map<BrickCategory, Long> categoryNs = row.get(Map.class, "category_ns");
+        return new StepStats(
+                phaseOf(input, row),
+                row.whole("count"),
+                row.whole("wall_ns"),
+                row.whole("total_ns"),
+                row.whole("min_ns"),
+                row.whole("max_ns"),
+                durations == null ? LatencyDistribution.EMPTY : durations,
+                row.whole("sequences"),
+                row.whole("prefill_tokens"),
+                row.whole("output_tokens"),
+                row.whole("drafted_tokens"),
+                row.whole("accepted_tokens"),
+                row.whole("kv_length"),
+                row.whole("attributed"),
+                categoryNs == null ? Map.of() : categoryNs);
+    }
+
+    /**
+     * Returns the step of a row.
+     *
+     * @param input the text, at the end of the row
+     * @param row of {@link #STEP}
+     * @return the step
+     * @throws IOException when a value is wrong
+     */
+    public static Step step(JsonInput input, Row row) throws IOException {
+        Map<BrickCategory, Long> categoryNs = new EnumMap<>(BrickCategory.class);
+        for (BrickCategory category : BrickCategory.values()) {
+            categoryNs.put(category, row.whole(category.displayName()));
+        }
+        try {
+            StepInfo info = new StepInfo(
+                    row.get("phase", StepInfo.Phase.DECODE),
+                    row.has("batch") ? (int) row.whole("batch") : 1,
+                    row.whole("prefill_tokens"),
+                    row.whole("kv_length"),
+                    row.whole("output_tokens"),
+                    row.whole("drafted_tokens"));
+            return new Step(
+                    row.whole("index"),
+                    row.whole("started_at_unix_ns"),
+                    row.whole("duration_ns"),
+                    info,
+                    row.whole("accepted_tokens"),
+                    categoryNs);
+        } catch (IllegalArgumentException wrong) {
+            throw input.error("a step is wrong: " + wrong.getMessage());
+        }
+    }
+
+    /**
+     * Returns the environment of a row.
+     *
+     * @param row of {@link #ENVIRONMENT}
+     * @return the environment
+     */
+    public static Environment environment(Row row) {
+        return new Environment(
+                row.get("java_version", UNKNOWN),
+                row.get("jvm", UNKNOWN),
+                row.get("os", UNKNOWN),
+                row.get("arch", UNKNOWN),
+                row.get("cpu", UNKNOWN),
+                (int) row.whole("processors"),
+                row.whole("clock_resolution_ns"));
+    }
+
+    /**
+     * Returns the virtual machine of a row.
+     *
+     * @param row of {@link #VIRTUAL_MACHINE}
+     * @return the virtual machine
+     */
+    public static RunFacts.VirtualMachine virtualMachine(Row row) {
+        return new RunFacts.VirtualMachine(
+                row.whole("pid"),
+                row.get("started_at", Instant.EPOCH),
+                row.whole("up_ns"),
+                row.whole("gc_ns"),
+                row.whole("jit_ns"));
+    }
+
+    /**
+     * Returns the nesting of a row.
+     *
+     * @param input the text, at the end of the row
+     * @param row of {@link #NESTING}
+     * @return the nesting
+     * @throws IOException when the values contradict each other
+     */
+    public static ExecutionGraph.Nesting nesting(JsonInput input, Row row) throws IOException {
+        try {
+            return new ExecutionGraph.Nesting(
+                    row.whole("samples"), row.whole("lapped"), row.whole("within"), row.whole("lapped_within"));
+        } catch (IllegalArgumentException wrong) {
+            throw input.error("an entry of nesting is wrong: " + wrong.getMessage());
+        }
+    }
+
+    /**
+     * Returns the spread of a row.
+     *
+     * @param row of {@link #SPREAD}
+     * @return the spread
+     */
+    public static Calibration.Spread spread(Row row) {
+        return new Calibration.Spread(row.real("median", 0), row.real("low", 0), row.real("high", 0));
+    }
+}

@@ -1,0 +1,164 @@
+package org.brickprofiler.trace.read;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.brickprofiler.Bottleneck;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.internal.record.LatencyBuckets;
+
+/** Adds events up by brick. One thread. */
+final class BrickSums {
+
+    private final Map<TraceRule.Target, Sum> sums = new HashMap<>();
+    private final Spread.Supply buckets = new Spread.Supply();
+    private long totalNs;
+    private long totalElements;
+    private long totalBytes;
+
+    private static final class Sum {
+        private final Spread spread;
+        private long count;
+        private long totalNs;
+        private long minNs = Long.MAX_VALUE;
+        private long maxNs;
+        private long lastNs;
+        private long lastEndNs = Long.MIN_VALUE;
+        private long totalElements;
+        private long totalBytes;
+
+        Sum(Spread.Supply buckets) {
+            spread = new Spread(buckets);
+        }
+
+        void add(Execution event, long selfNs, long elements, long bytes) {
+            count++;
+            totalNs += selfNs;
+            minNs = Math.min(minNs, selfNs);
+            maxNs = Math.max(maxNs, selfNs);
+            if (event.endNs() > lastEndNs || (event.endNs() == lastEndNs && selfNs > lastNs)) {
+                lastEndNs = event.endNs();
+                lastNs = selfNs;
+            }
+            totalElements += elements;
+            totalBytes += bytes;
+            spread.add(selfNs);
+        }
+
+        BrickStats stats(TraceRule.Target brick, TraceHead.Clock clock) {
+            return new BrickStats(
+                    brick.name(),
+                    brick.category(),
+                    Bottleneck.UNKNOWN,
+                    count,
+                    totalNs,
+                    minNs,
+                    maxNs,
+                    lastNs,
+                    clock.unixNs(lastEndNs),
+                    totalElements,
+                    totalBytes,
+                    0,
+                    0,
+                    0,
+                    0,
+                    spread.distribution());
+        }
+    }
+
+    /**
+     * Adds an event.
+     *
+     * @param brick what it counts as
+     * @param event the event
+     * @param selfNs its own time, ns
+     * @param elements its elements
+     * @param bytes its bytes
+     * @throws ArithmeticException when the sum over all bricks of one of these no longer fits a {@code long}
+     */
+    void add(TraceRule.Target brick, Execution event, long selfNs, long elements, long bytes) {
+        totalNs = Math.addExact(totalNs, selfNs);
+        totalElements = Math.addExact(totalElements, elements);
+        totalBytes = Math.addExact(totalBytes, bytes);
+        sums.computeIfAbsent(brick, added -> new Sum(buckets)).add(event, selfNs, elements, bytes);
+    }
+
+    /** Returns the sums, with the times of the last events in calendar time where it is known. */
+    List<BrickStats> stats(TraceHead.Clock clock) {
+        return sums.entrySet().stream()
+                .map(entry -> entry.getValue().stats(entry.getKey(), clock))
+                .toList();
+    }
+
+    /**
+     * The distribution of the durations of a brick, in as many buckets as they need. The buckets of all bricks of a
+     * reading come from one supply; a brick for which it does not last has no percentiles. One thread.
+     */
+    static final class Spread {
+
+        private static final int STEP = 64;
+
+        private final Supply supply;
+        private int first;
+        private long[] counts = {};
+        private boolean complete = true;
+
+        /** The buckets that are left for all bricks, 8 bytes each. */
+        static final class Supply {
+            private int left = 1 << 20;
+
+            private boolean take(int buckets) {
+                boolean enough = buckets <= left;
+                left -= enough ? buckets : 0;
+                return enough;
+            }
+        }
+
+        Spread(Supply supply) {
+            this.supply = supply;
+        }
+
+        void add(long elapsedNs) {
+            int bucket = LatencyBuckets.indexOf(elapsedNs);
+            if (complete && (bucket < first || bucket >= first + counts.length)) {
+                widen(bucket);
+            }
+            if (complete) {
+                counts[bucket - first]++;
+            }
+        }
+
+        private void widen(int bucket) {
+            int from = bucket / STEP * STEP;
+            int to = from + STEP;
+            if (counts.length > 0) {
+                from = Math.min(from, first);
+                to = Math.max(to, first + counts.length);
+            }
+            if (!supply.take(to - from - counts.length)) {
+                supply.left += counts.length;
+                counts = new long[0];
+                complete = false;
+                return;
+            }
+            long[] wider = new long[to - from];
+            if (counts.length > 0) {
+                System.arraycopy(counts, 0, wider, first - from, counts.length);
+            }
+            first = from;
+            counts = wider;
+        }
+
+        /** Returns the distribution, or nothing where the supply did not last. */
+        Optional<LatencyDistribution> distribution() {
+            if (!complete) {
+                return Optional.empty();
+            }
+            long[] all = new long[Math.min(LatencyBuckets.COUNT, first + counts.length)];
+            System.arraycopy(counts, 0, all, first, all.length - first);
+            return Optional.of(LatencyDistribution.ofCounts(all));
+        }
+    }
+}

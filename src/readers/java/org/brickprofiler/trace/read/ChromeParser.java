@@ -1,0 +1,440 @@
+package org.brickprofiler.trace.read;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
+import com.fasterxml.jackson.core.io.JsonEOFException;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
+import java.io.CharConversionException;
+import java.io.IOException;
+import java.io.InputStream;
+import org.brickprofiler.internal.io.JsonFault;
+
+/**
+ * Walks through the text of a trace in Chrome's format and hands out its events one at a time. Fields that give no time
+ * or name are skipped; numbers and names are taken from the parser's buffer, without a string between. One thread.
+ */
+final class ChromeParser {
+
+    /** Longer keys than any trace has; the parser keeps those it has met. */
+    private static final int LONGEST_KEY = 512;
+
+    private static final String EVENTS = "traceEvents";
+    private static final long NONE = TraceEvent.NONE;
+
+    // The keys of an event, for those that stand twice.
+    private static final int PHASE = 1;
+    private static final int NAME = 1 << 1;
+    private static final int CATEGORY = 1 << 2;
+    private static final int START = 1 << 3;
+    private static final int ELAPSED = 1 << 4;
+    private static final int PROCESS = 1 << 5;
+    private static final int THREAD = 1 << 6;
+    private static final int ARGUMENTS = 1 << 7;
+    private static final int BYTES = 1 << 8;
+
+    /** The begin of the description that rocmProfileData gives to slices around kernels on the row of their queue. */
+    private static final String MARKER_FRAME = "UserMarker frame: ";
+
+    private final JsonParser parser;
+    private final EventCollector collector;
+    private final int longestText;
+    private final Names names = new Names();
+    private final TraceEvent event = new TraceEvent();
+
+    /** Whether the last token was the end of an event in an array that has none around it. */
+    private boolean mayEndHere;
+
+    private ChromeParser(JsonParser parser, EventCollector collector, ReadOptions.Limits limits) {
+        this.parser = parser;
+        this.collector = collector;
+        this.longestText = Math.min(limits.stringLength(), Names.LONGEST);
+    }
+
+    /**
+     * Reads a trace.
+     *
+     * @param text the text, unpacked; left open
+     * @param limits what bounds the memory
+     * @param collector takes the events
+     * @throws TraceFormatException when the text is no trace, or is damaged
+     * @throws IOException when the text cannot be read
+     */
+    static void parse(InputStream text, ReadOptions.Limits limits, EventCollector collector) throws IOException {
+        try (JsonParser parser = factory(limits).createParser(text)) {
+            ChromeParser trace = new ChromeParser(parser, collector, limits);
+            try {
+                trace.document();
+            } catch (JsonProcessingException malformed) {
+                throw trace.fault(malformed);
+            } catch (TraceInput.DamagedException | CharConversionException damaged) {
+                throw damage(collector, offset(parser.currentLocation()), damaged);
+            } catch (TraceRule.TooCostly tooCostly) {
+                throw new TraceFormatException(
+                        collector.source,
+                        offset(parser.currentLocation()),
+                        String.valueOf(tooCostly.getMessage()),
+                        tooCostly);
+            }
+        } catch (TraceInput.DamagedException | CharConversionException damaged) {
+            // The parser looks at the first bytes when it is made.
+            throw damage(collector, 0, damaged);
+        }
+    }
+
+    private static JsonFactory factory(ReadOptions.Limits limits) {
+        return JsonFactory.builder()
+                .streamReadConstraints(StreamReadConstraints.builder()
+                        .maxNestingDepth(limits.nestingDepth())
+                        .maxStringLength(limits.stringLength())
+                        .maxNameLength(LONGEST_KEY)
+                        .build())
+                .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
+                .disable(StreamReadFeature.AUTO_CLOSE_SOURCE)
+                .enable(JsonReadFeature.ALLOW_TRAILING_COMMA)
+                .enable(JsonReadFeature.ALLOW_UNESCAPED_CONTROL_CHARS)
+                .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
+                .build();
+    }
+
+    // ---- the document ----
+
+    private void document() throws IOException {
+        JsonToken first = parser.nextToken();
+        if (first == null) {
+            throw error("the text is empty");
+        }
+        switch (first) {
+            case START_ARRAY -> array(true);
+            case START_OBJECT -> object();
+            default -> throw error("the text is neither an array of events nor an object with " + EVENTS);
+        }
+        if (!collector.isOpenArray() && parser.nextToken() != null) {
+            throw damage("there is more text after the end of the trace");
+        }
+        collector.end(offset());
+    }
+
+    private void object() throws IOException {
+        TraceHead head = collector.head;
+        boolean found = false;
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String key = parser.currentName();
+            JsonToken value = parser.nextToken();
+            switch (key) {
+                case EVENTS -> {
+                    if (found) {
+                        throw error("there are two " + EVENTS);
+                    }
+                    if (value != JsonToken.START_ARRAY) {
+                        throw error(EVENTS + " is not an array");
+                    }
+                    found = true;
+                    array(false);
+                }
+                case "baseTimeNanoseconds" -> head.baseTimeNs = wholeNumber(value, head.baseTimeNs);
+                case "producer" ->
+                    head.producer(text(value, ""), TraceHead.CHROME_PRODUCERS, collector.eventsRead(), offset());
+                case "droppedSpans" -> {
+                    long offset = offset();
+                    head.lostSpans(wholeNumber(value, 0), offset);
+                }
+                case "clockErrorNs" -> head.clockErrorNs = wholeNumber(value, head.clockErrorNs);
+                case "traceName" -> head.processName = Names.bounded(text(value, head.processName));
+                case "distributedInfo" -> distributedInfo(value);
+                case "deviceProperties" -> devices(value);
+                default -> parser.skipChildren();
+            }
+        }
+        if (!found) {
+            throw error("there is no " + EVENTS + ": the text is JSON, but no trace");
+        }
+    }
+
+    private void array(boolean mayStayOpen) throws IOException {
+        try {
+            JsonToken token = parser.nextToken();
+            while (token != JsonToken.END_ARRAY) {
+                mayEndHere = false;
+                if (token == JsonToken.START_OBJECT) {
+                    readEvent();
+                    String ownName = event.ownName;
+                    event.name = collector.head.isOwn() && ownName != null ? ownName : event.name;
+                    event.category = event.isMarker && event.category.isEmpty() ? TraceEvent.AROUND : event.category;
+                    collector.accept(event);
+                } else if (token == JsonToken.VALUE_NULL) {
+                    collector.acceptNothing();
+                } else {
+                    throw damage("an element of the array of events is no object");
+                }
+                mayEndHere = mayStayOpen;
+                token = parser.nextToken();
+            }
+        } catch (JsonProcessingException malformed) {
+            // The format lets a bare array do without its end, so that a program that dies leaves a trace.
+            if (!mayEndHere || !isEarlyEnd(malformed)) {
+                throw malformed;
+            }
+            collector.openArray(offset(parser.currentLocation()));
+        }
+    }
+
+    /** Returns a whole number that fits, or another one in place of anything else. */
+    private long wholeNumber(JsonToken value, long otherwise) throws IOException {
+        if (value == JsonToken.VALUE_NUMBER_INT && parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER) {
+            return parser.getLongValue();
+        }
+        parser.skipChildren();
+        return otherwise;
+    }
+
+    /** Returns a string, or another one in place of anything else. */
+    private String text(JsonToken value, String otherwise) throws IOException {
+        if (value == JsonToken.VALUE_STRING) {
+            return parser.getText();
+        }
+        parser.skipChildren();
+        return otherwise;
+    }
+
+    private void distributedInfo(JsonToken value) throws IOException {
+        if (value != JsonToken.START_OBJECT) {
+            parser.skipChildren();
+            return;
+        }
+        boolean isDerived = false;
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String key = parser.currentName();
+            JsonToken info = parser.nextToken();
+            switch (key) {
+                case "rank" -> collector.head.rank = wholeNumber(info, collector.head.rank);
+                case TraceEvent.DERIVED -> isDerived = info == JsonToken.VALUE_TRUE;
+                case "world_size" -> collector.head.worldSize = wholeNumber(info, collector.head.worldSize);
+                default -> parser.skipChildren();
+            }
+        }
+        if (isDerived && collector.head.isOwn()) {
+            collector.head.rank = NONE;
+        }
+    }
+
+    private void devices(JsonToken value) throws IOException {
+        if (value != JsonToken.START_ARRAY) {
+            parser.skipChildren();
+            return;
+        }
+        for (JsonToken item = parser.nextToken(); item != JsonToken.END_ARRAY; item = parser.nextToken()) {
+            if (item == JsonToken.START_OBJECT) {
+                device();
+            } else {
+                parser.skipChildren();
+            }
+        }
+    }
+
+    private void device() throws IOException {
+        long id = NONE;
+        long memoryBytes = NONE;
+        String name = "";
+        String backend = "";
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String key = parser.currentName();
+            JsonToken value = parser.nextToken();
+            switch (key) {
+                case "id" -> id = wholeNumber(value, NONE);
+                case "totalGlobalMem" -> memoryBytes = wholeNumber(value, NONE);
+                case "name" -> name = text(value, name);
+                case "backend" -> backend = text(value, backend);
+                default -> parser.skipChildren();
+            }
+        }
+        collector.head.device(id, name, backend, memoryBytes);
+    }
+
+    // ---- an event ----
+
+    private void readEvent() throws IOException {
+        event.clear(offset());
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String key = parser.currentName();
+            JsonToken value = parser.nextToken();
+            switch (key) {
+                case "ph" -> {
+                    event.sawKey(PHASE);
+                    String phase = scalar(value);
+                    event.phase = phase.length() == 1 ? phase.charAt(0) : TraceEvent.NO_PHASE;
+                }
+                case "name" -> {
+                    event.sawKey(NAME);
+                    event.name = scalar(value);
+                }
+                case "cat" -> {
+                    event.sawKey(CATEGORY);
+                    event.category = scalar(value);
+                }
+                case "ts" -> {
+                    event.sawKey(START);
+                    event.startNs = time(value);
+                }
+                case "dur" -> {
+                    event.sawKey(ELAPSED);
+                    event.elapsedNs = time(value);
+                }
+                case "pid" -> {
+                    event.sawKey(PROCESS);
+                    event.process = scalar(value);
+                }
+                case "tid" -> {
+                    event.sawKey(THREAD);
+                    event.thread = scalar(value);
+                }
+                case "args" -> {
+                    event.sawKey(ARGUMENTS);
+                    arguments(value);
+                }
+                case "id" -> event.id = identifier(value);
+                case "bp" -> event.bindsEnclosing = scalar(value).equals("e");
+                case "s" -> event.skipped += scalar(value).equals("t") ? 0 : 1;
+                default -> {
+                    event.skipped++;
+                    parser.skipChildren();
+                }
+            }
+        }
+    }
+
+    /** Returns a string, number or truth value as it is written; nothing of anything else. */
+    private String scalar(JsonToken value) throws IOException {
+        if (value == JsonToken.VALUE_STRING || value.isNumeric()) {
+            char[] text = parser.getTextCharacters();
+            int length = parser.getTextLength();
+            // The parser itself refuses what is too long.
+            return length <= longestText
+                    ? names.of(text, parser.getTextOffset(), length)
+                    : Names.bounded(parser.getText());
+        }
+        if (value.isBoolean()) {
+            return parser.getText();
+        }
+        parser.skipChildren();
+        return "";
+    }
+
+    /** Returns a number that ties events; as good as none comes often enough to be worth remembering. */
+    private String identifier(JsonToken value) throws IOException {
+        if (value != JsonToken.VALUE_NUMBER_INT) {
+            return scalar(value);
+        }
+        return collector.wantsKeys() ? Names.bounded(parser.getText()) : "";
+    }
+
+    private long time(JsonToken value) throws IOException {
+        if (value.isNumeric() || value == JsonToken.VALUE_STRING) {
+            return Microseconds.toNs(parser.getTextCharacters(), parser.getTextOffset(), parser.getTextLength());
+        }
+        parser.skipChildren();
+        return value == JsonToken.VALUE_NULL ? Microseconds.ABSENT : Microseconds.MALFORMED;
+    }
+
+    private void arguments(JsonToken value) throws IOException {
+        if (value != JsonToken.START_OBJECT) {
+            parser.skipChildren();
+            return;
+        }
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String key = parser.currentName();
+            JsonToken argument = parser.nextToken();
+            switch (key) {
+                case TraceEvent.BYTES -> {
+                    event.sawKey(BYTES);
+                    event.bytes = bytes(argument);
+                }
+                case TraceEvent.BRICK, TraceEvent.PHASE -> event.ownName = scalar(argument);
+                case TraceEvent.CATEGORY -> event.ownCategory = scalar(argument);
+                case TraceEvent.ELEMENTS -> event.elements = Math.max(NONE, bytes(argument));
+                case TraceEvent.CORRELATION -> event.correlation = Math.max(NONE, bytes(argument));
+                case TraceEvent.SAMPLE -> event.isDeviceSample = bytes(argument) == 1;
+                case TraceEvent.DEVICE -> event.onDevice = true;
+                case "name" -> event.label = scalar(argument);
+                case "desc" -> event.isMarker = scalar(argument).startsWith(MARKER_FRAME);
+                case "sort_index" -> event.sortIndex = Math.max(NONE, bytes(argument));
+                default -> {
+                    // A rule may look at it.
+                }
+            }
+            boolean isWanted = collector.wants(key);
+            if (isWanted || collector.wantsKeys()) {
+                // The arguments of a counter are its series; which event it is may stand behind them.
+                boolean mayBeSeries = event.phase == 'C' || event.phase == TraceEvent.NO_PHASE;
+                String listed = mayBeSeries && argument.isScalarValue() ? scalar(argument) : "";
+                String text = isWanted && argument == JsonToken.VALUE_NUMBER_INT
+                        ? parser.getText()
+                        : isWanted ? scalar(argument) : listed;
+                collector.keep(event, key, text, listed);
+            }
+            parser.skipChildren();
+        }
+    }
+
+    private long bytes(JsonToken value) throws IOException {
+        if (value == JsonToken.VALUE_STRING) {
+            long whole = TraceEvent.wholeNumberOf(parser.getText());
+            return whole >= 0 ? whole : TraceEvent.MALFORMED_BYTES;
+        }
+        if (value != JsonToken.VALUE_NUMBER_INT) {
+            return value == JsonToken.VALUE_NULL ? NONE : TraceEvent.MALFORMED_BYTES;
+        }
+        boolean isLong = parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER;
+        return isLong && parser.getLongValue() >= 0 ? parser.getLongValue() : TraceEvent.MALFORMED_BYTES;
+    }
+
+    // ---- faults ----
+
+    private long offset() {
+        return offset(parser.currentTokenLocation());
+    }
+
+    private static long offset(JsonLocation at) {
+        return Math.max(0, at.getByteOffset() >= 0 ? at.getByteOffset() : at.getCharOffset());
+    }
+
+    private TraceFormatException error(String fault) {
+        return collector.error(offset(), fault);
+    }
+
+    private TraceFormatException damage(String fault) {
+        return TraceFormatException.damage(collector.source, offset(), fault);
+    }
+
+    private static TraceFormatException damage(EventCollector collector, long offset, IOException damaged) {
+        String fault = damaged instanceof CharConversionException
+                ? "the text is in no encoding of JSON here"
+                : String.valueOf(damaged.getMessage());
+        return TraceFormatException.damage(collector.source, offset, fault, damaged);
+    }
+
+    private TraceFormatException fault(JsonProcessingException malformed) {
+        JsonLocation at = malformed.getLocation();
+        long offset = offset(at == null ? parser.currentLocation() : at);
+        String message = malformed.getOriginalMessage();
+        if (malformed instanceof StreamConstraintsException) {
+            return new TraceFormatException(collector.source, offset, JsonFault.words(message), malformed);
+        }
+        // The parser's place of a control character is behind it.
+        boolean isBehind = message.startsWith("Illegal character") && offset > 0;
+        String fault = isEarlyEnd(malformed) ? JsonFault.EARLY_END : JsonFault.words(message);
+        return TraceFormatException.damage(collector.source, isBehind ? offset - 1 : offset, fault, malformed);
+    }
+
+    /** The end between the elements of an array has no exception of its own. */
+    private static boolean isEarlyEnd(JsonProcessingException malformed) {
+        String message = malformed.getOriginalMessage();
+        return malformed instanceof JsonEOFException
+                || (message != null && message.startsWith("Unexpected end-of-input"));
+    }
+}

@@ -1,0 +1,537 @@
+package org.brickprofiler.trace.read;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.brickprofiler.trace.read.Omission.Reason;
+import org.brickprofiler.trace.read.TraceRows.Row;
+import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes the events of a trace of any format in the order of the file, joins begins and ends to slices, drops and counts
+ * what is faulty, and leaves the rest to the view that is made of the trace, a {@link ProfileBuilder} or a
+ * {@link TimelineCollector}, which puts it into an {@link EventStore}. This is all that a parser needs to know: it
+ * fills a {@link TraceEvent} and calls {@link #accept} for each, writes what the trace says of itself into
+ * {@link #head}, and calls {@link #end}. One thread.
+ */
+abstract class EventCollector implements Closeable {
+
+    private static final int ROWS_AT_THEIR_LIMIT = 64;
+
+    final TraceHead head;
+    final TraceRows rows;
+    final Omission.Tally omissions = new Omission.Tally();
+
+    /** Takes the same events from the same parser, with tallies and rows of its own; null if there is one view. */
+    private @Nullable EventCollector second;
+
+    final String source;
+
+    private final int mostOpenOfARow;
+    private final int mostOpen;
+    private final IntObjectHashMap<List<Slice>> open = new IntObjectHashMap<>();
+
+    private @Nullable Row lastRow;
+    private int openSlices;
+    private long eventsRead;
+    private boolean phaseSeen;
+    private boolean isOpenArray;
+
+    /**
+     * A slice of the host that is a launch or that names the launches in it, from its begin to its end. Immutable.
+     *
+     * @param row number of its row
+     * @param kind what it is, a number of the view's
+     * @param correlation what joins it with its kernels; {@link TraceEvent#NONE} without
+     */
+    record Site(int row, long startNs, long offset, int kind, long correlation) {
+        Site withCorrelation(long known) {
+            return new Site(row, startNs, offset, kind, known);
+        }
+    }
+
+    /** The state of a slice from its begin to its end. */
+    static final class Slice {
+        final int row;
+        final long startNs;
+        final long offset;
+        final long deviceNs;
+        int name;
+        long amount;
+        long detail;
+
+        /**
+         * Decides again by the arguments of the end what a profile counts the slice as; null if no rule has arguments.
+         */
+        ProfileBuilder.@Nullable Begin begin;
+
+        /** The reason for which it does not matter, or null. */
+        final @Nullable Reason ignoredAs;
+
+        /** Tells its name from that of its end; 0 where it has none. */
+        private long nameHash;
+
+        /** The site that it is, or null. */
+        private @Nullable Site site;
+
+        private boolean isDropped;
+
+        Slice(TraceEvent event, int row, int name, long amount, long deviceNs, long detail) {
+            this.row = row;
+            this.startNs = event.startNs;
+            this.offset = event.offset;
+            this.name = name;
+            this.amount = amount;
+            this.deviceNs = deviceNs;
+            this.detail = detail;
+            this.ignoredAs = null;
+        }
+
+        /** A slice that does not matter, but waits for its end. */
+        private Slice(TraceEvent event, @Nullable Reason ignoredAs) {
+            this.row = 0;
+            this.startNs = event.startNs;
+            this.offset = event.offset;
+            this.name = 0;
+            this.amount = 0;
+            this.deviceNs = 0;
+            this.detail = 0;
+            this.ignoredAs = ignoredAs;
+            this.isDropped = ignoredAs == null;
+        }
+
+        /** Returns whether its begin was dropped. */
+        boolean isDropped() {
+            return isDropped;
+        }
+    }
+
+    /**
+     * Creates an empty collector.
+     *
+     * @param head takes what the trace says of itself; two views of one reading share it
+     * @param limits bounds the memory
+     */
+    EventCollector(TraceHead head, ReadOptions.Limits limits) {
+        this.source = head.source;
+        this.head = head;
+        this.rows = new TraceRows(source, limits.rows());
+        this.mostOpenOfARow = limits.openSlices();
+        this.mostOpen = (int) Math.min(Integer.MAX_VALUE, (long) mostOpenOfARow * ROWS_AT_THEIR_LIMIT);
+    }
+
+    /** Makes a second view of the same reading: it takes each event after this one. */
+    void andThen(EventCollector view) {
+        second = view;
+    }
+
+    long eventsRead() {
+        return eventsRead;
+    }
+
+    /** Lists all omissions, those of the trace's head included; call it once, after the last event. */
+    List<Omission> listOmissions() {
+        if (head.spansLost() > 0) {
+            omissions.fault(Reason.LOST_SPANS, head.spansLost(), head.firstLostOffset());
+        }
+        return omissions.list();
+    }
+
+    /** Counts a fault that the parser found. */
+    void fault(Reason reason, long count, long offset) {
+        omissions.fault(reason, count, offset);
+        if (second != null) {
+            second.fault(reason, count, offset);
+        }
+    }
+
+    /** Counts an event that the parser leaves out. */
+    void omit(Reason reason) {
+        omissions.add(reason);
+        if (second != null) {
+            second.omit(reason);
+        }
+    }
+
+    /**
+     * Ends a damaged trace at the damage.
+     *
+     * @throws TraceFormatException when none of its events is one
+     */
+    void endAt(TraceFormatException damage) throws TraceFormatException {
+        omissions.damage(damage.fault(), damage.offset());
+        if (second != null) {
+            second.omissions.damage(damage.fault(), damage.offset());
+        }
+        end(damage.offset());
+    }
+
+    TraceFormatException error(long offset, String fault) {
+        return new TraceFormatException(source, offset, fault);
+    }
+
+    /**
+     * Returns the row of an event.
+     *
+     * @throws TraceFormatException when there are too many rows
+     */
+    Row row(TraceEvent event) throws TraceFormatException {
+        Row last = lastRow;
+        if (last == null || !last.thread.equals(event.thread) || !last.process.equals(event.process)) {
+            last = rows.line(event.process, event.thread, event.offset);
+            lastRow = last;
+        }
+        return last;
+    }
+
+    // ---- what a view makes of the events ----
+
+    /** Returns whether this view needs the value of an argument. */
+    abstract boolean needs(String argument);
+
+    /** Returns whether this view needs the keys of the other arguments. */
+    abstract boolean needsKeys();
+
+    /**
+     * Keeps an argument in an event if this view looks at it.
+     *
+     * @param value the value, for a view that {@linkplain #needs needs} it
+     * @param listed the text to keep for a view that needs only the key; null if the key is not worth listing
+     */
+    abstract void keepArgument(TraceEvent event, String key, String value, @Nullable String listed);
+
+    /**
+     * Returns the reason for which a slice does not matter, whatever its times are; null if it may matter.
+     *
+     * @throws TraceFormatException when a limit is reached
+     * @throws IOException when the temporary file cannot be written
+     */
+    abstract @Nullable Reason ignores(TraceEvent event) throws IOException;
+
+    /**
+     * Returns the site that a slice is, whether the slice counts or not; null if it is none. Called before
+     * {@link #beginSlice}, for a slice that starts at a valid time.
+     *
+     * @throws TraceFormatException when a limit is reached
+     */
+    abstract @Nullable Site site(TraceEvent event) throws TraceFormatException;
+
+    /**
+     * Takes a slice with a site, which is whole.
+     *
+     * @throws IOException when the temporary file cannot be written
+     */
+    abstract void addSite(Site site, long endNs) throws IOException;
+
+    /**
+     * Takes the begin of a slice, at a valid time.
+     *
+     * @return the state to keep until the slice ends, or null if nothing is to be done
+     * @throws TraceFormatException when a limit is reached
+     * @throws IOException when the temporary file cannot be written
+     */
+    abstract @Nullable Slice beginSlice(TraceEvent event) throws IOException;
+
+    /** Takes the end of a slice that an event of its own ends. The arguments of that event are the slice's, too. */
+    abstract void endSlice(Slice slice, TraceEvent event);
+
+    /**
+     * Takes a whole slice.
+     *
+     * @throws IOException when the temporary file cannot be written
+     */
+    abstract void addSlice(Slice slice, long endNs) throws IOException;
+
+    /**
+     * Takes an instant, a counter, a flow or metadata. Its time may be missing.
+     *
+     * @throws TraceFormatException when a limit is reached
+     * @throws IOException when the temporary file cannot be written
+     */
+    abstract void addOther(TraceEvent event) throws IOException;
+
+    /** Takes a placeholder that stands in place of an event. */
+    abstract void addEmpty();
+
+    /**
+     * Takes the description of a track, which stands apart from its events.
+     *
+     * @throws TraceFormatException when a limit is reached
+     */
+    abstract void addTrack(TrackDescription track) throws TraceFormatException;
+
+    /**
+     * Prepares for a trace that has durations and no times: its slices are laid end to end, in the order of the file.
+     *
+     * @throws TraceFormatException when the view is nothing without times
+     */
+    abstract void addWithoutTimes() throws TraceFormatException;
+
+    /** Counts fields outside the events that are not read. */
+    abstract void addSkipped(long fields);
+
+    // ---- from the parser ----
+
+    /** Returns whether the parser shall {@linkplain #keep keep} the value of an argument. */
+    boolean wants(String argument) {
+        return needs(argument) || (second != null && second.needs(argument));
+    }
+
+    /** Returns whether the parser shall keep the keys of the other arguments, too. */
+    boolean wantsKeys() {
+        return needsKeys() || (second != null && second.needsKeys());
+    }
+
+    /**
+     * Keeps an argument in an event. Each view sees the same of it whether the other view is there or not.
+     *
+     * @param value the value; any text if no view {@linkplain #wants wants} it
+     * @param listed the text to keep for a view that needs only the key; null if the key is not worth listing
+     */
+    void keep(TraceEvent event, String key, String value, @Nullable String listed) {
+        keepArgument(event, key, value, listed);
+        if (second != null) {
+            second.keepArgument(event, key, value, listed);
+        }
+    }
+
+    /**
+     * Takes what the trace says of a track apart from its events.
+     *
+     * @throws TraceFormatException when a limit is reached
+     */
+    void describe(TrackDescription track) throws TraceFormatException {
+        addTrack(track);
+        if (second != null) {
+            second.addTrack(track);
+        }
+    }
+
+    /**
+     * Prepares for a trace that has durations and no times. A second view that needs times gets no events.
+     *
+     * @throws TraceFormatException when the first view needs times
+     */
+    void withoutTimes() throws TraceFormatException {
+        addWithoutTimes();
+        second = null;
+    }
+
+    /** Counts arguments of a key that the parser does not read, in the views that look at the keys. */
+    void skipArguments(String key, long count) {
+        if (needsKeys()) {
+            omissions.addNamed(Reason.ARGUMENT, key, count);
+        }
+        if (second != null) {
+            second.skipArguments(key, count);
+        }
+    }
+
+    /** Counts fields outside the events that the parser does not read. */
+    void skipFields(long fields) {
+        addSkipped(fields);
+        if (second != null) {
+            second.addSkipped(fields);
+        }
+    }
+
+    /**
+     * Takes an event.
+     *
+     * @throws TraceFormatException when a limit is reached
+     * @throws IOException when the temporary file cannot be written
+     */
+    void accept(TraceEvent event) throws IOException {
+        add(event);
+        if (second != null) {
+            second.add(event);
+        }
+    }
+
+    private void add(TraceEvent event) throws IOException {
+        eventsRead++;
+        if (event.repeatedKey) {
+            omissions.fault(Reason.REPEATED_KEY, event.offset);
+        }
+        phaseSeen |= event.phase != TraceEvent.NO_PHASE;
+        switch (event.phase) {
+            case 'X' -> complete(event);
+            case 'B' -> begin(event);
+            case 'E' -> end(event);
+            case 'i', 'I', 'R', 'C', 's', 't', 'f', 'M' -> addOther(event);
+            case 'b', 'n', 'e', 'S', 'T', 'p', 'F' -> omissions.add(Reason.ASYNC);
+            case TraceEvent.NO_PHASE -> withoutPhase(event);
+            default -> omissions.add(Reason.OTHER_PHASE);
+        }
+    }
+
+    private void withoutPhase(TraceEvent event) {
+        if (event.keys == 0) {
+            addEmpty();
+        } else {
+            omissions.fault(Reason.NO_PHASE, event.offset);
+        }
+    }
+
+    /** Takes an element that is null. */
+    void acceptNothing() {
+        eventsRead++;
+        addEmpty();
+        if (second != null) {
+            second.acceptNothing();
+        }
+    }
+
+    /** Takes an event that needs something that the trace lacks. */
+    void acceptWithLostState(long offset) {
+        eventsRead++;
+        phaseSeen = true;
+        omissions.fault(Reason.LOST_STATE, offset);
+        if (second != null) {
+            second.acceptWithLostState(offset);
+        }
+    }
+
+    /** Notes that the array of events does not end. */
+    void openArray(long offset) {
+        isOpenArray = true;
+        fault(Reason.OPEN_ARRAY, 1, offset);
+    }
+
+    boolean isOpenArray() {
+        return isOpenArray;
+    }
+
+    /**
+     * Ends the trace.
+     *
+     * @throws TraceFormatException when none of its events is one
+     */
+    void end(long offset) throws TraceFormatException {
+        if (eventsRead > 0 && !phaseSeen) {
+            throw error(
+                    offset,
+                    "none of " + TraceFigures.count(eventsRead, "element") + " has a phase (ph): the text"
+                            + " is JSON, but no trace");
+        }
+        open.forEachValue(stack -> stack.forEach(this::withoutEnd));
+        open.clear();
+        if (second != null) {
+            second.end(offset);
+        }
+    }
+
+    // ---- slices ----
+
+    private void complete(TraceEvent event) throws IOException {
+        Reason ignoredAs = ignores(event);
+        if (ignoredAs != null) {
+            omissions.add(ignoredAs);
+            if (Microseconds.isTime(event.startNs) && Microseconds.isTime(event.elapsedNs)) {
+                addSiteOf(event, event.startNs + event.elapsedNs);
+            }
+        } else if (isTime(event.startNs, event.offset) && isTime(event.elapsedNs, event.offset)) {
+            long endNs = event.startNs + event.elapsedNs;
+            if (isInOrder(event.startNs, endNs, event.offset)) {
+                addSiteOf(event, endNs);
+                Slice slice = beginSlice(event);
+                if (slice != null) {
+                    addSlice(slice, endNs);
+                }
+            }
+        }
+    }
+
+    private void addSiteOf(TraceEvent event, long endNs) throws IOException {
+        Site site = endNs >= event.startNs ? site(event) : null;
+        if (site != null) {
+            addSite(site, endNs);
+        }
+    }
+
+    private void begin(TraceEvent event) throws IOException {
+        boolean isTime = isTime(event.startNs, event.offset);
+        Reason ignoredAs = isTime ? ignores(event) : null;
+        Site site = isTime ? site(event) : null;
+        int row = row(event).number;
+        Slice slice = isTime && ignoredAs == null ? beginSlice(event) : null;
+        if (slice == null) {
+            slice = new Slice(event, ignoredAs);
+        }
+        slice.site = site;
+        slice.nameHash = event.name.isEmpty() ? 0 : Names.hash(event.name);
+        List<Slice> stack = open.getIfAbsentPut(row, ArrayList::new);
+        // Measurements that end together nest as deep as there are of them.
+        if ((stack.size() >= mostOpenOfARow && !head.isOwn()) || openSlices == mostOpen) {
+            throw error(event.offset, "too many slices are open at once; " + mostOpenOfARow + " is the limit of a row");
+        }
+        stack.add(slice);
+        openSlices++;
+    }
+
+    private void end(TraceEvent event) throws IOException {
+        if (!isTime(event.startNs, event.offset)) {
+            return;
+        }
+        List<Slice> stack = open.get(row(event).number);
+        if (stack == null || stack.isEmpty()) {
+            omissions.fault(Reason.END_WITHOUT_BEGIN, event.offset);
+            return;
+        }
+        Slice slice = stack.remove(stack.size() - 1);
+        openSlices--;
+        if (slice.nameHash != 0 && !event.name.isEmpty() && slice.nameHash != Names.hash(event.name)) {
+            omissions.fault(Reason.END_OF_ANOTHER_NAME, event.offset);
+        }
+        endSlice(slice, event);
+        Site site = slice.site;
+        if (site != null && event.startNs >= slice.startNs) {
+            addSite(event.correlation < 0 ? site : site.withCorrelation(event.correlation), event.startNs);
+        }
+        if (slice.ignoredAs != null) {
+            omissions.add(slice.ignoredAs);
+        } else if (!slice.isDropped && isInOrder(slice.startNs, event.startNs, slice.offset)) {
+            addSlice(slice, event.startNs);
+        }
+    }
+
+    private void withoutEnd(Slice slice) {
+        openSlices--;
+        if (!slice.isDropped) {
+            omissions.fault(Reason.BEGIN_WITHOUT_END, slice.offset);
+        }
+    }
+
+    /** Returns the slice of a row that began last, or null if none is open. */
+    @Nullable
+    Slice innermost(int row) {
+        List<Slice> stack = open.get(row);
+        return stack == null || stack.isEmpty() ? null : stack.get(stack.size() - 1);
+    }
+
+    // ---- times ----
+
+    /** Returns whether a start or a duration is a time, and counts the fault if it is none. */
+    boolean isTime(long timeNs, long offset) {
+        if (Microseconds.isTime(timeNs)) {
+            return true;
+        }
+        omissions.fault(
+                timeNs == Microseconds.ABSENT
+                        ? Reason.NO_TIME
+                        : timeNs == Microseconds.MALFORMED ? Reason.MALFORMED_TIME : Reason.TIME_OUT_OF_RANGE,
+                offset);
+        return false;
+    }
+
+    /** Returns whether a slice ends when it may, and counts the fault if it does not. */
+    private boolean isInOrder(long startNs, long endNs, long offset) {
+        boolean isInOrder = endNs >= startNs && endNs <= Microseconds.LARGEST_NS;
+        if (!isInOrder) {
+            omissions.fault(endNs < startNs ? Reason.NEGATIVE_DURATION : Reason.TIME_OUT_OF_RANGE, offset);
+        }
+        return isInOrder;
+    }
+}

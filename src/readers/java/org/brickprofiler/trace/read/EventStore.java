@@ -1,0 +1,447 @@
+package org.brickprofiler.trace.read;
+
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.LongBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.PriorityQueue;
+import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.MergeSort;
+import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The events of a trace in columns, in bounded memory whatever their number, and read back in order of time.
+ *
+ * <p><b>An event</b> here is eight whole numbers, of which four are its place in the order (row, start, end, offset)
+ * and four are what the filler makes of them (name, amount, device time, detail). A store knows no format, no names and
+ * no meaning. {@link EventCollector} fills it with what a parser hands over; a profile ({@link ProfileBuilder}) and a
+ * timeline ({@link TimelineCollector}) are two ways to fold what comes back. The flows of a timeline are joined by
+ * stores of their own, whose events are the ends of flows.
+ *
+ * <p><b>The order</b> is that of the starts; of events that start together the longer comes first, since it may hold
+ * the others; of those that end together too, the one with the smaller offset. A store {@linkplain Order#BY_ROW by row}
+ * puts the row before all of this and reads back one row, or a few merged, at a time: a track of a timeline. One
+ * {@linkplain Order#BY_TIME by time} reads back everything: a profile. Which of the two has to be known before the
+ * first event, because events are sorted when they leave memory.
+ *
+ * <p><b>Memory.</b> Up to {@link #KEPT} events stay in memory, 64 bytes each. When there are more, those that are there
+ * are sorted and go to a temporary file as a run; reading merges the runs with buffers that share {@link #MERGE_BYTES},
+ * one event for each run at least. The file has no name on systems that let an open file be deleted, and goes with
+ * {@link #close} at the latest.
+ *
+ * <p>One thread fills it, then one thread at a time reads it, as often as it likes; what was begun to be read is not
+ * filled any more.
+ */
+final class EventStore implements Closeable {
+
+    /** The most events in memory; an array of so many numbers is no humongous object in a heap of 64 MB. */
+    static final int KEPT = 1 << 15;
+
+    static final int MERGE_BYTES = 1 << 22;
+
+    private static final int FIRST_CAPACITY = 64;
+
+    private static final int ROW = 0;
+    private static final int START = 1;
+    private static final int END = 2;
+    private static final int OFFSET = 3;
+    private static final int NAME = 4;
+    private static final int AMOUNT = 5;
+    private static final int DEVICE_NS = 6;
+    private static final int DETAIL = 7;
+    private static final int COLUMNS = 8;
+
+    private static final int EVENT_BYTES = COLUMNS * Long.BYTES;
+
+    private final Order order;
+    private final int mostKept;
+    private final List<Run> runs = new ArrayList<>();
+
+    private long[][] columns;
+    private int kept;
+    private long size;
+    private boolean isSealed;
+    private boolean isClosed;
+    private @Nullable FileChannel channel;
+
+    /** The first key of the order. */
+    enum Order {
+        BY_TIME,
+        BY_ROW
+    }
+
+    /** A store that keeps {@link #KEPT} events in memory. */
+    EventStore(Order order) {
+        this(order, KEPT);
+    }
+
+    /** A store that keeps so many events in memory, at least one. */
+    EventStore(Order order, int mostKept) {
+        this.order = order;
+        this.mostKept = mostKept;
+        this.columns = new long[COLUMNS][Math.min(mostKept, FIRST_CAPACITY)];
+    }
+
+    /** Returns the number of events that were added. */
+    long size() {
+        return size;
+    }
+
+    // ---- filling ----
+
+    /**
+     * Adds an event.
+     *
+     * @param row the number of its row
+     * @param startNs when it starts
+     * @param endNs when it ends
+     * @param offset where it stands in the trace; together with the other three different from all others
+     * @param name the number of its name
+     * @param amount what it moved or processed
+     * @param deviceNs what a device measured of it
+     * @param detail what else the filler knows of it
+     * @throws IOException when the temporary file cannot be written
+     */
+    void add(int row, long startNs, long endNs, long offset, int name, long amount, long deviceNs, long detail)
+            throws IOException {
+        if (kept == columns[ROW].length) {
+            makeRoom();
+        }
+        columns[ROW][kept] = row;
+        columns[START][kept] = startNs;
+        columns[END][kept] = endNs;
+        columns[OFFSET][kept] = offset;
+        columns[NAME][kept] = name;
+        columns[AMOUNT][kept] = amount;
+        columns[DEVICE_NS][kept] = deviceNs;
+        columns[DETAIL][kept] = detail;
+        kept++;
+        size++;
+    }
+
+    private void makeRoom() throws IOException {
+        if (kept < mostKept) {
+            for (int column = 0; column < COLUMNS; column++) {
+                columns[column] = Arrays.copyOf(columns[column], Math.min(mostKept, 2 * kept));
+            }
+        } else {
+            spill();
+        }
+    }
+
+    /** Returns the numbers of the events in memory, sorted. */
+    private int[] sorted() {
+        int[] numbers = new int[kept];
+        Arrays.setAll(numbers, i -> i);
+        MergeSort.sort(numbers, this::compareKept);
+        return numbers;
+    }
+
+    private int compareKept(int a, int b) {
+        if (order == Order.BY_ROW && columns[ROW][a] != columns[ROW][b]) {
+            return Long.compare(columns[ROW][a], columns[ROW][b]);
+        }
+        if (columns[START][a] != columns[START][b]) {
+            return Long.compare(columns[START][a], columns[START][b]);
+        }
+        int byEnd = Long.compare(columns[END][b], columns[END][a]);
+        return byEnd != 0 ? byEnd : Long.compare(columns[OFFSET][a], columns[OFFSET][b]);
+    }
+
+    /** Sorted events, in memory or in the file. */
+    private final class Run {
+        private final int events;
+        /** The numbers of those in memory; null where they are in the file. */
+        private final int @Nullable [] numbers;
+
+        private final long position;
+        /** The rows of the run, and where each begins; all of it is one row in an order by time. */
+        private final IntArrayList rows = new IntArrayList();
+
+        private final IntArrayList begins = new IntArrayList();
+
+        /** A run of what is in memory, which may be about to leave it. */
+        Run(int[] sorted, boolean staysInMemory, long position) {
+            this.events = sorted.length;
+            this.numbers = staysInMemory ? sorted : null;
+            this.position = position;
+            for (int i = 0; i < sorted.length; i++) {
+                int row = order == Order.BY_ROW ? (int) columns[ROW][sorted[i]] : 0;
+                if (rows.isEmpty() || rows.getLast() != row) {
+                    rows.add(row);
+                    begins.add(i);
+                }
+            }
+        }
+
+        /** Adds the events of a row to what is to be merged. */
+        void addRow(int row, List<Event> sources) {
+            int at = rows.binarySearch(row);
+            if (at >= 0) {
+                int end = at + 1 < begins.size() ? begins.get(at + 1) : events;
+                sources.add(new Event(this, begins.get(at), end));
+            }
+        }
+    }
+
+    private void spill() throws IOException {
+        try {
+            writeRun();
+        } catch (IOException failed) {
+            throw fault("write", failed);
+        }
+    }
+
+    /** Returns a fault of the temporary file, not of the trace. */
+    private static IOException fault(String what, IOException failed) {
+        return new IOException(
+                "cannot " + what + " the temporary file in the folder " + System.getProperty("java.io.tmpdir")
+                        + ", which java -Djava.io.tmpdir=FOLDER names: " + AtomicFile.reason(failed),
+                failed);
+    }
+
+    private void writeRun() throws IOException {
+        FileChannel out = channel;
+        if (out == null) {
+            out = FileChannel.open(
+                    Files.createTempFile("brick-trace-", ".events"),
+                    StandardOpenOption.READ,
+                    StandardOpenOption.WRITE,
+                    StandardOpenOption.DELETE_ON_CLOSE);
+            channel = out;
+        }
+        int[] sorted = sorted();
+        runs.add(new Run(sorted, false, out.size()));
+        ByteBuffer buffer = buffer(Math.min(kept, 1_024));
+        long[] event = new long[COLUMNS];
+        LongBuffer numbers = buffer.asLongBuffer();
+        for (int number : sorted) {
+            for (int column = 0; column < COLUMNS; column++) {
+                event[column] = columns[column][number];
+            }
+            numbers.put(event);
+            if (!numbers.hasRemaining()) {
+                append(out, buffer);
+                numbers.clear();
+            }
+        }
+        append(out, buffer.limit(numbers.position() * Long.BYTES));
+        kept = 0;
+    }
+
+    private static ByteBuffer buffer(int events) {
+        return ByteBuffer.allocate(EVENT_BYTES * events).order(ByteOrder.nativeOrder());
+    }
+
+    /** Writes a buffer from its beginning to its limit. */
+    private static void append(FileChannel out, ByteBuffer buffer) throws IOException {
+        long position = out.size();
+        while (buffer.hasRemaining()) {
+            position += out.write(buffer, position);
+        }
+        buffer.clear();
+    }
+
+    // ---- reading ----
+
+    /**
+     * Returns all events of a store by time.
+     *
+     * @throws IOException when the temporary file cannot be written or read
+     */
+    Cursor inOrder() throws IOException {
+        return rows(new int[1]);
+    }
+
+    /**
+     * Returns the events of some rows of a store by row, as if they were one.
+     *
+     * @param rows different rows
+     * @throws IllegalStateException after {@link #close}
+     * @throws IOException when the temporary file cannot be written or read
+     */
+    Cursor rows(int... rows) throws IOException {
+        if (isClosed) {
+            throw new IllegalStateException("the trace is closed");
+        }
+        if (!isSealed) {
+            isSealed = true;
+            if (channel == null) {
+                runs.add(new Run(sorted(), true, 0));
+            } else if (kept > 0) {
+                spill();
+            }
+            if (channel != null) {
+                columns = new long[0][0];
+            }
+        }
+        List<Event> sources = new ArrayList<>();
+        for (Run run : runs) {
+            for (int row : rows) {
+                run.addRow(row, sources);
+            }
+        }
+        return new Cursor(sources);
+    }
+
+    /** Goes through events in order. */
+    static final class Cursor {
+        private final PriorityQueue<Event> others = new PriorityQueue<>(Event::compareTime);
+        private @Nullable Event first;
+
+        private Cursor(List<Event> sources) throws IOException {
+            int bufferEvents = Math.max(1, MERGE_BYTES / EVENT_BYTES / Math.max(1, sources.size()));
+            for (Event source : sources) {
+                source.begin(bufferEvents);
+                others.add(source);
+            }
+        }
+
+        /**
+         * Returns the next event.
+         *
+         * @return the event, valid until the next call; null after the last one
+         * @throws IOException when the temporary file cannot be read
+         */
+        @Nullable
+        Event next() throws IOException {
+            Event last = first;
+            if (last != null && last.next()) {
+                Event other = others.peek();
+                if (other == null || Event.compareTime(last, other) <= 0) {
+                    return last;
+                }
+                others.add(last);
+            }
+            first = others.poll();
+            return first;
+        }
+    }
+
+    /** The current one of the events of a row in a run, which are never none. */
+    final class Event {
+        private final Run run;
+        private final long[] event = new long[COLUMNS];
+        private int next;
+        private final int end;
+        private ByteBuffer buffer = ByteBuffer.allocate(0);
+        /** The unread rest of the buffer. */
+        private LongBuffer numbers = buffer.asLongBuffer();
+
+        Event(Run run, int begin, int end) {
+            this.run = run;
+            this.next = begin;
+            this.end = end;
+        }
+
+        /** Reads the first event. */
+        void begin(int bufferEvents) throws IOException {
+            if (run.numbers == null) {
+                buffer = buffer(Math.min(bufferEvents, end - next));
+            }
+            next();
+        }
+
+        /** Reads the next event; false where there is none. */
+        boolean next() throws IOException {
+            if (next == end) {
+                return false;
+            }
+            if (run.numbers != null) {
+                int number = run.numbers[next];
+                for (int column = 0; column < COLUMNS; column++) {
+                    event[column] = columns[column][number];
+                }
+            } else {
+                if (!numbers.hasRemaining()) {
+                    fill();
+                }
+                numbers.get(event);
+            }
+            next++;
+            return true;
+        }
+
+        private void fill() throws IOException {
+            try {
+                readBuffer();
+            } catch (IOException failed) {
+                throw fault("read", failed);
+            }
+        }
+
+        private void readBuffer() throws IOException {
+            FileChannel in = channel;
+            buffer.clear().limit((int) Math.min(buffer.capacity(), (long) EVENT_BYTES * (end - next)));
+            long position = run.position + (long) EVENT_BYTES * next;
+            while (buffer.hasRemaining()) {
+                int read = in == null ? -1 : in.read(buffer, position);
+                if (read < 0) {
+                    throw new EOFException("it was cut off");
+                }
+                position += read;
+            }
+            numbers = buffer.flip().asLongBuffer();
+        }
+
+        /** Returns the order of events in rows that are merged. */
+        private static int compareTime(Event one, Event two) {
+            int byStart = Long.compare(one.event[START], two.event[START]);
+            int byEnd = byStart != 0 ? byStart : Long.compare(two.event[END], one.event[END]);
+            return byEnd != 0 ? byEnd : Long.compare(one.event[OFFSET], two.event[OFFSET]);
+        }
+
+        int row() {
+            return (int) event[ROW];
+        }
+
+        long startNs() {
+            return event[START];
+        }
+
+        long endNs() {
+            return event[END];
+        }
+
+        long offset() {
+            return event[OFFSET];
+        }
+
+        int name() {
+            return (int) event[NAME];
+        }
+
+        long amount() {
+            return event[AMOUNT];
+        }
+
+        long deviceNs() {
+            return event[DEVICE_NS];
+        }
+
+        long detail() {
+            return event[DETAIL];
+        }
+    }
+
+    /** Forgets the events and deletes the temporary file. */
+    @Override
+    public void close() throws IOException {
+        isClosed = true;
+        runs.clear();
+        columns = new long[0][0];
+        FileChannel opened = channel;
+        if (opened != null) {
+            opened.close();
+        }
+    }
+}

@@ -1,0 +1,346 @@
+package org.brickprofiler.trace.read;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import jdk.jfr.ValueDescriptor;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedMethod;
+import jdk.jfr.consumer.RecordedThread;
+import jdk.jfr.consumer.RecordingFile;
+import org.brickprofiler.trace.SpanName;
+import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
+import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a recording of the Java Flight Recorder by the JDK's own reader, twice: first what the virtual machine did and
+ * how the clocks lie to each other, then the events. If the recording has this library's {@code brick.Execution}
+ * events, these are its bricks. Otherwise every event that lasts, and is not the JDK's, is a slice of its thread, by
+ * the name of its type and with its fields as arguments, and so is each {@code jdk.MethodTrace}, by the method's name.
+ *
+ * <p>A sample of this library lies where {@link System#nanoTime()} places it, tied to the recording by the median of
+ * its {@code brick.ClockAnchor}s, else at the moment at which it was committed. In place of an offset each event has
+ * its number. One thread.
+ */
+final class FlightRecordingReader {
+
+    static final String PRODUCER = "brick-profiler jfr 1";
+
+    private static final String OWN = "brick.";
+    private static final String EXECUTION = "brick.Execution";
+    private static final String STEP = "brick.Step";
+    private static final String ANCHOR = "brick.ClockAnchor";
+    private static final String JDK = "jdk.";
+    private static final String METHOD_TRACE = "jdk.MethodTrace";
+    private static final String METHOD_TIMING = "jdk.MethodTiming";
+
+    /** The fields of every event that lasts which are the place of its slice. */
+    private static final Set<String> EVENT_FIELDS = Set.of("startTime", "duration", "eventThread");
+
+    private static final Set<String> STEP_FIELDS = Set.of("startTime", "duration", "eventThread", "phase");
+    private static final Set<String> METHOD_FIELDS = Set.of("startTime", "duration", "eventThread", "method");
+
+    /** Farther from the event than any delay: the profiler had a clock of its own. */
+    private static final long OTHER_CLOCK_NS = 1_000_000_000L;
+
+    private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
+
+    private final Path file;
+    private final EventCollector collector;
+    private final TraceEvent event = new TraceEvent();
+    private final Map<Long, String> threads = new HashMap<>();
+    private final Set<String> threadNames = new HashSet<>();
+
+    private final LongArrayList stopStarts = new LongArrayList();
+    private final LongArrayList stopEnds = new LongArrayList();
+    private final LongArrayList clockOffsets = new LongArrayList();
+    private final Map<Method, RecordedEvent> timings = new HashMap<>();
+    private boolean isOwn;
+    private long clockOffsetNs;
+    private long events;
+
+    /** A method of a class; an overload is another one. Immutable. */
+    private record Method(long type, String name, String descriptor) {}
+
+    /** Does something with each event. */
+    private interface Pass {
+        void event(RecordedEvent recorded) throws IOException;
+    }
+
+    private FlightRecordingReader(Path file, EventCollector collector) {
+        this.file = file;
+        this.collector = collector;
+    }
+
+    /**
+     * Reads a recording.
+     *
+     * @param file the recording
+     * @param collector takes the events
+     * @throws TraceFormatException when it is damaged
+     * @throws IOException when it cannot be read
+     */
+    static void read(Path file, EventCollector collector) throws IOException {
+        FlightRecordingReader reader = new FlightRecordingReader(file, collector);
+        reader.pass(reader::look);
+        reader.tieClocks();
+        reader.stopsOfOtherCauses();
+        if (reader.isOwn) {
+            collector.head.producer(PRODUCER, List.of(PRODUCER), 0, 0);
+        }
+        reader.pass(reader::hand);
+        reader.addTimings();
+        collector.end(reader.events);
+    }
+
+    private void pass(Pass pass) throws IOException {
+        try (RecordingFile recording = open()) {
+            for (RecordedEvent next = next(recording); next != null; next = next(recording)) {
+                pass.event(next);
+            }
+        } catch (TraceRule.TooCostly fault) {
+            throw new TraceFormatException(collector.source, events, String.valueOf(fault.getMessage()), fault);
+        } catch (RuntimeException foreign) {
+            throw damage(foreign); // an event of a known name without its fields
+        }
+    }
+
+    private RecordingFile open() throws IOException {
+        try {
+            return new RecordingFile(file);
+        } catch (IOException | RuntimeException failed) {
+            if (!Files.isReadable(file)) {
+                throw failed;
+            }
+            throw damage(failed);
+        }
+    }
+
+    /** Returns the next event, or null at the end. The JDK's reader fails in any way on bytes that are no recording. */
+    private @Nullable RecordedEvent next(RecordingFile recording) throws TraceFormatException {
+        try {
+            return recording.hasMoreEvents() ? recording.readEvent() : null;
+        } catch (IOException | RuntimeException failed) {
+            throw damage(failed);
+        }
+    }
+
+    private TraceFormatException damage(Exception cause) {
+        return TraceFormatException.damage(
+                collector.source, events, "the recording is damaged: " + cause.getMessage(), cause);
+    }
+
+    // ---- the first pass ----
+
+    private void look(RecordedEvent recorded) throws IOException {
+        String type = recorded.getEventType().getName();
+        switch (type) {
+            case EXECUTION -> isOwn = true;
+            case ANCHOR -> anchor(recorded);
+            case "jdk.GCPhasePause" -> disturb(Cause.GARBAGE_COLLECTION, recorded);
+            case "jdk.ExecuteVMOperation" -> {
+                if (recorded.getBoolean("safepoint")) {
+                    stopStarts.add(startNs(recorded));
+                    stopEnds.add(endNs(recorded));
+                }
+            }
+            case "jdk.Compilation" -> disturb(Cause.COMPILATION, recorded);
+            case "jdk.ZAllocationStall" -> disturbThread(Cause.ALLOCATION, recorded);
+            case "jdk.ThreadPark" -> disturbThread(Cause.PARKED, recorded);
+            case "jdk.JavaMonitorEnter" -> disturbThread(Cause.MONITOR, recorded);
+            case METHOD_TIMING -> {
+                // Each chunk has the sums from the beginning of the recording on.
+                RecordedMethod method = recorded.getValue("method");
+                if (method != null) {
+                    Method key = new Method(method.getType().getId(), method.getName(), method.getDescriptor());
+                    timings.merge(
+                            key,
+                            recorded,
+                            (one, two) -> two.getLong("invocations") >= one.getLong("invocations") ? two : one);
+                }
+            }
+            default -> {
+                // Says nothing of the virtual machine.
+            }
+        }
+    }
+
+    private void anchor(RecordedEvent recorded) {
+        long beforeNs = recorded.getLong("beforeNs");
+        long afterNs = recorded.getLong("afterNs");
+        clockOffsets.add(startNs(recorded) - (beforeNs + (afterNs - beforeNs) / 2));
+    }
+
+    private void disturb(Cause cause, RecordedEvent recorded) {
+        collector.head.disturbances.add(cause, Disturbances.ALL_ROWS, startNs(recorded), endNs(recorded));
+    }
+
+    private void disturbThread(Cause cause, RecordedEvent recorded) throws IOException {
+        event.clear(0);
+        event.thread = thread(recorded);
+        collector.head.disturbances.add(cause, collector.row(event).number, startNs(recorded), endNs(recorded));
+    }
+
+    /** Stops that were no pause of the garbage collector, which has operations of its own. */
+    private void stopsOfOtherCauses() {
+        Disturbances disturbances = collector.head.disturbances;
+        for (int i = 0; i < stopStarts.size(); i++) {
+            long startNs = stopStarts.get(i);
+            long endNs = stopEnds.get(i);
+            if (!disturbances.isIn(Cause.GARBAGE_COLLECTION, startNs, endNs)) {
+                disturbances.add(Cause.SAFEPOINT, Disturbances.ALL_ROWS, startNs, endNs);
+            }
+        }
+    }
+
+    private void tieClocks() {
+        if (clockOffsets.isEmpty()) {
+            return;
+        }
+        long[] sorted = clockOffsets.toSortedArray();
+        clockOffsetNs = sorted[sorted.length / 2];
+        collector.head.tieClocks(
+                sorted.length, Math.max(sorted[sorted.length - 1] - clockOffsetNs, clockOffsetNs - sorted[0]));
+    }
+
+    // ---- the second pass ----
+
+    private void hand(RecordedEvent recorded) throws IOException {
+        String type = recorded.getEventType().getName();
+        event.clear(++events);
+        event.phase = 'X';
+        event.elapsedNs = nanos(recorded.getDuration());
+        event.startNs = startNs(recorded);
+        switch (type) {
+            case EXECUTION -> execution(recorded);
+            case STEP -> {
+                event.name = recorded.getString("phase").toLowerCase(Locale.ROOT);
+                event.ownCategory = SpanName.STEP;
+                event.category = SpanName.STEP;
+                fields(recorded, STEP_FIELDS);
+            }
+            case METHOD_TRACE -> {
+                event.name = method(recorded);
+                event.category = TraceHead.Timing.CATEGORY;
+                fields(recorded, METHOD_FIELDS);
+            }
+            default -> {
+                if (type.startsWith(JDK) || type.startsWith(OWN) || event.elapsedNs <= 0) {
+                    collector.omit(Omission.Reason.VIRTUAL_MACHINE);
+                    return;
+                }
+                event.name = type;
+                event.category = "event";
+                fields(recorded, EVENT_FIELDS);
+            }
+        }
+        event.thread = thread(recorded);
+        collector.accept(event);
+    }
+
+    private void execution(RecordedEvent recorded) {
+        event.name = recorded.getString("brick");
+        event.category = recorded.getString("category");
+        event.ownCategory = event.category;
+        event.elements = recorded.getLong("elements");
+        event.elapsedNs = recorded.getLong("elapsed");
+        long committedNs = event.startNs;
+        long endNs = recorded.getLong("endNs") + clockOffsetNs;
+        boolean isTied = !clockOffsets.isEmpty() && Math.abs(endNs - committedNs) < OTHER_CLOCK_NS;
+        event.startNs = (isTied ? endNs : committedNs) - event.elapsedNs;
+    }
+
+    /**
+     * Keeps the fields of an event as arguments; a timeline counts those that it has no place for.
+     *
+     * @param known the fields that are in the slice already
+     */
+    private void fields(RecordedEvent recorded, Set<String> known) {
+        for (ValueDescriptor field : recorded.getFields()) {
+            String name = field.getName();
+            boolean isWanted = collector.wants(name);
+            if (isWanted || (collector.wantsKeys() && !known.contains(name))) {
+                Object value = recorded.getValue(name);
+                if (value != null) {
+                    collector.keep(event, name, isWanted ? value.toString() : "", known.contains(name) ? null : "");
+                }
+            }
+        }
+    }
+
+    /** Methods of one name are one brick. One that was never called has no times, and is none. */
+    private void addTimings() throws TraceFormatException {
+        Map<String, TraceHead.Timing> byName = new TreeMap<>();
+        try {
+            for (RecordedEvent recorded : timings.values()) {
+                long count = recorded.getLong("invocations");
+                if (count > 0) {
+                    TraceHead.Timing timing = new TraceHead.Timing(
+                            method(recorded),
+                            count,
+                            Math.multiplyExact(count, nanos(recorded, "average")),
+                            nanos(recorded, "minimum"),
+                            nanos(recorded, "maximum"));
+                    byName.merge(timing.method(), timing, TraceHead.Timing::plus);
+                }
+            }
+        } catch (ArithmeticException tooLarge) {
+            throw new TraceFormatException(
+                    collector.source, events, "the sum of the times of a method exceeds 2^63 - 1 ns", tooLarge);
+        }
+        byName.values().forEach(collector.head::timing);
+    }
+
+    private static long nanos(RecordedEvent recorded, String field) {
+        return nanos(recorded.getDuration(field));
+    }
+
+    /**
+     * Returns a duration, where it is known and no more than 292 years; the recorder has none as the longest of all.
+     */
+    private static long nanos(Duration duration) {
+        boolean isKnown = !duration.isNegative() && duration.compareTo(LONGEST) <= 0;
+        return isKnown ? duration.toNanos() : 0;
+    }
+
+    private static String method(RecordedEvent recorded) {
+        RecordedMethod method = recorded.getValue("method");
+        return method == null ? Names.NONE : method.getType().getName() + "." + method.getName();
+    }
+
+    /** Returns the name of an event's thread; that of a second thread of the same name with its number. */
+    private String thread(RecordedEvent recorded) {
+        RecordedThread thread = recorded.getThread();
+        if (thread == null) {
+            return "";
+        }
+        return threads.computeIfAbsent(thread.getId(), id -> {
+            String known = thread.getJavaName() == null ? thread.getOSName() : thread.getJavaName();
+            String name = known == null || known.isEmpty() ? "thread " + id : known;
+            return threadNames.add(name) ? name : name + " #" + id;
+        });
+    }
+
+    private static long startNs(RecordedEvent recorded) {
+        return unixNs(recorded.getStartTime());
+    }
+
+    private static long endNs(RecordedEvent recorded) {
+        return unixNs(recorded.getEndTime());
+    }
+
+    private static long unixNs(Instant at) {
+        return ChronoUnit.NANOS.between(Instant.EPOCH, at);
+    }
+}

@@ -1,0 +1,107 @@
+package org.brickprofiler.trace.read;
+
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.brickprofiler.internal.io.PlainText;
+import org.jspecify.annotations.Nullable;
+
+/** Names texts that are no trace, such as tables, pages and logs of profilers, and the file to read instead. */
+final class ForeignText {
+
+    private static final int LONGEST_QUOTE = 60;
+
+    /** Of UTF-8, a character for each byte. */
+    private static final String BYTE_ORDER_MARK = "\u00ef\u00bb\u00bf";
+
+    /** So many characters show that a text is none of a binary format. */
+    private static final int LEAST_TEXT = 16;
+
+    private static final String WHAT_IS_READ =
+            "read are Chrome's JSON, Perfetto's format, flight recordings, SQLite exports"
+                    + " of Nsight Systems, and TornadoVM's profiles";
+
+    /** The texts of profilers by what stands in their first lines; the first one decides. */
+    private static final List<Known> KNOWN = List.of(
+            known(
+                    "(?m)^\"?Time \\(%\\)\"?,\"?Total Time",
+                    "it holds sums that nsys stats prints, and no events; write the"
+                            + " recording with nsys export --type=sqlite, and read that file"),
+            known(
+                    "==PROF==|\"Metric Name\",",
+                    "it holds what Nsight Compute measured of single kernels, and no times of a run;"
+                            + " record the run with Nsight Systems, and read its SQLite export"),
+            known(
+                    "\\A\\s*\"?(Kind|Domain)\"?,\"?(Agent_Id|Function|Direction|Thread_Id)",
+                    "it is a table (CSV) of rocprofv3; record with"
+                            + " rocprofv3 --output-format pftrace, and read that file"),
+            known(
+                    "\\A\\s*\"?(Index\"?,\"?KernelName|Name\"?,\"?(Calls|TotalDuration))",
+                    "it is a table (CSV) of sums or"
+                            + " dispatches that AMD's rocprof writes; record with rocprofv3 --output-format pftrace, and read that file"),
+            known(
+                    "=== (Device|Host|API|L0|Kernel)[A-Za-z ]* (Timing|Summary|Properties)",
+                    "it is the summary that unitrace"
+                            + " prints; record with unitrace --chrome-kernel-logging, and read its JSON"),
+            known(
+                    "Self CPU %",
+                    "it is a table of PyTorch's key_averages(); write the trace with"
+                            + " prof.export_chrome_trace(\"trace.json.gz\"), and read that file"),
+            known(
+                    "llama_(perf|print|context|model|new)|ggml_vulkan|Vulkan Timings|load_backend:|llm_load_",
+                    "it is a log of" + " llama.cpp, which has sums and no events; there is no reader for it"),
+            known(
+                    "(?i)\\A\\s*(<!doctype html|<html)",
+                    "it is an HTML page; read the trace or the JSON report that it was made" + " from"),
+            known("\\A\\s*<", "it is XML; write the events in another format: " + WHAT_IS_READ),
+            known(
+                    "\\A[^\\n,;\\t]*[,;\\t][^\\n,;\\t]*[,;\\t]",
+                    "it is a table (CSV), which may hold anything; write the events" + " in another format: "
+                            + WHAT_IS_READ));
+
+    private ForeignText() {}
+
+    /** A kind of text by a sign in its beginning. Immutable. */
+    private record Known(Pattern sign, String what) {}
+
+    private static Known known(String sign, String what) {
+        return new Known(Pattern.compile(sign), what);
+    }
+
+    /**
+     * Returns the fault of a text that is not TornadoVM's.
+     *
+     * @param head its beginning, a character for each byte
+     * @return what it is and what to read instead; null where it may be JSON, is no text, or nothing at all
+     */
+    static @Nullable String fault(String head) {
+        String text = head.startsWith(BYTE_ORDER_MARK) ? head.substring(BYTE_ORDER_MARK.length()) : head;
+        String begin = text.stripLeading();
+        if (begin.isEmpty() || begin.startsWith("{") || begin.startsWith("[") || !isText(text)) {
+            return null;
+        }
+        for (Known known : KNOWN) {
+            Matcher sign = known.sign().matcher(text);
+            if (sign.find()) {
+                return "no trace begins with " + quote(text) + ": " + known.what();
+            }
+        }
+        return "no trace begins with " + quote(text) + ": " + WHAT_IS_READ;
+    }
+
+    /** Returns whether bytes that could be Perfetto's are text, which begins with a line feed. */
+    static boolean isText(String head) {
+        int looked = Math.min(head.length(), LEAST_TEXT * LEAST_TEXT);
+        return head.substring(0, looked).chars().noneMatch(c -> c < ' ' && c != '\t' && c != '\n' && c != '\r');
+    }
+
+    /** Returns the same for so many bytes that they cannot be a packet by accident. */
+    static boolean isLongText(String head) {
+        return head.length() >= LEAST_TEXT && isText(head);
+    }
+
+    private static String quote(String text) {
+        String line = text.strip().lines().findFirst().orElse("");
+        return "'" + PlainText.shortened(PlainText.ascii(line), LONGEST_QUOTE) + "'";
+    }
+}

@@ -1,0 +1,440 @@
+package org.brickprofiler.trace.read;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.brickprofiler.BrickId;
+import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the modules in which kernels were launched: the slices {@code nn.Module: CLASS_NUMBER} that PyTorch's profiler
+ * draws with stacks, and annotations of the application that are named after a projection. While the trace is read,
+ * modules, annotations and launches are collected; then each launch gets the modules around it on its thread, and each
+ * kernel those of the launch with the same correlation.
+ *
+ * <p>Everything that grows with the trace is in {@link EventStore}s: the joining by correlation, too, sorts launches
+ * and kernels in one of them. One thread.
+ */
+final class LaunchSites implements Closeable {
+
+    /** The site of a kernel of which no module is known. */
+    static final long UNKNOWN = 0;
+
+    /** A slice that says nothing of launches. */
+    static final int NOTHING = -1;
+
+    private static final String MODULE = "nn.Module: ";
+    private static final int MOST_NAMES = 1 << 16;
+    private static final int MOST_OPEN = 1 << 12;
+    private static final int KIND_BITS = 6;
+    private static final int KIND_MASK = (1 << KIND_BITS) - 1;
+    private static final int RUN_SHIFT = 2 * KIND_BITS;
+
+    /** In place of the number of a kind: the slice is a launch. */
+    private static final int LAUNCH = Kind.values().length;
+
+    /** In the column of a join's ends: what comes first of one correlation. */
+    private static final long LAUNCH_END = 1;
+
+    private static final long KERNEL_END = 0;
+
+    private final EventStore host = new EventStore(EventStore.Order.BY_TIME);
+    private final Map<String, Kind> kinds = new HashMap<>();
+    private final Map<String, Kind> annotations = new HashMap<>();
+    private boolean modulesSeen;
+
+    /** The kind of a module by the name of its class, or of an annotation by its name. */
+    enum Kind {
+        /** Nothing that tells kernels apart: a layer, a stack of layers, a model without a head, a wrapper. */
+        NONE(null),
+        /** A part of a model whose class shows no more: a pooler, a classifier, an adapter. */
+        OTHER(null),
+        /** A whole block of attention. */
+        ATTENTION(null),
+        /** A whole feed-forward block, or one of experts. */
+        FFN(null),
+        /** A whole model with the head that makes words of its output. */
+        MODEL(null),
+        /** A projection; which one is not in its name. */
+        LINEAR(null),
+        /** A projection in a part that shows no more, or that is named after something else. */
+        PART_LINEAR(null),
+        /** The last projection of its block. */
+        ROW_PARALLEL(null),
+        /** The first projection of its block, of which another kind of engine has several. */
+        COLUMN_PARALLEL(null),
+        /** The first half of a feed-forward block that is no module of its own. */
+        FFN_BEGIN(null),
+        /** The second half of such a block, with the addition behind it. */
+        FFN_END(null),
+        /** The gate's and the up projection in one. */
+        GATE_UP(null),
+        /** The products of experts. */
+        EXPERTS(BrickId.MOE_EXPERT),
+        ROUTER(BrickId.MOE_ROUTER),
+        QKV(BrickId.QKV_PROJECTION),
+        OUTPUT(BrickId.OUTPUT_PROJECTION),
+        GATE(BrickId.GATE_PROJECTION),
+        UP(BrickId.UP_PROJECTION),
+        DOWN(BrickId.DOWN_PROJECTION),
+        HEAD(BrickId.LM_HEAD),
+        /** The head by an annotation of the application, which is about all that it surrounds. */
+        ANNOTATED_HEAD(BrickId.LM_HEAD),
+        RMS_NORM(BrickId.RMS_NORM),
+        LAYER_NORM(BrickId.LAYER_NORM),
+        ROPE(BrickId.ROPE_EMBEDDING),
+        EMBEDDING(BrickId.EMBEDDING),
+        ACTIVATION(BrickId.ACTIVATION);
+
+        private static final Kind[] ALL = values();
+
+        /** A class that is a model for a task: {@code LlamaForCausalLM}, {@code BertForSequenceClassification}. */
+        private static final Pattern FOR_A_TASK = Pattern.compile("For[A-Z]");
+
+        /** Models whose own projection makes words; in lower case, as the patterns below are. */
+        private static final Pattern WITH_HEAD =
+                Pattern.compile("causallm|lmheadmodel|forconditionalgeneration|forseq2seqlm");
+
+        /** Modules that hold parts of every kind; a name ends with the noun. */
+        private static final Pattern CONTAINER = Pattern.compile("(model|encoder|decoder|encoderlayer|decoderlayer"
+                + "|transformer|transformerlayer|transformerblock|stack|sequential|modulelist|moduledict|graphmodule"
+                + "|optimizedmodule|dataparallel|wrapper)$");
+
+        /** A layer or a block, of attention for example, if its name says no more. */
+        private static final Pattern LAYER = Pattern.compile("(layers?|blocks?)$");
+
+        /** {@code RoPE} as a word: it is also a part of "property". */
+        private static final Pattern ROPE_WORD = Pattern.compile("(RoPE|Rope|ROPE|^rope)(?![a-z])");
+
+        private static final Pattern HEAD_WORD = Pattern.compile("lmhead|lmpredictionhead$|logitsprocessor");
+
+        /** A feed-forward block by the names of its parts: {@code T5DenseReluDense}. */
+        private static final Pattern FFN_WORD =
+                Pattern.compile("mlp|feedforward|ffn|moe(block|layer)?$|ff$|dense[a-z]*dense$");
+
+        private static final Pattern ACTIVATION_WORD = Pattern.compile("silu|gelu|relu|activation");
+
+        /** The brick that everything in it is; null where that depends on more. */
+        final @Nullable BrickId brick;
+
+        Kind(@Nullable BrickId brick) {
+            this.brick = brick;
+        }
+
+        /**
+         * Returns the kind of a module by its class. The noun at the end of a name decides if the name has several:
+         * {@code GPT2LMHeadModel} is a model, {@code Qwen3MoeDecoderLayer} is a layer, {@code LayerNormLinear} is a
+         * projection.
+         */
+        static Kind ofClass(String name) {
+            String text = name.toLowerCase(Locale.ROOT);
+            if (WITH_HEAD.matcher(text).find()) {
+                return MODEL;
+            }
+            if (FOR_A_TASK.matcher(name).find()) {
+                return OTHER;
+            }
+            if (CONTAINER.matcher(text).find()) {
+                return NONE;
+            }
+            Kind part = ofPart(name, text);
+            return part == OTHER && LAYER.matcher(text).find() ? NONE : part;
+        }
+
+        private static Kind ofPart(String name, String text) {
+            if (text.contains("linear") || text.equals("conv1d")) {
+                return text.contains("attention") || text.contains("attn")
+                        ? ATTENTION
+                        : text.contains("bilinear") ? OTHER : ofLinear(text);
+            }
+            if (text.contains("pool") || text.contains("classif")) {
+                return OTHER;
+            }
+            if (text.contains("norm") && !FFN_WORD.matcher(text).find()) {
+                return text.contains("rms") ? RMS_NORM : text.contains("layer") ? LAYER_NORM : OTHER;
+            }
+            if (text.contains("rotary") || ROPE_WORD.matcher(name).find()) {
+                return ROPE;
+            }
+            if (HEAD_WORD.matcher(text).find()) {
+                return HEAD;
+            }
+            if (text.contains("embedding")) {
+                return EMBEDDING;
+            }
+            if (ACTIVATION_WORD.matcher(text).find() && !FFN_WORD.matcher(text).find()) {
+                return text.contains("conv") ? OTHER : ACTIVATION;
+            }
+            if (text.contains("fusedmoe") || text.contains("experts")) {
+                return EXPERTS;
+            }
+            if (text.contains("router") || text.contains("topkgat") || text.endsWith("moegate")) {
+                return ROUTER;
+            }
+            return ofBlock(text);
+        }
+
+        private static Kind ofLinear(String text) {
+            if (text.contains("lmhead")) {
+                return HEAD;
+            }
+            return text.contains("qkv")
+                    ? QKV
+                    : text.contains("mergedcolumn")
+                            ? GATE_UP
+                            : text.contains("rowparallel") || text.contains("linearallreduce")
+                                    ? ROW_PARALLEL
+                                    : text.contains("columnparallel") ? COLUMN_PARALLEL : LINEAR;
+        }
+
+        /** Returns a block, or one of the halves into which BERT and its relatives part theirs. */
+        private static Kind ofBlock(String text) {
+            if (text.endsWith("selfoutput") || text.endsWith("attentionoutput")) {
+                return ROW_PARALLEL;
+            }
+            if (text.contains("attention") || text.contains("attn")) {
+                return ATTENTION;
+            }
+            if (FFN_WORD.matcher(text).find()) {
+                return FFN;
+            }
+            return text.endsWith("intermediate") ? FFN_BEGIN : text.endsWith("output") ? FFN_END : OTHER;
+        }
+
+        /** Of an annotation such as {@code layers.3.self_attn.q_proj}, by what stands behind the last point. */
+        static Kind ofAnnotation(String name) {
+            String last = name.substring(name.lastIndexOf('.') + 1).strip();
+            Optional<BrickId> brick = BrickId.parse(last);
+            return switch (last) {
+                case "q_proj", "k_proj", "v_proj" -> QKV;
+                case "gate_up_proj" -> GATE_UP;
+                case "self_attn", "attention", "attn" -> ATTENTION;
+                case "mlp", "ffn", "feed_forward" -> FFN;
+                default -> {
+                    for (Kind kind : ALL) {
+                        if (kind.brick != null && brick.isPresent() && kind.brick == brick.get()) {
+                            yield kind == HEAD ? ANNOTATED_HEAD : kind;
+                        }
+                    }
+                    yield NONE;
+                }
+            };
+        }
+
+        /** Returns the number by which a store and a site know it; the only reader of the ordinal. */
+        @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+        int index() {
+            return ordinal();
+        }
+
+        boolean isBlock() {
+            return this == ATTENTION || this == FFN || this == MODEL;
+        }
+
+        /**
+         * Returns the kind of a launch in one module within another. A projection belongs to the part that holds it: in
+         * a pooler, or in the transformation ahead of a head's own projection, it is none of a layer and no head.
+         */
+        private static Kind within(Kind inner, Kind outer) {
+            return switch (inner) {
+                case NONE -> outer;
+                case LINEAR -> outer == NONE ? LINEAR : outer == OTHER || outer.hasNoProjection() ? PART_LINEAR : outer;
+                case OTHER -> outer == NONE ? OTHER : outer;
+                case PART_LINEAR ->
+                    outer.brick == null || outer == HEAD || outer.hasNoProjection() ? PART_LINEAR : outer;
+                default -> inner;
+            };
+        }
+
+        private boolean hasNoProjection() {
+            return switch (this) {
+                case RMS_NORM, LAYER_NORM, ROPE, EMBEDDING, ACTIVATION -> true;
+                default -> false;
+            };
+        }
+    }
+
+    // ---- collecting ----
+
+    /**
+     * Returns the number of the kind that a slice of the host is, or of a launch; {@link #NOTHING} if it is neither.
+     */
+    int siteOf(TraceEvent event) {
+        if (event.category.equals("python_function")) {
+            return event.name.startsWith(MODULE) ? kindOf(event.name).index() : NOTHING;
+        }
+        // The end of a slice can have the correlation, too.
+        boolean mayBeKnown = event.correlation >= 0 || event.phase == 'B';
+        return mayBeKnown && event.name.contains("Launch") ? LAUNCH : NOTHING;
+    }
+
+    /** Returns the same for an annotation of the application; one that names no projection and no block is nothing. */
+    int siteOfAnnotation(String name) {
+        Kind kind = annotations.get(name);
+        if (kind == null) {
+            kind = Kind.ofAnnotation(name);
+            if (annotations.size() < MOST_NAMES) {
+                annotations.put(name, kind);
+            }
+        }
+        return kind == Kind.NONE ? NOTHING : kind.index();
+    }
+
+    /** Takes a slice of the host that is a module, an annotation or a launch, once its end is known. */
+    void add(EventCollector.Site site, long endNs) throws IOException {
+        if (site.kind() == LAUNCH && site.correlation() < 0) {
+            return;
+        }
+        modulesSeen |= site.kind() != LAUNCH;
+        host.add(site.row(), site.startNs(), endNs, site.offset(), site.kind(), site.correlation(), 0, 0);
+    }
+
+    /** Returns whether some module is known. */
+    boolean isAny() {
+        return modulesSeen;
+    }
+
+    private Kind kindOf(String name) {
+        Kind known = kinds.get(name);
+        if (known == null) {
+            int end = name.length();
+            while (end > 0 && (Character.isDigit(name.charAt(end - 1)) || name.charAt(end - 1) == '_')) {
+                end--;
+            }
+            known = Kind.ofClass(name.substring(Math.min(end, MODULE.length()), end));
+            if (kinds.size() < MOST_NAMES) {
+                kinds.put(name, known);
+            }
+        }
+        return known;
+    }
+
+    // ---- sites ----
+
+    /**
+     * Returns the surroundings of a kernel's launch, packed into one number: the kinds of the innermost module and its
+     * block, and which block.
+     */
+    static Kind leaf(long site) {
+        return Kind.ALL[(int) (site & KIND_MASK)];
+    }
+
+    static Kind block(long site) {
+        return Kind.ALL[(int) ((site >> KIND_BITS) & KIND_MASK)];
+    }
+
+    /** Equal for the kernels of one run of a block. */
+    static long run(long site) {
+        return site >> RUN_SHIFT;
+    }
+
+    /** A module or an annotation that is not over. */
+    private record Open(Kind kind, long endNs, long offset) {}
+
+    private static long site(Deque<Open> around) {
+        Kind leaf = Kind.NONE;
+        boolean isInOther = false;
+        Open block = null;
+        Iterator<Open> outwards = around.descendingIterator();
+        while (outwards.hasNext()) {
+            Open module = outwards.next();
+            if (module.kind().isBlock() && (block == null || block.kind() == module.kind())) {
+                block = module;
+            } else if (block == null) {
+                isInOther |= module.kind() == Kind.NONE || module.kind() == Kind.OTHER;
+                leaf = Kind.within(leaf, module.kind());
+            }
+        }
+        if (block == null) {
+            return leaf.index();
+        }
+        // A projection right in the model is its last one; in a part of it, it can be anything.
+        leaf = block.kind() == Kind.MODEL && leaf == Kind.LINEAR && isInOther ? Kind.NONE : leaf;
+        return (block.offset() << RUN_SHIFT) | ((long) block.kind().index() << KIND_BITS) | leaf.index();
+    }
+
+    /**
+     * Returns the same kernels, with their sites as details in place of their correlations.
+     *
+     * @param kernels the kernels; their detail is the correlation, negative where they have none
+     * @return a new store, to be closed
+     */
+    EventStore of(EventStore kernels) throws IOException {
+        EventStore sited = new EventStore(EventStore.Order.BY_TIME);
+        try (EventStore join = new EventStore(EventStore.Order.BY_TIME)) {
+            addLaunches(join);
+            addKernels(kernels, join);
+            EventStore.Cursor pairs = join.inOrder();
+            long correlation = -1;
+            long site = UNKNOWN;
+            for (EventStore.Event event = pairs.next(); event != null; event = pairs.next()) {
+                if (event.startNs() != correlation) {
+                    correlation = event.startNs();
+                    site = UNKNOWN;
+                }
+                if (event.endNs() == LAUNCH_END) {
+                    site = event.detail();
+                } else {
+                    sited.add(
+                            event.row(),
+                            event.deviceNs(),
+                            event.detail(),
+                            event.offset(),
+                            event.name(),
+                            event.amount(),
+                            0,
+                            correlation < 0 ? UNKNOWN : site);
+                }
+            }
+        }
+        return sited;
+    }
+
+    private void addLaunches(EventStore join) throws IOException {
+        IntObjectHashMap<Deque<Open>> rows = new IntObjectHashMap<>();
+        EventStore.Cursor events = host.inOrder();
+        for (EventStore.Event event = events.next(); event != null; event = events.next()) {
+            Deque<Open> around = rows.getIfAbsentPut(event.row(), ArrayDeque::new);
+            while (!around.isEmpty() && around.getLast().endNs() <= event.startNs()) {
+                around.removeLast();
+            }
+            if (event.name() == LAUNCH) {
+                join.add(0, event.amount(), LAUNCH_END, event.offset(), 0, 0, 0, site(around));
+            } else if (around.size() < MOST_OPEN) {
+                around.addLast(new Open(Kind.ALL[event.name()], event.endNs(), event.offset()));
+            }
+        }
+    }
+
+    /** The order of a join is that of correlations; where a kernel starts and ends goes into other columns. */
+    private static void addKernels(EventStore kernels, EventStore join) throws IOException {
+        EventStore.Cursor events = kernels.inOrder();
+        for (EventStore.Event event = events.next(); event != null; event = events.next()) {
+            long correlation = event.detail();
+            long beginsAt = event.startNs();
+            long endsAt = event.endNs();
+            join.add(
+                    event.row(),
+                    correlation,
+                    KERNEL_END,
+                    event.offset(),
+                    event.name(),
+                    event.amount(),
+                    beginsAt,
+                    endsAt);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        host.close();
+    }
+}

@@ -1,0 +1,720 @@
+package org.brickprofiler.trace.read;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.trace.read.Kernels.Kernel;
+import org.brickprofiler.trace.read.LaunchSites.Kind;
+import org.eclipse.collections.impl.map.mutable.primitive.IntIntHashMap;
+import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds which projection a matrix product is, and to which brick an element-wise kernel belongs, by what their names do
+ * not show: the module that launched them, where a trace has modules, else their place in the layer. One thread.
+ *
+ * <p><b>The layer.</b> The kernels of a stream between two attentions are the rest of one layer and the beginning of
+ * the next:
+ *
+ * <pre>{@code
+ * attention | output | norm | gate, up, activation, down | norm | query, key, value | attention
+ * }</pre>
+ *
+ * <p>Norms and collectives part the products into groups. Three groups are these; a fourth before the last is the head
+ * of the model, after which the next pass begins. Before the first attention only the end of this is there, after the
+ * last one only its beginning. A group that has another number of products than its part of the layer can have stays
+ * what it is, a matrix product, and so does everything between two attentions where there is another number of groups
+ * or anything of a backward pass. Softmax counts as attention in a trace without fused attention; then the products
+ * beside it are scores and output of the attention.
+ *
+ * <p><b>Memory.</b> Of each stream the kernels since the last attention are kept, {@value #MOST_KEPT} at most; where
+ * there are more, they stay what they are.
+ */
+final class LayerPlaces implements Closeable {
+
+    /** The most kernels between two attentions. */
+    static final int MOST_KEPT = 4_096;
+
+    private static final int MOST_LAYOUTS = 1_024;
+    private static final int LONGEST_SHAPE = 256;
+
+    /** In how many places of a trace a layout has to be to repeat. */
+    private static final int ALIKE = 3;
+
+    private static final TraceRule.Target GATE_UP = new TraceRule.Target("GateUpProjection", BrickCategory.FFN);
+    private static final TraceRule.Target ATTENTION_COPY =
+            new TraceRule.Target("AttentionCopy", BrickCategory.ATTENTION);
+    private static final TraceRule.Target ATTENTION_ELEMENTWISE =
+            new TraceRule.Target("AttentionElementwise", BrickCategory.ATTENTION);
+    private static final TraceRule.Target FFN_ELEMENTWISE = new TraceRule.Target("FfnElementwise", BrickCategory.FFN);
+
+    private final Kernels kernels;
+    private final EventStore placed = new EventStore(EventStore.Order.BY_TIME);
+    private final boolean softmaxIsAttention;
+    private final IntObjectHashMap<Stream> streams = new IntObjectHashMap<>();
+    private final IntObjectHashMap<Part> parts = new IntObjectHashMap<>();
+    private final Map<List<Part>, Integer> layouts = new HashMap<>();
+    private final IntIntHashMap stretches = new IntIntHashMap();
+
+    /** The part of a layer that a kernel can be, by its name alone. */
+    private enum Part {
+        PRODUCT(false),
+        /** Adds up what a product left in parts. */
+        PRODUCT_SUM(false),
+        NORM(false),
+        /** A step of a norm that is made of several kernels, which no other brick has. */
+        ROOT(true),
+        ATTENTION(false),
+        SOFTMAX(false),
+        ROPE(false),
+        ACTIVATION(false),
+        /** An activation that multiplies two halves of its input. */
+        GATED_ACTIVATION(false),
+        /** The choice of experts. */
+        ROUTER(false),
+        EXPERT(false),
+        COLLECTIVE(false),
+        EMBEDDING(false),
+        BACKWARD(false),
+        ADD(true),
+        ARITHMETIC(true),
+        REDUCTION(true),
+        /** Arithmetic that finds the range of numbers or rounds them, as for a number format, and rotates none. */
+        SCALING(true),
+        COPY(true),
+        OTHER(false);
+
+        /** Operations in the names of fused kernels that prepare or make numbers of another format. */
+        private static final Pattern SCALES = Pattern.compile("_(abs|amax|aminmax|clamp|round|reciprocal)(_|$)");
+
+        /** Whether bricks of every kind are made of such kernels. */
+        final boolean isGeneral;
+
+        Part(boolean isGeneral) {
+            this.isGeneral = isGeneral;
+        }
+
+        static Part of(Kernel kernel) {
+            String brick = kernel.target().name();
+            String name = kernel.name();
+            return switch (brick) {
+                case "Gemm" -> PRODUCT;
+                case "SplitKReduction" -> PRODUCT_SUM;
+                case "RmsNorm", "LayerNorm" -> NORM;
+                case "FusedAttention" -> ATTENTION;
+                case "AttentionSoftmax" -> SOFTMAX;
+                case "RopeEmbedding" -> ROPE;
+                case "Activation" ->
+                    name.contains("_and_mul") || name.contains("glu") || name.contains("gated")
+                            ? GATED_ACTIVATION
+                            : ACTIVATION;
+                case "MoeRouter" -> ROUTER;
+                case "MoeExpert" -> EXPERT;
+                case "AllReduce", "ReduceScatter" -> COLLECTIVE;
+                case "Embedding" -> EMBEDDING;
+                case "Optimizer" -> BACKWARD;
+                case "Add" -> ADD;
+                case "Multiply" -> ARITHMETIC;
+                case "Elementwise" ->
+                    name.contains("rsqrt") ? ROOT : SCALES.matcher(name).find() ? SCALING : ARITHMETIC;
+                case "Reduction" -> REDUCTION;
+                case "Copy", "Concat", "Fill", "Index" -> COPY;
+                default -> brick.endsWith("Backward") ? BACKWARD : OTHER;
+            };
+        }
+
+        boolean separates() {
+            return this == NORM || this == ROOT || this == COLLECTIVE || this == EMBEDDING;
+        }
+
+        boolean isActivation() {
+            return this == ACTIVATION || this == GATED_ACTIVATION;
+        }
+    }
+
+    /** The evidence for the brick of an event, and its layer, as a number in the detail of a placed event. */
+    static final class Evidence {
+        static final long BY_RULE = 0;
+        static final long BY_MODULE = 1;
+        private static final long BY_PLACE = 2;
+
+        private Evidence() {}
+
+        static boolean isPlace(long evidence) {
+            return evidence >= BY_PLACE;
+        }
+
+        static long inLayout(int layout) {
+            return BY_PLACE + layout;
+        }
+
+        static int layout(long evidence) {
+            return (int) (evidence - BY_PLACE);
+        }
+    }
+
+    /** An event until it is placed. */
+    private static final class Item {
+        final Execution event;
+        final long site;
+        final Part part;
+        TraceRule.@Nullable Target target;
+        long evidence = Evidence.BY_RULE;
+
+        Item(Execution event, long site, Part part) {
+            this.event = event;
+            this.site = site;
+            this.part = part;
+        }
+
+        void be(TraceRule.@Nullable Target brick, long why) {
+            if (brick != null) {
+                target = brick;
+                evidence = why;
+            }
+        }
+
+        boolean isSited() {
+            return LaunchSites.leaf(site) != Kind.NONE || LaunchSites.block(site) != Kind.NONE;
+        }
+    }
+
+    /** The events of a stream since its last attention. */
+    private static final class Stream {
+        final List<Item> items = new ArrayList<>();
+        /** The attention before them; null before the first one. */
+        @Nullable
+        Item opening;
+        /** Whether they are more than can be kept. */
+        boolean isTooLong;
+        /** The kernels that were found to be projections of queries, keys and values. */
+        final Set<Integer> qkv = new HashSet<>();
+    }
+
+    private LayerPlaces(Kernels kernels) {
+        this.kernels = kernels;
+        this.softmaxIsAttention = !kernels.anyIs(TraceRule.Target.of(BrickId.FUSED_ATTENTION));
+    }
+
+    /**
+     * Places events.
+     *
+     * @param kernels the kernels that the events name; those that they are found to be are added
+     * @param sited events with their sites as details
+     * @return the events, to be closed
+     * @throws IOException when a temporary file cannot be written or read
+     */
+    static LayerPlaces of(Kernels kernels, EventStore sited) throws IOException {
+        LayerPlaces places = new LayerPlaces(kernels);
+        try {
+            EventStore.Cursor events = sited.inOrder();
+            for (EventStore.Event event = events.next(); event != null; event = events.next()) {
+                places.add(new Execution(event), event.detail());
+            }
+            for (Stream stream : places.streams.values()) {
+                places.end(stream, null);
+            }
+            return places;
+        } catch (IOException | RuntimeException failed) {
+            places.close();
+            throw failed;
+        }
+    }
+
+    /** Returns whether some kernel is an attention, by whose place others can be known. */
+    static boolean mayKnow(Kernels kernels) {
+        return kernels.anyIs(TraceRule.Target.of(BrickId.FUSED_ATTENTION))
+                || kernels.anyIs(TraceRule.Target.of(BrickId.ATTENTION_SOFTMAX));
+    }
+
+    /** Returns the same events by what they count as now, with an {@link Evidence} as details. */
+    EventStore events() {
+        return placed;
+    }
+
+    /** Returns whether so many stretches between attentions are alike that one more is no accident. */
+    boolean repeats(long evidence) {
+        return Evidence.isPlace(evidence) && stretches.get(Evidence.layout(evidence)) >= ALIKE;
+    }
+
+    @Override
+    public void close() throws IOException {
+        placed.close();
+    }
+
+    private void add(Execution event, long site) throws IOException {
+        Item item =
+                new Item(event, site, parts.getIfAbsentPut(event.kernel(), () -> Part.of(kernels.get(event.kernel()))));
+        Stream stream = streams.getIfAbsentPut(event.row(), Stream::new);
+        if (isAttention(item)) {
+            end(stream, item);
+            stream.opening = item;
+            stream.isTooLong = false;
+            write(item);
+        } else {
+            stream.items.add(item);
+            if (stream.items.size() == MOST_KEPT) {
+                stream.isTooLong = true;
+                end(stream, null);
+            }
+        }
+    }
+
+    private boolean isAttention(Item item) {
+        return item.part == Part.ATTENTION || (softmaxIsAttention && item.part == Part.SOFTMAX);
+    }
+
+    /** The kernels between two attentions are all there. */
+    private void end(Stream stream, @Nullable Item closing) throws IOException {
+        Stretch stretch = new Stretch(stream, closing);
+        if (!stream.isTooLong) {
+            stretch.byPlace();
+        }
+        stretch.bySite();
+        stretch.sums();
+        writeAll(stream);
+    }
+
+    private void writeAll(Stream stream) throws IOException {
+        for (Item item : stream.items) {
+            write(item);
+        }
+        stream.items.clear();
+    }
+
+    private void write(Item item) throws IOException {
+        Execution event = item.event;
+        TraceRule.Target target = item.target;
+        int kernel = target == null ? event.kernel() : kernels.as(event.kernel(), target);
+        placed.add(
+                event.row(), event.startNs(), event.endNs(), event.offset(), kernel, event.amount(), 0, item.evidence);
+    }
+
+    /** Returns the number of a layout, which is now in one more place; those past the bounds do not repeat. */
+    private int layout(List<Part> shape) {
+        Integer known = layouts.get(shape);
+        if (known == null) {
+            if (layouts.size() == MOST_LAYOUTS || shape.size() > LONGEST_SHAPE) {
+                return MOST_LAYOUTS;
+            }
+            known = layouts.size();
+            layouts.put(shape, known);
+        }
+        stretches.addToValue(known, 1);
+        return known;
+    }
+
+    /** The kernels between two attentions. */
+    private final class Stretch {
+        private final Stream stream;
+        private final List<Item> items;
+        private final @Nullable Item opening;
+        private final @Nullable Item closing;
+        private final List<Group> groups = new ArrayList<>();
+        private long evidence;
+
+        Stretch(Stream stream, @Nullable Item closing) {
+            this.stream = stream;
+            this.items = stream.items;
+            this.opening = stream.opening;
+            this.closing = closing;
+        }
+
+        /** Not of a backward pass, whose kernels have another order, and not without an attention. */
+        void byPlace() {
+            if (items.stream().noneMatch(item -> item.part == Part.BACKWARD) && (opening != null || closing != null)) {
+                evidence = Evidence.inLayout(layout(shape()));
+                norms();
+                group();
+                layer();
+            }
+        }
+
+        /** Returns the order of the parts, which shows whether layers are alike. */
+        private List<Part> shape() {
+            List<Part> shape = new ArrayList<>();
+            if (opening != null) {
+                shape.add(opening.part);
+            }
+            for (Item item : items) {
+                boolean isSpecific = !item.part.isGeneral && item.part != Part.OTHER && item.part != Part.PRODUCT_SUM;
+                if (isSpecific || item.part == Part.ROOT) {
+                    shape.add(item.part);
+                }
+            }
+            if (closing != null) {
+                shape.add(closing.part);
+            }
+            return shape;
+        }
+
+        // ---- norms of several kernels ----
+
+        /** The mean of squares and its root, and the products with that and the weights, with the casts around. */
+        private void norms() {
+            for (int root = 0; root < items.size(); root++) {
+                int mean = is(root - 1, Part.ADD) ? root - 2 : root - 1;
+                if (items.get(root).part == Part.ROOT && is(mean, Part.REDUCTION)) {
+                    int begin = is(mean - 1, Part.ARITHMETIC) ? mean - 1 : mean;
+                    begin -= is(begin - 1, Part.COPY) ? 1 : 0;
+                    int end = root + 1;
+                    while (end <= root + 3 && (is(end, Part.ARITHMETIC) || is(end, Part.COPY))) {
+                        end++;
+                    }
+                    items.subList(begin, end).forEach(item -> item.be(TraceRule.Target.of(BrickId.RMS_NORM), evidence));
+                }
+            }
+        }
+
+        private boolean is(int at, Part part) {
+            return at >= 0 && at < items.size() && items.get(at).part == part;
+        }
+
+        // ---- by place ----
+
+        private void group() {
+            Group group = new Group(0, false);
+            for (int at = 0; at <= items.size(); at++) {
+                if (at == items.size() || items.get(at).part.separates()) {
+                    group.isWhole = at < items.size() || closing != null;
+                    if (group.matters()) {
+                        groups.add(group);
+                    }
+                    group = new Group(at + 1, group.isOfNextPass || is(at, Part.EMBEDDING));
+                } else {
+                    group.add(at, items.get(at).part);
+                }
+            }
+        }
+
+        private void layer() {
+            if (groups.isEmpty()) {
+                return;
+            }
+            int last = groups.size() - 1;
+            List<Group> ahead = closing == null ? groups : groups.subList(0, last);
+            ahead = ahead.stream().filter(group -> !group.isOfNextPass).toList();
+            if (opening == null) {
+                // What lies further back may be cut off.
+                qkv(groups.get(last));
+                if (last > 0 && groups.get(last - 1).isWholeFeedForward()) {
+                    feedForward(groups.get(last - 1));
+                }
+            } else if (isLayer(ahead)) {
+                output(ahead.get(0));
+                if (ahead.size() > 1) {
+                    feedForward(ahead.get(1));
+                }
+                if (ahead.size() > 2) {
+                    head(items.get(ahead.get(2).products.get(0)));
+                }
+                if (closing != null) {
+                    qkv(groups.get(last));
+                }
+            }
+        }
+
+        /**
+         * Returns whether these can be the output projection, the feed-forward block and the head, or the first of
+         * them.
+         */
+        private boolean isLayer(List<Group> ahead) {
+            int parts = ahead.size();
+            boolean mayBeCutOff = closing == null;
+            return switch (parts) {
+                case 1 -> mayBeCutOff;
+                case 2 -> true;
+                case 3 -> ahead.get(2).products.size() == 1;
+                default -> false;
+            };
+        }
+
+        /**
+         * Counts a product behind the last layer as the head. The last product of a trace may also be the first one of
+         * another layer, if first products have its kernel. A product of a pooler or a classifier is no head; its
+         * module shows that.
+         */
+        private void head(Item product) {
+            if (mayBeHead(product.site) && (closing != null || !stream.qkv.contains(product.event.kernel()))) {
+                product.be(TraceRule.Target.of(BrickId.LM_HEAD), evidence);
+            }
+        }
+
+        private boolean mayBeHead(long site) {
+            Kind leaf = LaunchSites.leaf(site);
+            Kind block = LaunchSites.block(site);
+            return leaf != Kind.OTHER && leaf != Kind.PART_LINEAR && block != Kind.ATTENTION && block != Kind.FFN;
+        }
+
+        private void output(Group group) {
+            List<Integer> products = group.products;
+            boolean isUnfused = opening != null && opening.part == Part.SOFTMAX;
+            if (products.size() == (isUnfused ? 2 : 1) && !group.hasExperts) {
+                int output = products.get(products.size() - 1);
+                if (isUnfused) {
+                    items.get(products.get(0)).be(TraceRule.Target.of(BrickId.ATTENTION_OUTPUT), evidence);
+                }
+                items.get(output).be(TraceRule.Target.of(BrickId.OUTPUT_PROJECTION), evidence);
+                inAttention(0, output);
+                residual(output + 1);
+            }
+        }
+
+        private void qkv(Group group) {
+            List<Integer> products = group.products;
+            boolean isUnfused = closing != null && closing.part == Part.SOFTMAX;
+            int projections = products.size() - (isUnfused ? 1 : 0);
+            if (projections < 1 || projections > 3 || group.hasExperts || group.activation >= 0) {
+                return;
+            }
+            for (int product : products.subList(0, projections)) {
+                items.get(product).be(TraceRule.Target.of(BrickId.QKV_PROJECTION), evidence);
+                stream.qkv.add(items.get(product).event.kernel());
+            }
+            if (isUnfused) {
+                items.get(products.get(projections)).be(TraceRule.Target.of(BrickId.ATTENTION_SCORE), evidence);
+            }
+            inAttention(products.get(0) + 1, items.size());
+        }
+
+        private void feedForward(Group group) {
+            List<Integer> products = group.products;
+            if (group.hasExperts && products.size() <= 1) {
+                products.forEach(product -> items.get(product).be(TraceRule.Target.of(BrickId.MOE_ROUTER), evidence));
+                general(group.begin, group.lastExpert, FFN_ELEMENTWISE);
+            } else if (!group.hasExperts && group.isWhole && feedForward(products, group.activation, evidence)) {
+                int down = products.get(products.size() - 1);
+                for (int at = products.get(0); at < down; at++) {
+                    // No activation function adds up.
+                    general(
+                            at,
+                            at + 1,
+                            is(at, Part.REDUCTION) ? FFN_ELEMENTWISE : TraceRule.Target.of(BrickId.ACTIVATION));
+                }
+                residual(down + 1);
+            }
+        }
+
+        /** The addition that follows a block, unless it is part of a norm. */
+        private void residual(int from) {
+            for (int at = from; at < items.size() && items.get(at).part != Part.PRODUCT; at++) {
+                Item item = items.get(at);
+                if (item.target != null) {
+                    return;
+                }
+                if (item.part == Part.ADD) {
+                    item.be(TraceRule.Target.of(BrickId.RESIDUAL_ADD), evidence);
+                    return;
+                }
+            }
+        }
+
+        /**
+         * Between the projections and the attention, or the attention and its output projection. Without a kernel for
+         * it, the rotary embedding is what computes before the attention; what only copies behind it is not, and what
+         * adds up or finds the range of numbers is not either.
+         */
+        private void inAttention(int from, int to) {
+            int rotated = from;
+            boolean isBefore = closing != null && to == items.size();
+            if (isBefore && items.subList(from, to).stream().noneMatch(item -> item.part == Part.ROPE)) {
+                rotated = to;
+                while (rotated > from && !is(rotated - 1, Part.ARITHMETIC) && !is(rotated - 1, Part.ADD)) {
+                    rotated--;
+                }
+            }
+            for (int at = from; at < to; at++) {
+                boolean rotates = at < rotated && !is(at, Part.REDUCTION) && !is(at, Part.SCALING);
+                TraceRule.Target other = is(at, Part.COPY) ? ATTENTION_COPY : ATTENTION_ELEMENTWISE;
+                general(at, at + 1, rotates ? TraceRule.Target.of(BrickId.ROPE_EMBEDDING) : other);
+            }
+        }
+
+        private void general(int from, int to, TraceRule.Target brick) {
+            for (int at = from; at < to; at++) {
+                Item item = items.get(at);
+                if (item.part.isGeneral && item.target == null) {
+                    item.be(brick, evidence);
+                }
+            }
+        }
+
+        /**
+         * Names the products of a feed-forward block: three, or two, of which the first does the work of two where the
+         * activation or a kernel behind it multiplies its halves.
+         *
+         * @param activation where the activation is, negative without one
+         */
+        private boolean feedForward(List<Integer> products, int activation, long why) {
+            int size = products.size();
+            if (size < 2 || size > 3 || activation < products.get(0) || activation > products.get(size - 1)) {
+                return false;
+            }
+            boolean isGated = items.get(activation).part == Part.GATED_ACTIVATION
+                    || items.subList(activation, products.get(size - 1)).stream()
+                            .anyMatch(item -> item.part == Part.ARITHMETIC);
+            Item first = items.get(products.get(0));
+            if (size == 3) {
+                first.be(TraceRule.Target.of(BrickId.GATE_PROJECTION), why);
+                items.get(products.get(1)).be(TraceRule.Target.of(BrickId.UP_PROJECTION), why);
+            } else {
+                first.be(isGated ? GATE_UP : TraceRule.Target.of(BrickId.UP_PROJECTION), why);
+            }
+            items.get(products.get(size - 1)).be(TraceRule.Target.of(BrickId.DOWN_PROJECTION), why);
+            return true;
+        }
+
+        // ---- by module ----
+
+        void bySite() {
+            Map<Long, List<Integer>> feedForwards = new HashMap<>();
+            for (int at = 0; at < items.size(); at++) {
+                Item item = items.get(at);
+                if (item.isSited() && (item.part == Part.PRODUCT || item.part.isGeneral)) {
+                    Kind leaf = LaunchSites.leaf(item.site);
+                    Kind block = LaunchSites.block(item.site);
+                    if (leaf == Kind.HEAD && item.part == Part.PRODUCT && isTransformOfHead(at)) {
+                        item.target = null;
+                        item.evidence = Evidence.BY_RULE;
+                    } else if (leaf.brick != null) {
+                        item.be(TraceRule.Target.of(leaf.brick), Evidence.BY_MODULE);
+                    } else if (leaf == Kind.GATE_UP && item.part == Part.PRODUCT) {
+                        item.be(GATE_UP, Evidence.BY_MODULE);
+                    } else if (leaf == Kind.FFN_BEGIN && item.part == Part.PRODUCT) {
+                        item.be(TraceRule.Target.of(BrickId.UP_PROJECTION), Evidence.BY_MODULE);
+                    } else if (leaf == Kind.FFN_END && item.part == Part.PRODUCT) {
+                        item.be(TraceRule.Target.of(BrickId.DOWN_PROJECTION), Evidence.BY_MODULE);
+                    } else if (block == Kind.ATTENTION) {
+                        inAttention(item);
+                    } else if (block == Kind.FFN && item.part == Part.PRODUCT) {
+                        feedForwards
+                                .computeIfAbsent(LaunchSites.run(item.site), run -> new ArrayList<>())
+                                .add(at);
+                    } else if (block == Kind.FFN) {
+                        item.be(item.target == null ? FFN_ELEMENTWISE : item.target, Evidence.BY_MODULE);
+                    } else if (block == Kind.MODEL && leaf == Kind.LINEAR && item.part == Part.PRODUCT) {
+                        item.be(TraceRule.Target.of(BrickId.LM_HEAD), Evidence.BY_MODULE);
+                    }
+                }
+            }
+            feedForwards.values().forEach(this::inFeedForward);
+        }
+
+        /**
+         * Returns whether a product of a head transforms the head's input: an activation of the head and the head's own
+         * projection follow, as in {@code RobertaLMHead}.
+         */
+        private boolean isTransformOfHead(int product) {
+            boolean isActivated = false;
+            for (Item item : items.subList(product + 1, items.size())) {
+                if (LaunchSites.leaf(item.site) == Kind.HEAD) {
+                    if (item.part == Part.PRODUCT) {
+                        return isActivated;
+                    }
+                    isActivated |= item.part.isActivation();
+                }
+            }
+            return false;
+        }
+
+        /** In a block of attention, what is of the block whose attention is over comes after it. */
+        private void inAttention(Item item) {
+            Kind leaf = LaunchSites.leaf(item.site);
+            if (item.part != Part.PRODUCT) {
+                TraceRule.Target general = item.part == Part.COPY ? ATTENTION_COPY : ATTENTION_ELEMENTWISE;
+                item.be(item.target == null ? general : item.target, Evidence.BY_MODULE);
+            } else if (leaf == Kind.NONE || leaf == Kind.OTHER || leaf == Kind.PART_LINEAR) {
+                item.be(item.target, Evidence.BY_MODULE);
+            } else {
+                boolean isAfter = leaf == Kind.ROW_PARALLEL
+                        || (opening != null && LaunchSites.run(opening.site) == LaunchSites.run(item.site));
+                item.be(
+                        TraceRule.Target.of(isAfter ? BrickId.OUTPUT_PROJECTION : BrickId.QKV_PROJECTION),
+                        Evidence.BY_MODULE);
+            }
+        }
+
+        private void inFeedForward(List<Integer> products) {
+            Item first = items.get(products.get(0));
+            Item last = items.get(products.get(products.size() - 1));
+            long run = LaunchSites.run(first.site);
+            int activation = -1;
+            boolean hasExperts = false;
+            for (int at = 0; at < items.size(); at++) {
+                Item item = items.get(at);
+                if (LaunchSites.run(item.site) == run) {
+                    activation = item.part.isActivation() ? at : activation;
+                    hasExperts |= item.part == Part.EXPERT || item.part == Part.ROUTER;
+                }
+            }
+            if (hasExperts) {
+                if (products.size() == 1) {
+                    first.be(TraceRule.Target.of(BrickId.MOE_ROUTER), Evidence.BY_MODULE);
+                }
+            } else if (!feedForward(products, activation, Evidence.BY_MODULE)
+                    && LaunchSites.leaf(last.site) == Kind.ROW_PARALLEL) {
+                last.be(TraceRule.Target.of(BrickId.DOWN_PROJECTION), Evidence.BY_MODULE);
+            }
+        }
+
+        // ---- sums of products ----
+
+        /** A kernel that adds up a product's parts counts as the product's brick. */
+        void sums() {
+            Item product = null;
+            for (Item item : items) {
+                if (item.part == Part.PRODUCT) {
+                    product = item;
+                } else if (item.part == Part.PRODUCT_SUM && product != null) {
+                    item.be(product.target, product.evidence);
+                }
+            }
+        }
+    }
+
+    /** The kernels between two norms or collectives. */
+    private static final class Group {
+        final int begin;
+        /** Whether the embedding of the next pass is before it. */
+        final boolean isOfNextPass;
+
+        final List<Integer> products = new ArrayList<>();
+        int activation = -1;
+        int lastExpert;
+        boolean hasExperts;
+        /** Whether what ends it is in the trace. */
+        boolean isWhole;
+
+        Group(int begin, boolean isOfNextPass) {
+            this.begin = begin;
+            this.isOfNextPass = isOfNextPass;
+        }
+
+        void add(int at, Part part) {
+            if (part == Part.PRODUCT) {
+                products.add(at);
+            } else if (part.isActivation()) {
+                activation = at;
+            } else if (part == Part.EXPERT || part == Part.ROUTER) {
+                hasExperts = true;
+                lastExpert = at;
+            }
+        }
+
+        boolean matters() {
+            return !products.isEmpty() || hasExperts;
+        }
+
+        boolean isWholeFeedForward() {
+            return hasExperts || (products.size() >= 2 && activation >= 0);
+        }
+    }
+}

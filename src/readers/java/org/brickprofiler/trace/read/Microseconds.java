@@ -1,0 +1,101 @@
+package org.brickprofiler.trace.read;
+
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+
+/**
+ * Times of a trace, decimal numbers of microseconds, as whole nanoseconds: exact, half up below 1 ns. A double would
+ * lose the nanoseconds of a calendar time. Stateless; any thread.
+ */
+final class Microseconds {
+
+    /** The value where there is none. */
+    static final long ABSENT = Long.MIN_VALUE;
+
+    /** The value of what is no number. */
+    static final long MALFORMED = Long.MIN_VALUE + 1;
+
+    /** The value of a number beyond {@link #LARGEST_NS} in either direction. */
+    static final long OUT_OF_RANGE = Long.MIN_VALUE + 2;
+
+    /** 146 years; the distance of two such times still fits a {@code long}. */
+    static final long LARGEST_NS = 1L << 62;
+
+    /** So many digits and three decimals fit 64 bits without a sign; a calendar time has as many. */
+    private static final int LONGEST_PLAIN = 16;
+
+    private static final int LONGEST_TEXT = 100;
+    private static final int NS_DIGITS = 3;
+    private static final int MOST_DIGITS = 20;
+    private static final BigDecimal LARGEST = BigDecimal.valueOf(LARGEST_NS);
+
+    private Microseconds() {}
+
+    /** Returns whether a result is a time and none of the special values. */
+    static boolean isTime(long ns) {
+        return ns > OUT_OF_RANGE;
+    }
+
+    /**
+     * Returns the time of a number.
+     *
+     * @param text holds the number, as JSON writes it
+     * @param from where it begins
+     * @param length how long it is
+     * @return ns, or one of the special values
+     */
+    static long toNs(char[] text, int from, int length) {
+        long plain = plainNs(text, from, length);
+        return plain >= 0 ? plain : anyNs(text, from, length);
+    }
+
+    /** Digits with at most three more after the point, which is what traces hold; negative for everything else. */
+    private static long plainNs(char[] text, int from, int length) {
+        if (length == 0 || length > LONGEST_PLAIN + 1 + NS_DIGITS) {
+            return -1;
+        }
+        long value = 0;
+        int pointAt = -1;
+        for (int i = 0; i < length; i++) {
+            char c = text[from + i];
+            if (c >= '0' && c <= '9') {
+                value = value * 10 + (c - '0');
+            } else if (c == '.' && pointAt < 0 && i > 0 && i < length - 1) {
+                pointAt = i;
+            } else {
+                return -1;
+            }
+        }
+        int whole = pointAt < 0 ? length : pointAt;
+        int decimals = pointAt < 0 ? 0 : length - pointAt - 1;
+        if (whole > LONGEST_PLAIN || decimals > NS_DIGITS) {
+            return -1;
+        }
+        for (int i = decimals; i < NS_DIGITS; i++) {
+            value *= 10;
+        }
+        return value <= LARGEST_NS ? value : -1;
+    }
+
+    private static long anyNs(char[] text, int from, int length) {
+        if (length == 0 || length > LONGEST_TEXT) {
+            return MALFORMED;
+        }
+        BigDecimal us;
+        try {
+            us = new BigDecimal(text, from, length);
+        } catch (NumberFormatException noNumber) {
+            return MALFORMED;
+        }
+        // Looked at before the digits are written out: an exponent can ask for a billion of them.
+        long digitsBeforePoint = (long) us.precision() - us.scale();
+        if (us.signum() == 0 || digitsBeforePoint < -MOST_DIGITS) {
+            return 0;
+        }
+        if (digitsBeforePoint > MOST_DIGITS) {
+            return OUT_OF_RANGE;
+        }
+        BigDecimal ns = us.movePointRight(NS_DIGITS).setScale(0, RoundingMode.HALF_UP);
+        return ns.abs().compareTo(LARGEST) > 0 ? OUT_OF_RANGE : ns.longValueExact();
+    }
+}

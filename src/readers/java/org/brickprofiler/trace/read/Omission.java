@@ -1,0 +1,296 @@
+package org.brickprofiler.trace.read;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * A part of a trace that the result lacks or holds changed, and the reason. Every omission is listed. Immutable.
+ *
+ * @param reason why
+ * @param name the kernel, the argument or the damage that it is about; empty where the reason is the same for all
+ * @param count how often
+ * @param elapsedNs the time of the events, ns; 0 where they have none
+ * @param firstOffset where the first one is, in bytes of the unpacked trace, of overlaps the one earliest in time;
+ *     {@link #NO_OFFSET} where nothing is wrong with it
+ */
+public record Omission(Reason reason, String name, long count, long elapsedNs, long firstOffset) {
+
+    /** The offset of an omission that is no fault. */
+    public static final long NO_OFFSET = -1;
+
+    /** Stands for the names past the first 256 of a reason. */
+    public static final String OTHER_NAMES = "(others)";
+
+    /** Refuses null. */
+    public Omission {
+        Objects.requireNonNull(reason, "reason");
+        Objects.requireNonNull(name, "name");
+    }
+
+    /** The fate of an omitted part. */
+    public enum Effect {
+        /** An event that counts in no profile by its nature; nothing is wrong with it. */
+        IGNORED,
+        /** An event of a profile that would have counted, and was left out on purpose. */
+        LEFT_OUT,
+        /** A flawless part that a timeline has no place for. */
+        NOT_KEPT,
+        /** A faulty event that was dropped. */
+        DROPPED,
+        /** Something faulty that was taken all the same. */
+        REPAIRED
+    }
+
+    /** The reason for which something was omitted or changed. */
+    public enum Reason {
+        /** A slice of the host, in a trace that marks the device's events. */
+        HOST(Effect.IGNORED, "host"),
+        /** A slice around others: {@code user_annotation}, {@code gpu_user_annotation}. */
+        ANNOTATION(Effect.IGNORED, "annotation"),
+        /** The slice around the whole recording, or around the execution of a whole task graph. */
+        WRAPPER(Effect.IGNORED, "wrapper"),
+        /** An event of the virtual machine itself. */
+        VIRTUAL_MACHINE(Effect.IGNORED, "event of the virtual machine"),
+        /** A wait for the device, drawn on the device's row: {@code cuda_sync}, {@code cuda_event}. */
+        DEVICE_WAIT(Effect.IGNORED, "wait for the device"),
+        /** An arrow between two slices, such as {@code ac2g}. */
+        FLOW(Effect.IGNORED, "flow"),
+        /** Names and order of rows. */
+        METADATA(Effect.IGNORED, "metadata"),
+        /** An asynchronous slice or moment, which overlaps others by its nature. */
+        ASYNC(Effect.IGNORED, "async", "async events left out", "async event left out"),
+        /** A moment without duration. */
+        INSTANT(Effect.IGNORED, "instant"),
+        /** The value of a counter. */
+        COUNTER(Effect.IGNORED, "counter"),
+        /** The end of a slice, which counts with its begin. */
+        END(Effect.IGNORED, "end of a slice"),
+        /** A phase with another meaning, or none that is known. */
+        OTHER_PHASE(
+                Effect.IGNORED, "other phase", "events of other phases left out", "event of another phase left out"),
+        /** A place holder: null or an empty object. */
+        EMPTY(Effect.IGNORED, "empty"),
+        /** A slice that a rule says to ignore. */
+        RULE(Effect.IGNORED, "ignored by rule"),
+        /** A slice that is no brick, in a trace of this library: a layer, a tile, or what an application added. */
+        NO_BRICK(Effect.IGNORED, "no brick"),
+        /** A slice on a device, in a trace of this library, where the sample of its brick is the host's slice. */
+        DEVICE(Effect.IGNORED, "of a device, counted on the host"),
+
+        /** It began before the first step that is kept. */
+        SKIPPED_STEP(Effect.LEFT_OUT, "skipped steps"),
+        /**
+         * It is a first execution far out of line with the later ones or, in a trace of this library, was recorded in
+         * the warm-up of a schedule; see {@link ReadOptions#keepWarmup}.
+         */
+        WARM_UP(Effect.LEFT_OUT, "warm-up"),
+
+        /** An argument that is none of elements, layer, device and its time, or whose value is nothing of the kind. */
+        ARGUMENT(Effect.NOT_KEPT, "arguments left out", "argument left out"),
+        /** A further key of an event, or in Perfetto's format a field that is not read. */
+        FIELD(Effect.NOT_KEPT, "further fields left out", "further field left out"),
+        /** A flow that lacks its start or its end, or leads from or to no slice. */
+        LOOSE_FLOW(Effect.NOT_KEPT, "flows without two ends left out", "flow without two ends left out"),
+        /** A flow of a slice that has one in that direction already, or one beyond two slices. */
+        FURTHER_FLOW(Effect.NOT_KEPT, "second flows of slices left out", "second flow of a slice left out"),
+        /** The value of a counter that is no number. */
+        NO_NUMBER(
+                Effect.NOT_KEPT,
+                "counter values that are no numbers left out",
+                "counter value that is no number left out"),
+        /** Metadata about something other than processes and threads. */
+        OTHER_METADATA(Effect.NOT_KEPT, "other metadata events left out", "other metadata event left out"),
+        /** A name too long to be kept whole: it is cut, now or before, and ends with the hash of the whole. */
+        LONG_NAME(Effect.NOT_KEPT, "long names cut", "long name cut"),
+        /** A process beside the traced one: a timeline has one process. */
+        PROCESS(
+                Effect.NOT_KEPT,
+                "further processes, now prefixes of their threads' names",
+                "further process, now a prefix of its threads' names"),
+
+        /** An event without a phase. */
+        NO_PHASE(Effect.DROPPED, "no phase, dropped"),
+        /** A slice without a start, or a complete event without a duration. */
+        NO_TIME(Effect.DROPPED, "no ts or no dur, dropped"),
+        /** A slice whose time is no number. */
+        MALFORMED_TIME(Effect.DROPPED, "ts or dur is no number, dropped"),
+        /** A slice that starts or lasts beyond 2<sup>62</sup> ns (146 years). */
+        TIME_OUT_OF_RANGE(Effect.DROPPED, "ts or dur beyond 2^62 ns, dropped"),
+        /** A slice that ends before it starts. */
+        NEGATIVE_DURATION(Effect.DROPPED, "negative duration, dropped"),
+        /** A begin whose end is not in the trace. */
+        BEGIN_WITHOUT_END(Effect.DROPPED, "begin without end, dropped"),
+        /** An end whose begin is not in the trace. */
+        END_WITHOUT_BEGIN(Effect.DROPPED, "end without begin, dropped"),
+        /**
+         * The trace is damaged, and was {@linkplain ReadOptions#salvage read up to there}; the name is what is wrong.
+         */
+        DAMAGE(Effect.REPAIRED, "damage, read up to there"),
+        /** A byte of a text that is no UTF-8 was read as a question mark. */
+        INVALID_UTF8(Effect.REPAIRED, "bytes that are no UTF-8, read as ?"),
+        /** An end has another name than the slice of its row that began last, which it ended all the same. */
+        END_OF_ANOTHER_NAME(Effect.REPAIRED, "end of another name, taken for the last begin of its row"),
+        /** Of a key that stands twice in an event, the last value was taken. */
+        REPEATED_KEY(Effect.REPAIRED, "repeated key, the last value taken"),
+        /** Bytes that are no whole number, or negative, were taken as 0. */
+        MALFORMED_BYTES(Effect.REPAIRED, "bytes are no whole number, taken as 0"),
+        /** Two slices of a row overlap and neither holds the other: both count in full, busy time counts them once. */
+        OVERLAP(Effect.REPAIRED, "overlapping on a row, counted in full"),
+        /** Kernels of a task graph took less, by its total, than its tasks say; the tasks count. */
+        OTHER_TOTAL(Effect.REPAIRED, "total of kernels below the sum of the tasks, which counts"),
+        /** The array of events has no end; it was read up to its last whole event. */
+        OPEN_ARRAY(Effect.REPAIRED, "array without end, read to its last event"),
+        /** An event that needs a packet of its sequence that is missing. */
+        LOST_STATE(Effect.DROPPED, "needs a packet that is missing, dropped"),
+        /** Spans that were lost while this library recorded: they are not in the trace, and the sums are too small. */
+        LOST_SPANS(Effect.REPAIRED, "spans lost while recording: the table is incomplete");
+
+        private final Effect effect;
+        private final String displayName;
+        private final String plural;
+        private final String singular;
+
+        Reason(Effect effect, String displayName) {
+            this(effect, displayName, displayName, displayName);
+        }
+
+        Reason(Effect effect, String plural, String singular) {
+            this(effect, plural, plural, singular);
+        }
+
+        Reason(Effect effect, String displayName, String plural, String singular) {
+            this.effect = effect;
+            this.displayName = displayName;
+            this.plural = plural;
+            this.singular = singular;
+        }
+
+        /**
+         * Returns the effect of this reason.
+         *
+         * @return always the same
+         */
+        public Effect effect() {
+            return effect;
+        }
+
+        /**
+         * Returns the words in reports.
+         *
+         * @return for example {@code "metadata"} or {@code "negative duration, dropped"}
+         */
+        public String displayName() {
+            return displayName;
+        }
+
+        /** Returns a count of them in words, for example {@code "2 async events left out"}. */
+        String text(long count) {
+            return TraceFigures.count(count) + " " + (count == 1 ? singular : plural);
+        }
+    }
+
+    /** Returns whether something was wrong with the events. */
+    boolean isFault() {
+        return reason.effect() == Effect.DROPPED || reason.effect() == Effect.REPAIRED;
+    }
+
+    /** Counts while a trace is read. One thread. */
+    static final class Tally {
+
+        private static final int MOST_NAMES = 256;
+
+        /** The largest part of a reason first. */
+        private static final Comparator<Omission> LARGEST_FIRST = Comparator.comparingLong(Omission::elapsedNs)
+                .thenComparingLong(Omission::count)
+                .reversed()
+                .thenComparing(Omission::name);
+
+        private final EnumMap<Reason, Sum> sums = new EnumMap<>(Reason.class);
+        private final EnumMap<Reason, Map<String, Sum>> parts = new EnumMap<>(Reason.class);
+
+        private static final class Sum {
+            private long count;
+            private long elapsedNs;
+            private long firstOffset = NO_OFFSET;
+
+            void fault(long faults, long offset) {
+                firstOffset = count == 0 ? offset : firstOffset;
+                count += faults;
+            }
+        }
+
+        void add(Reason reason) {
+            add(reason, 1);
+        }
+
+        void add(Reason reason, long count) {
+            if (count > 0) {
+                sums.computeIfAbsent(reason, added -> new Sum()).count += count;
+            }
+        }
+
+        /** Counts a fault. */
+        void fault(Reason reason, long count, long offset) {
+            sums.computeIfAbsent(reason, added -> new Sum()).fault(count, offset);
+        }
+
+        void fault(Reason reason, long offset) {
+            fault(reason, 1, offset);
+        }
+
+        /** Counts the fault that ends the trace. */
+        void damage(String fault, long offset) {
+            parts.computeIfAbsent(Reason.DAMAGE, added -> new HashMap<>())
+                    .computeIfAbsent(fault, added -> new Sum())
+                    .fault(1, offset);
+        }
+
+        /** Counts one of a name; past a number of names they are counted together. */
+        void addNamed(Reason reason, String name) {
+            addNamed(reason, name, 1);
+        }
+
+        /** Counts several of a name in the same way. */
+        void addNamed(Reason reason, String name, long count) {
+            Map<String, Sum> named = parts.computeIfAbsent(reason, added -> new HashMap<>());
+            Sum known = named.get(name);
+            if (known == null) {
+                known = named.computeIfAbsent(named.size() < MOST_NAMES ? name : OTHER_NAMES, added -> new Sum());
+            }
+            known.count += count;
+        }
+
+        /** Counts one of a name with its time; the caller bounds the names. */
+        void addTimed(Reason reason, String name, long elapsedNs) {
+            Sum sum = parts.computeIfAbsent(reason, added -> new HashMap<>()).computeIfAbsent(name, added -> new Sum());
+            sum.count++;
+            sum.elapsedNs += elapsedNs;
+        }
+
+        /** Returns the omissions in the order of their reasons, and the names of a reason by their size. */
+        List<Omission> list() {
+            List<Omission> all = new ArrayList<>();
+            for (Reason reason : Reason.values()) {
+                Sum sum = sums.get(reason);
+                if (sum != null) {
+                    all.add(new Omission(reason, "", sum.count, sum.elapsedNs, sum.firstOffset));
+                }
+                parts.getOrDefault(reason, Map.of()).entrySet().stream()
+                        .map(part -> new Omission(
+                                reason,
+                                part.getKey(),
+                                part.getValue().count,
+                                part.getValue().elapsedNs,
+                                part.getValue().firstOffset))
+                        .sorted(LARGEST_FIRST)
+                        .forEach(all::add);
+            }
+            return all;
+        }
+    }
+}

@@ -1,0 +1,754 @@
+package org.brickprofiler.trace.read;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.brickprofiler.Bottleneck;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.Environment;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.trace.SpanName;
+import org.brickprofiler.trace.read.Kernels.Kernel;
+import org.brickprofiler.trace.read.LayerPlaces.Evidence;
+import org.brickprofiler.trace.read.Omission.Reason;
+import org.brickprofiler.trace.read.TraceEvent.Kind;
+import org.brickprofiler.trace.read.TraceProfile.Placement;
+import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
+import org.eclipse.collections.impl.map.mutable.primitive.IntLongHashMap;
+import org.eclipse.collections.impl.map.mutable.primitive.LongLongHashMap;
+import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
+import org.eclipse.collections.impl.set.mutable.primitive.LongHashSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes a profile of a trace. While it is read, the slices that may count go into an {@link EventStore}: until the
+ * first one that is marked as the device's, that is every slice; from then on only the device's are. Then a first pass
+ * over them looks for warm-up, and a second one adds them up. One thread.
+ */
+final class ProfileBuilder extends EventCollector {
+
+    private static final int NOT_COUNTED = -2;
+    private static final int NAMED = 1 << 30;
+    private static final int MOST_STEPS = 100_000;
+    private static final int MOST_PHASES = 1_000_000;
+    private static final Pattern STEP = Pattern.compile("ProfilerStep#(\\d{1,18})");
+
+    /** The detail of a slice of the host; that of one of the device is its correlation, or {@link TraceEvent#NONE}. */
+    private static final long OF_HOST = TraceEvent.NONE - 1;
+
+    /** The detail of a compilation in a trace without times. It counts as warm-up. */
+    private static final long COMPILATION = OF_HOST - 1;
+
+    private static final Map<String, BrickCategory> CATEGORIES = Arrays.stream(BrickCategory.values())
+            .collect(Collectors.toUnmodifiableMap(BrickCategory::displayName, Function.identity()));
+
+    private final ReadOptions options;
+    private final Set<String> argKeys;
+    private final LongLongHashMap stepStartsNs = new LongLongHashMap();
+    private final IntLongHashMap nextStepByRow = new IntLongHashMap();
+
+    /** Whether a warm-up begins at a time; else it is over by then. */
+    private final NavigableMap<Long, Boolean> phases = new TreeMap<>();
+
+    private final LaunchSites sites = new LaunchSites();
+    private EventStore slices = new EventStore(EventStore.Order.BY_TIME);
+    private Kernels kernels;
+
+    /**
+     * Of slices on rows that a name had shown to be a device's before them; their numbers have the bit {@link #NAMED}.
+     */
+    private Kernels namedKernels;
+
+    private long ignoredByRule;
+    private final RangeSums ranges = new RangeSums();
+    private final RowNames names;
+    private boolean deviceSeen;
+
+    /** Adds up executions without times in the order of the file; null if the trace has times. */
+    private @Nullable CountingPass untimed;
+
+    /**
+     * Creates an empty builder.
+     *
+     * @param source the name of the trace in messages
+     * @param options how to read
+     */
+    ProfileBuilder(String source, ReadOptions options) {
+        super(new TraceHead(source), options.limits());
+        this.options = options;
+        this.names = new RowNames(rows, source);
+        this.argKeys = options.rules().argKeys();
+        this.kernels = new Kernels(options.rules(), options.limits().distinctNames());
+        this.namedKernels = new Kernels(options.rules(), options.limits().distinctNames());
+    }
+
+    /** Returns the category of a brick in a trace of this library; null where it is none's. */
+    static @Nullable BrickCategory brickCategory(TraceEvent event) {
+        return CATEGORIES.get(event.ownCategory);
+    }
+
+    // ---- collecting ----
+
+    /** Returns whether some rule looks at the argument. */
+    @Override
+    boolean needs(String argument) {
+        return argKeys.contains(argument);
+    }
+
+    @Override
+    boolean needsKeys() {
+        return false;
+    }
+
+    @Override
+    void keepArgument(TraceEvent event, String key, String value, @Nullable String listed) {
+        if (argKeys.contains(key)) {
+            event.ruleArgs.put(key, value);
+        }
+    }
+
+    @Override
+    @Nullable
+    Reason ignores(TraceEvent event) throws IOException {
+        Reason reason = head.isOwn() ? ignoresOwn(event) : event.kind().ignoredAs();
+        if (reason == Reason.ANNOTATION && Microseconds.isTime(event.startNs)) {
+            addStep(event);
+            if (head.isOwn() && event.phase == 'X' && Microseconds.isTime(event.elapsedNs)) {
+                head.disturbances.count(
+                        "step: " + event.name, row(event).number, event.startNs, event.startNs + event.elapsedNs);
+            }
+        }
+        return reason;
+    }
+
+    /**
+     * A brick has a brick's category and elements, which nothing that an application adds has, and lies on the host, or
+     * on the device that timed it.
+     */
+    private static @Nullable Reason ignoresOwn(TraceEvent event) {
+        if (event.isStep()) {
+            return Reason.ANNOTATION;
+        }
+        if (event.onDevice && !event.isDeviceSample) {
+            return Reason.DEVICE;
+        }
+        return event.elements >= 0 && brickCategory(event) != null ? null : Reason.NO_BRICK;
+    }
+
+    @Override
+    @Nullable
+    Site site(TraceEvent event) throws TraceFormatException {
+        Kind kind = event.kind();
+        if (head.isOwn() || kind.isDevice()) {
+            return null;
+        }
+        int site = kind == Kind.ANNOTATION ? sites.siteOfAnnotation(event.name) : sites.siteOf(event);
+        return site == LaunchSites.NOTHING
+                ? null
+                : new Site(mainRow(event), event.startNs, event.offset, site, event.correlation);
+    }
+
+    @Override
+    void addSite(Site site, long endNs) throws IOException {
+        sites.add(site, endNs);
+    }
+
+    /**
+     * Returns the number of an event's row or, if that stands beside another one for slices that would not nest, of
+     * that one.
+     */
+    private int mainRow(TraceEvent event) throws TraceFormatException {
+        return names.mainRow(row(event).number);
+    }
+
+    @Override
+    @Nullable
+    Slice beginSlice(TraceEvent event) throws IOException {
+        BrickCategory brick = head.isOwn() ? brickCategory(event) : null;
+        if (brick != null) {
+            int kernel = kernels.brick(event.name, brick);
+            return new Slice(event, row(event).number, kernel, Math.max(0, event.elements), 0, OF_HOST);
+        }
+        if (untimed != null) {
+            boolean isCopy = event.bytes != TraceEvent.NONE;
+            noteBytes(event);
+            long detail = event.category.equals(TornadoParser.COMPILE) ? COMPILATION : OF_HOST;
+            return new Slice(event, 0, kernels.number(event, isCopy), Math.max(0, event.bytes), 0, detail);
+        }
+        Kind kind = event.kind();
+        if (kind.isDevice() && !deviceSeen) {
+            keepDeviceOnly();
+        }
+        noteBytes(event);
+        if (event.phase == 'X' && kind.isDevice() != deviceSeen) {
+            omissions.add(Reason.HOST);
+            return null;
+        }
+        if (event.range != null) {
+            ranges.note(event.offset, event.range);
+        }
+        if (kind.isDevice() != deviceSeen) {
+            return new Slice(event, 0, NOT_COUNTED, 0, 0, OF_HOST);
+        }
+        boolean isNamed = !deviceSeen && names.isOnDevice(row(event));
+        boolean isWork = kind == Kind.DEVICE_WORK || isNamed;
+        boolean isCopy = kind == Kind.COPY || (isWork && Kind.isCopy(event.name));
+        Kernels all = isNamed ? namedKernels : kernels;
+        int kernel = all.number(event, isCopy);
+        boolean isOpen = event.phase == 'B' && !argKeys.isEmpty();
+        int row = kernel >= 0 || isOpen ? mainRow(event) : 0;
+        String elements = kernel >= 0 && !kind.isDevice() && !isNamed
+                ? all.get(kernel).target().elements()
+                : "";
+        long amount =
+                elements.isEmpty() ? event.bytes : TraceEvent.wholeNumberOf(event.ruleArgs.getOrDefault(elements, ""));
+        int number = kernel >= 0 && isNamed ? kernel | NAMED : kernel;
+        Slice slice =
+                new Slice(event, row, number, Math.max(0, amount), 0, kind.isDevice() ? event.correlation : OF_HOST);
+        slice.begin = isOpen ? new Begin(all.key(event, isCopy), isNamed) : null;
+        return slice;
+    }
+
+    /** Keeps what decided at the begin of a slice what it counts as. */
+    record Begin(Kernels.CacheKey key, boolean isNamed) {}
+
+    /** Decides again what a slice counts as, if its end has further arguments that rules look at. */
+    private void decideAgain(Slice slice, Begin begin, TraceEvent end) {
+        Map<String, String> args = new HashMap<>(end.ruleArgs);
+        if (args.isEmpty()) {
+            return;
+        }
+        begin.key().key().args().forEach(args::putIfAbsent);
+        Kernels all = begin.isNamed() ? namedKernels : kernels;
+        int kernel = all.number(begin.key().with(args));
+        slice.name = kernel >= 0 && begin.isNamed() ? kernel | NAMED : kernel;
+        String elements = kernel >= 0 && slice.detail == OF_HOST && !begin.isNamed()
+                ? all.get(kernel).target().elements()
+                : "";
+        if (!elements.isEmpty()) {
+            slice.amount = Math.max(0, TraceEvent.wholeNumberOf(args.getOrDefault(elements, "")));
+        }
+    }
+
+    private void noteBytes(TraceEvent event) {
+        if (event.bytes == TraceEvent.MALFORMED_BYTES) {
+            omissions.fault(Reason.MALFORMED_BYTES, event.offset);
+        }
+    }
+
+    private void keepDeviceOnly() throws IOException {
+        deviceSeen = true;
+        omissions.add(Reason.HOST, slices.size() + ignoredByRule);
+        ignoredByRule = 0;
+        slices.close();
+        slices = new EventStore(EventStore.Order.BY_TIME);
+        kernels = new Kernels(options.rules(), options.limits().distinctNames());
+        namedKernels = new Kernels(options.rules(), options.limits().distinctNames());
+    }
+
+    /**
+     * Keeps only the finest slices of the devices that names show, if no event is marked as a device's. A name may come
+     * after the events of its row.
+     */
+    private void keepNamedDevices() throws IOException {
+        IntHashSet used = new IntHashSet();
+        EventStore.Cursor all = slices.inOrder();
+        for (EventStore.Event event = all.next(); event != null; event = all.next()) {
+            used.add(event.row());
+        }
+        IntHashSet finest = names.finest(used);
+        if (finest.isEmpty()) {
+            return;
+        }
+        deviceSeen = true;
+        Kernels hosts = kernels;
+        EventStore kept = new EventStore(EventStore.Order.BY_TIME);
+        try (EventStore before = slices) {
+            slices = kept;
+            kernels = namedKernels;
+            EventStore.Cursor events = before.inOrder();
+            for (EventStore.Event event = events.next(); event != null; event = events.next()) {
+                if (finest.contains(event.row())) {
+                    boolean isNamed = (event.name() & NAMED) != 0;
+                    int kernel = isNamed ? event.name() & ~NAMED : kernels.take(hosts.get(event.name()));
+                    kept.add(
+                            event.row(),
+                            event.startNs(),
+                            event.endNs(),
+                            event.offset(),
+                            kernel,
+                            event.amount(),
+                            0,
+                            TraceEvent.NONE);
+                } else {
+                    omissions.add(names.isOnDevice(rows.get(event.row())) ? Reason.ANNOTATION : Reason.HOST);
+                }
+            }
+        }
+    }
+
+    @Override
+    void endSlice(Slice slice, TraceEvent event) {
+        omissions.add(Reason.END);
+        Begin begin = slice.begin;
+        if (begin != null && (slice.detail == OF_HOST) != deviceSeen) {
+            decideAgain(slice, begin, event);
+        }
+        boolean isWork = slice.detail != OF_HOST && slice.detail != COMPILATION;
+        if (isWork && !head.isOwn() && !slice.isDropped() && slice.ignoredAs == null) {
+            noteBytes(event);
+            slice.amount = event.bytes >= 0 ? event.bytes : slice.amount;
+            slice.detail = event.correlation >= 0 ? event.correlation : slice.detail;
+        }
+    }
+
+    @Override
+    void addSlice(Slice slice, long endNs) throws IOException {
+        if (slice.name == Kernels.IGNORED && untimed != null) {
+            ignoredByRule++;
+        } else if (untimed != null) {
+            Execution event = new Execution(slice, endNs);
+            untimed.ends(event, event.elapsedNs(), options.keepWarmup() || slice.detail != COMPILATION);
+        } else if ((slice.detail == OF_HOST) == deviceSeen) {
+            omissions.add(Reason.HOST);
+        } else if (slice.name == Kernels.IGNORED) {
+            ignoredByRule++;
+        } else {
+            slices.add(slice.row, slice.startNs, endNs, slice.offset, slice.name, slice.amount, 0, slice.detail);
+        }
+    }
+
+    @Override
+    void addOther(TraceEvent event) throws TraceFormatException {
+        if (event.phase == 'M' && !head.isOwn()) {
+            names.metadata(event);
+        }
+        omissions.add(
+                switch (event.phase) {
+                    case 'M' -> Reason.METADATA;
+                    case 'C' -> Reason.COUNTER;
+                    case 's', 't', 'f' -> Reason.FLOW;
+                    default -> Reason.INSTANT;
+                });
+        boolean isPhase = "iIR".indexOf(event.phase) >= 0 && event.ownCategory.equals(SpanName.PHASE);
+        if (isPhase && head.isOwn() && Microseconds.isTime(event.startNs)) {
+            if (phases.size() == MOST_PHASES) {
+                throw error(event.offset, "there are more than " + MOST_PHASES + " phases");
+            }
+            phases.put(event.startNs, event.name.equals(SpanName.WARMUP));
+        }
+    }
+
+    @Override
+    void addEmpty() {
+        omissions.add(Reason.EMPTY);
+    }
+
+    @Override
+    void addTrack(TrackDescription track) throws TraceFormatException {
+        names.track(track);
+    }
+
+    @Override
+    void addWithoutTimes() {
+        untimed = new CountingPass(Long.MIN_VALUE, new LongHashSet(), null);
+    }
+
+    @Override
+    void addSkipped(long fields) {
+        // A profile holds nothing but events.
+    }
+
+    // ---- steps and phases ----
+
+    /**
+     * Notes an annotation if it is a step; one that several threads mark begins with the first of them. In a trace of
+     * this library the name need not hold a number: those of a row count from 0.
+     */
+    private void addStep(TraceEvent event) throws TraceFormatException {
+        Matcher step = STEP.matcher(event.name);
+        long number;
+        if (step.matches()) {
+            number = Long.parseLong(step.group(1));
+        } else if (head.isOwn()) {
+            number = nextStepByRow.addToValue(row(event).number, 1) - 1;
+        } else {
+            return;
+        }
+        long knownNs = stepStartsNs.getIfAbsent(number, event.startNs);
+        stepStartsNs.put(number, Math.min(knownNs, event.startNs));
+        if (stepStartsNs.size() > MOST_STEPS) {
+            throw error(event.offset, "there are more than " + MOST_STEPS + " steps");
+        }
+    }
+
+    /** Returns the begin of the first step that is kept; the smallest number if all are kept. */
+    private long firstKeptNs() throws TraceFormatException {
+        int skipped = options.skipSteps();
+        if (skipped == 0) {
+            return Long.MIN_VALUE;
+        }
+        if (skipped >= stepStartsNs.size()) {
+            throw error(
+                    0,
+                    "cannot skip " + TraceFigures.count(skipped, "step") + ": the trace marks " + stepStartsNs.size());
+        }
+        return stepStartsNs.values().toSortedArray()[skipped];
+    }
+
+    /**
+     * Returns whether a slice is in a warm-up that the trace marks. It is of the phase in which it ended, as it is for
+     * the profiler, which forgets what was recorded until a warm-up is over; one without extent at a mark is of the
+     * phase that begins there.
+     */
+    private boolean isInWarmup(Execution event) {
+        if (options.keepWarmup() || phases.isEmpty()) {
+            return false;
+        }
+        boolean isMoment = event.startNs() == event.endNs();
+        Map.Entry<Long, Boolean> phase = isMoment ? phases.floorEntry(event.endNs()) : phases.lowerEntry(event.endNs());
+        return phase != null && phase.getValue();
+    }
+
+    // ---- adding up ----
+
+    /**
+     * Returns the profile, once the trace is over.
+     *
+     * @throws TraceFormatException when a limit is reached, or a sum is too large
+     * @throws IOException when the temporary file cannot be written or read
+     */
+    TraceProfile profile() throws IOException {
+        long firstKeptNs = firstKeptNs();
+        if (untimed != null) {
+            omissions.add(Reason.RULE, ignoredByRule);
+            return untimed.profile();
+        }
+        if (!deviceSeen && !head.isOwn() && names.anyDevice()) {
+            keepNamedDevices();
+        }
+        Warmup warmup = new Warmup();
+        if (!options.keepWarmup() && !head.isOwn()) {
+            pass(slices, new WarmupPass(firstKeptNs, warmup));
+        }
+        omissions.add(Reason.RULE, ignoredByRule);
+        if (!deviceSeen || !(sites.isAny() || LayerPlaces.mayKnow(kernels))) {
+            CountingPass counting = new CountingPass(firstKeptNs, warmup.offsets(), null);
+            pass(slices, counting);
+            return counting.profile();
+        }
+        try (LayerPlaces places = places()) {
+            CountingPass counting = new CountingPass(firstKeptNs, warmup.offsets(), places);
+            pass(places.events(), counting);
+            return counting.profile();
+        }
+    }
+
+    /**
+     * Returns the places of the device's events by their modules and their order; to be closed.
+     *
+     * @throws IOException when a temporary file cannot be written or read
+     */
+    LayerPlaces places() throws IOException {
+        try (EventStore sited = sites.of(slices)) {
+            return LayerPlaces.of(kernels, sited);
+        }
+    }
+
+    /** Returns the kernel with a number. */
+    Kernel kernel(int number) {
+        return kernels.get(number);
+    }
+
+    private void pass(EventStore store, SelfTimes.Sink sink) throws IOException {
+        EventStore.Cursor events = store.inOrder();
+        if (head.isOwn()) {
+            // A profiler counts a brick with all its time, that of the bricks inside it too.
+            for (EventStore.Event event = events.next(); event != null; event = events.next()) {
+                Execution brick = new Execution(event);
+                sink.ends(brick, brick.elapsedNs(), sink.begins(brick));
+            }
+        } else {
+            SelfTimes.of(events, source, options.limits().openSlices(), sink);
+        }
+    }
+
+    private final class WarmupPass implements SelfTimes.Sink {
+        private final long firstKeptNs;
+        private final Warmup warmup;
+
+        WarmupPass(long firstKeptNs, Warmup warmup) {
+            this.firstKeptNs = firstKeptNs;
+            this.warmup = warmup;
+        }
+
+        @Override
+        public boolean begins(Execution event) {
+            return event.startNs() >= firstKeptNs;
+        }
+
+        @Override
+        public void ends(Execution event, long selfNs, boolean counts) {
+            if (counts && kernels.get(event.kernel()).canWarmUp()) {
+                warmup.add(event, selfNs);
+            }
+        }
+    }
+
+    /** The key of one line of the placements. */
+    private record Placed(TraceRule.Target brick, Source source) {
+        Placement placement(long[] sums) {
+            return new Placement(brick.name(), brick.category(), source, sums[0], sums[1], sums[2]);
+        }
+    }
+
+    private final class CountingPass implements SelfTimes.Sink {
+        private final long firstKeptNs;
+        private final LongHashSet warmup;
+        private final BusyTime busy = new BusyTime();
+        private final BrickSums bricks = new BrickSums();
+        private final IntHashSet rows = new IntHashSet();
+        private final IntHashSet unmatchedKernels = new IntHashSet();
+        private long counted;
+        private long unmatched;
+        private long unmatchedNs;
+        private long leftOutNs;
+        /** The source of the events; null if the rules alone decide. */
+        private final @Nullable LayerPlaces places;
+
+        private final Map<Placed, long[]> placements = new HashMap<>();
+
+        CountingPass(long firstKeptNs, LongHashSet warmup, @Nullable LayerPlaces places) {
+            this.firstKeptNs = firstKeptNs;
+            this.warmup = warmup;
+            this.places = places;
+        }
+
+        @Override
+        public boolean begins(Execution event) {
+            boolean counts = event.startNs() >= firstKeptNs && !warmup.contains(event.offset()) && !isInWarmup(event);
+            busy.add(event, counts);
+            return counts;
+        }
+
+        @Override
+        public void overlaps(Execution event) {
+            omissions.fault(Reason.OVERLAP, event.offset());
+        }
+
+        @Override
+        public void ends(Execution event, long selfNs, boolean counts) throws TraceFormatException {
+            try {
+                if (counts) {
+                    count(event, selfNs);
+                } else {
+                    leftOutNs = Math.addExact(leftOutNs, selfNs);
+                    Reason reason = event.startNs() < firstKeptNs ? Reason.SKIPPED_STEP : Reason.WARM_UP;
+                    omissions.addTimed(reason, kernels.get(event.kernel()).name(), selfNs);
+                }
+            } catch (ArithmeticException tooLarge) {
+                throw new TraceFormatException(
+                        source, event.offset(), "the sum of the times, elements or bytes exceeds 2^63 - 1", tooLarge);
+            }
+        }
+
+        private void count(Execution event, long selfNs) {
+            Kernel kernel = kernels.get(event.kernel());
+            boolean isElements = head.isOwn() || (!kernel.target().elements().isEmpty() && event.detail() == OF_HOST);
+            bricks.add(
+                    kernel.target(), event, selfNs, isElements ? event.amount() : 0, isElements ? 0 : event.amount());
+            head.disturbances.count(kernel.target().name(), event.row(), event.startNs(), event.endNs());
+            addPlacement(kernel.target(), places == null ? Evidence.BY_RULE : event.detail(), selfNs);
+            ranges.count(event.offset(), selfNs);
+            rows.add(event.row());
+            counted++;
+            if (!kernel.matched()) {
+                unmatchedKernels.add(event.kernel());
+                unmatched++;
+                unmatchedNs += selfNs;
+            }
+        }
+
+        private void addPlacement(TraceRule.Target brick, long evidence, long selfNs) {
+            if (evidence == Evidence.BY_RULE && brick.category() != BrickCategory.MATRIX_PRODUCT) {
+                return;
+            }
+            Source from = evidence == Evidence.BY_RULE
+                    ? Source.NOT_KNOWN
+                    : Evidence.isPlace(evidence) ? Source.PLACE : Source.MODULE;
+            long[] sums = placements.computeIfAbsent(new Placed(brick, from), added -> new long[3]);
+            sums[0]++;
+            sums[1] += selfNs;
+            sums[2] += from == Source.PLACE && places != null && !places.repeats(evidence) ? 0 : 1;
+        }
+
+        private List<Placement> placements() {
+            return placements.entrySet().stream()
+                    .map(entry -> entry.getKey().placement(entry.getValue()))
+                    .sorted(Comparator.comparingLong(Placement::elapsedNs)
+                            .reversed()
+                            .thenComparing(Placement::brick)
+                            .thenComparing(Placement::source))
+                    .toList();
+        }
+
+        /** Returns the sums of the events, and those that the trace has of methods without their calls. */
+        private List<BrickStats> bricks(TraceHead.Clock clock) {
+            List<BrickStats> all = new ArrayList<>(bricks.stats(clock));
+            TraceEvent event = new TraceEvent();
+            for (TraceHead.Timing timing : head.timings()) {
+                event.clear(0);
+                event.name = timing.method();
+                event.category = TraceHead.Timing.CATEGORY;
+                int kernel = kernels.number(event, false);
+                if (kernel >= 0) {
+                    TraceRule.Target target = kernels.get(kernel).target();
+                    all.add(new BrickStats(
+                            target.name(),
+                            target.category(),
+                            Bottleneck.UNKNOWN,
+                            timing.count(),
+                            timing.totalNs(),
+                            timing.minNs(),
+                            timing.maxNs(),
+                            timing.totalNs() / timing.count(),
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            Optional.empty()));
+                }
+            }
+            return all;
+        }
+
+        TraceProfile profile() {
+            long wallNs = untimed == null ? busy.wallNs() : head.wholeNs();
+            TraceHead.Clock clock = head.clock(busy.firstNs());
+            List<Environment> devices = head.deviceNames.stream()
+                    .map(device -> new Environment("", "", "", "", device, 0, 0))
+                    .toList();
+            ProfileSnapshot snapshot = new ProfileSnapshot(
+                    clock.instant(busy.firstNs()),
+                    clock.instant(busy.lastNs()),
+                    wallNs,
+                    0,
+                    false,
+                    0,
+                    0,
+                    OptionalDouble.empty(),
+                    false,
+                    devices,
+                    bricks(clock),
+                    List.of());
+            TraceProfile.Counting counting = head.isOwn()
+                    ? TraceProfile.Counting.BRICKS
+                    : untimed != null
+                            ? TraceProfile.Counting.TASK_GRAPHS
+                            : deviceSeen ? TraceProfile.Counting.DEVICE_EVENTS : TraceProfile.Counting.ALL_SLICES;
+            return new TraceProfile(
+                    snapshot,
+                    counting,
+                    wallNs,
+                    busy.busyNs(),
+                    rows.size(),
+                    stepStartsNs.size(),
+                    eventsRead(),
+                    counted,
+                    new TraceProfile.Unmatched(unmatchedKernels.size(), unmatched, unmatchedNs),
+                    placements(),
+                    ranges.list(),
+                    new TraceProfile.VirtualMachine(
+                            head.clockAnchors(), head.anchorErrorNs(), head.disturbances.list()),
+                    listOmissions());
+        }
+    }
+
+    /**
+     * The union of intervals that come in order of their starts: of those that count, and of all, to know when nothing
+     * ran but events that were left out. One thread.
+     */
+    static final class BusyTime {
+
+        private boolean begun;
+        private long firstNs;
+        private long countedUntilNs;
+        private long countedNs;
+        private long allUntilNs = Long.MIN_VALUE;
+        private long allNs;
+
+        /** Adds an interval. */
+        void add(Execution event, boolean counts) {
+            if (counts && !begun) {
+                begin(event.startNs());
+            }
+            if (begun) {
+                allNs += Math.max(0, event.endNs() - Math.max(event.startNs(), allUntilNs));
+            }
+            allUntilNs = Math.max(allUntilNs, event.endNs());
+            if (counts) {
+                countedNs += Math.max(0, event.endNs() - Math.max(event.startNs(), countedUntilNs));
+                countedUntilNs = Math.max(countedUntilNs, event.endNs());
+            }
+        }
+
+        private void begin(long nowNs) {
+            begun = true;
+            firstNs = nowNs;
+            countedUntilNs = nowNs;
+            // What was left out before may still run.
+            allUntilNs = Math.max(allUntilNs, nowNs);
+            allNs = allUntilNs - nowNs;
+        }
+
+        /** Returns the begin of the first event that counts, on the trace's clock; 0 without one. */
+        long firstNs() {
+            return firstNs;
+        }
+
+        /** Returns the end of the last event that counts, on the trace's clock; 0 without one. */
+        long lastNs() {
+            return countedUntilNs;
+        }
+
+        /** Returns the union of the events that count, ns. */
+        long busyNs() {
+            return countedNs;
+        }
+
+        /**
+         * Returns the time from the first event that counts to the end of the last one, without times at which only
+         * events ran that were left out, ns.
+         */
+        long wallNs() {
+            // What runs on after the last event that counts began before it, so nothing is missing between the two.
+            long afterNs = begun ? Math.max(0, allUntilNs - countedUntilNs) : 0;
+            long leftOutOnlyNs = allNs - afterNs - countedNs;
+            return countedUntilNs - firstNs - leftOutOnlyNs;
+        }
+    }
+
+    /** Forgets the slices and deletes the temporary file. */
+    @Override
+    public void close() throws IOException {
+        slices.close();
+        sites.close();
+    }
+}

@@ -1,0 +1,244 @@
+package org.brickprofiler.trace.read;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.brickprofiler.trace.read.TraceRows.Row;
+import org.eclipse.collections.impl.map.mutable.primitive.IntIntHashMap;
+import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
+import org.eclipse.collections.impl.map.mutable.primitive.LongObjectHashMap;
+import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Knows by the names of processes, threads and tracks which rows of a profile lie on a device, in traces that do not
+ * mark each event, and which rows stand beside another one for slices that would not nest on it. Names may come before
+ * the events of a row or after them. One thread.
+ *
+ * <p><b>Devices.</b> XLA's profiler has a process {@code /device:GPU:0} for each device, TensorFlow's timelines one for
+ * each stream of it, {@code /device:GPU:0/stream:14}, and AMD's tools have {@code GPU0} and {@code COPY}. XLA draws the
+ * same work several times: as kernels of streams, as operations, modules and steps. Of each device the rows of the
+ * finest {@link Detail} count.
+ */
+final class RowNames {
+
+    private static final int MOST_TRACKS = 1 << 18;
+    private static final int MOST_THREADS = 1 << 14;
+
+    /** The longest name that is looked at; names of devices are short. */
+    private static final int LONGEST = 256;
+
+    private static final Pattern DEVICE = Pattern.compile(
+            "(?:.*/)?device:((?!CPU\\b)\\w+:\\d+)(/stream:\\d+|/stream:all|/memcpy)?(?: Compute| SparseCore \\d+)?|(GPU ?\\d+)(?: r\\d+)?"
+                    + "|(COPY)(?: r\\d+)?|Ascend Hardware(?: \\d+)?");
+
+    private static final Pattern NUMBERED_STREAM = Pattern.compile("/stream:\\d+");
+    private static final Pattern SUMMARY =
+            Pattern.compile("Steps|(TensorFlow|Framework) (Ops|Name Scope)|Source( code)?");
+
+    /** The detail in which a row of a device shows its work, from coarse to fine. */
+    private enum Detail {
+        /** Steps, scopes and lines of the source that are drawn around work. */
+        SUMMARY,
+        /** Whole programs. */
+        MODULES,
+        /** No more is known. */
+        PLAIN,
+        /** Operations, each of which may be several kernels. */
+        OPERATIONS,
+        /** Kernels and copies, by stream. */
+        STREAM;
+
+        /** Of a row, by the name of its thread or track. */
+        static Detail of(String name) {
+            if (name.startsWith("Stream #") || name.startsWith("Stream ")) {
+                return STREAM;
+            }
+            if (name.endsWith("XLA Ops")) {
+                return OPERATIONS;
+            }
+            return name.equals("XLA Modules")
+                    ? MODULES
+                    : RowNames.SUMMARY.matcher(name).matches() ? SUMMARY : PLAIN;
+        }
+    }
+
+    /** A device's process, track, or stream. Immutable. */
+    private record Device(String name, Detail detail) {}
+
+    private final TraceRows rows;
+    private final String source;
+    private final Map<String, Device> processes = new HashMap<>();
+    private final Map<String, String> threadNames = new HashMap<>();
+    private final IntObjectHashMap<Detail> details = new IntObjectHashMap<>();
+    private final LongObjectHashMap<TrackDescription> tracks = new LongObjectHashMap<>();
+    private final IntIntHashMap mainRows = new IntIntHashMap();
+    private boolean devicesNamed;
+
+    /** The devices of rows, as far as names have come. */
+    private final IntObjectHashMap<Optional<Device>> known = new IntObjectHashMap<>();
+
+    RowNames(TraceRows rows, String source) {
+        this.rows = rows;
+        this.source = source;
+    }
+
+    // ---- names ----
+
+    /**
+     * Takes metadata of Chrome's format.
+     *
+     * @throws TraceFormatException when there are too many rows
+     */
+    void metadata(TraceEvent event) throws TraceFormatException {
+        switch (event.name) {
+            case "process_name" -> process(event.process, event.label);
+            case "thread_name" -> {
+                Detail detail = Detail.of(event.label);
+                if (detail != Detail.PLAIN) {
+                    details.put(rows.line(event.process, event.thread, event.offset).number, detail);
+                }
+                if (threadNames.size() < MOST_THREADS && event.label.length() <= LONGEST) {
+                    threadNames.put(keyOf(event.process, event.thread), event.label);
+                }
+            }
+            case "thread_sort_index" -> {
+                // The writer of this library gives a lane the place of the row that it stands beside.
+                String place = Long.toString(event.sortIndex);
+                String name = threadNames.get(keyOf(event.process, place));
+                String lane = threadNames.getOrDefault(keyOf(event.process, event.thread), "");
+                if (name != null && name.equals(TrackLayout.besideWhat(lane))) {
+                    int main = rows.line(event.process, place, event.offset).number;
+                    mainRows.put(rows.line(event.process, event.thread, event.offset).number, main);
+                }
+            }
+            default -> {
+                // Names nothing.
+            }
+        }
+    }
+
+    private static String keyOf(String process, String thread) {
+        return process + '\0' + thread;
+    }
+
+    private void process(String process, String name) {
+        Device device = deviceOf(name);
+        if (device != null) {
+            processes.put(process, device);
+            devicesNamed = true;
+            known.clear();
+        }
+    }
+
+    /**
+     * A trace describes a track.
+     *
+     * @throws TraceFormatException when there are too many
+     */
+    void track(TrackDescription track) throws TraceFormatException {
+        if (tracks.size() == MOST_TRACKS) {
+            throw new TraceFormatException(source, track.offset(), "there are more than " + MOST_TRACKS + " tracks");
+        }
+        tracks.getIfAbsentPut(track.id(), track);
+        devicesNamed |= deviceOf(track) != null;
+        known.clear();
+        TrackDescription above = tracks.get(track.parent());
+        if (above != null && above.name().equals(TrackLayout.besideWhat(track.name()))) {
+            int main = rows.line("", Long.toUnsignedString(above.id()), track.offset()).number;
+            mainRows.put(rows.line("", Long.toUnsignedString(track.id()), track.offset()).number, main);
+        }
+    }
+
+    /** Returns whether a process is a device by its name. */
+    static boolean isDevice(String process) {
+        return deviceOf(process) != null;
+    }
+
+    /** Of a track; a thread may be called anything. */
+    private static @Nullable Device deviceOf(TrackDescription track) {
+        return track.isThread() ? null : deviceOf(track.name());
+    }
+
+    private static @Nullable Device deviceOf(String name) {
+        Matcher device = DEVICE.matcher(name.length() > LONGEST ? "" : name);
+        if (!device.matches()) {
+            return null;
+        }
+        String part = device.group(2);
+        boolean isStream = part != null && NUMBERED_STREAM.matcher(part).matches();
+        return new Device(
+                device.group(1) != null ? device.group(1) : name,
+                isStream ? Detail.STREAM : part != null ? Detail.SUMMARY : Detail.PLAIN);
+    }
+
+    // ---- rows ----
+
+    /** Returns the row that a row stands beside; else the row itself. */
+    int mainRow(int row) {
+        return mainRows.getIfAbsent(row, row);
+    }
+
+    /** Returns whether the names show a device. */
+    boolean anyDevice() {
+        return devicesNamed;
+    }
+
+    /** Returns whether a row lies on a device, as far as names have come. */
+    boolean isOnDevice(Row row) {
+        return devicesNamed && device(row) != null;
+    }
+
+    private @Nullable Device device(Row row) {
+        return known.getIfAbsentPut(row.number, () -> Optional.ofNullable(find(row)))
+                .orElse(null);
+    }
+
+    private @Nullable Device find(Row row) {
+        if (tracks.isEmpty()) {
+            return processes.get(row.process);
+        }
+        TrackDescription at = tracks.get(Long.parseUnsignedLong(row.thread));
+        for (int depth = 0; at != null && depth < tracks.size(); depth++) {
+            Device device = deviceOf(at);
+            if (device != null) {
+                return device;
+            }
+            at = at.parent() == at.id() ? null : tracks.get(at.parent());
+        }
+        return null;
+    }
+
+    private Detail detail(Row row, Device device) {
+        Detail ofRow = details.get(row.number);
+        if (ofRow == null && !tracks.isEmpty()) {
+            TrackDescription track = tracks.get(Long.parseUnsignedLong(row.thread));
+            ofRow = track == null ? null : Detail.of(track.name());
+        }
+        return ofRow == null || ofRow == Detail.PLAIN ? device.detail() : ofRow;
+    }
+
+    /**
+     * Returns the rows whose slices count: of each device those that show its work most finely.
+     *
+     * @param used the rows with slices
+     */
+    IntHashSet finest(IntHashSet used) {
+        Map<String, Detail> finest = new HashMap<>();
+        used.forEach(number -> {
+            Device device = device(rows.get(number));
+            if (device != null) {
+                finest.merge(
+                        device.name(),
+                        detail(rows.get(number), device),
+                        (one, two) -> one.compareTo(two) >= 0 ? one : two);
+            }
+        });
+        return used.select(number -> {
+            Device device = device(rows.get(number));
+            return device != null && detail(rows.get(number), device) == finest.get(device.name());
+        });
+    }
+}

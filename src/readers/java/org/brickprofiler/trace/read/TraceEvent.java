@@ -1,0 +1,252 @@
+package org.brickprofiler.trace.read;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.brickprofiler.trace.SpanName;
+import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
+import org.eclipse.collections.impl.map.mutable.UnifiedMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One event of a trace, in the terms of no format: a parser fills it and hands it to {@link EventCollector#accept}, and
+ * uses it again for the next one. One thread.
+ */
+final class TraceEvent {
+
+    /** The phase of an event without one. */
+    static final char NO_PHASE = 0;
+
+    /** The bytes, elements or number of an event without any. */
+    static final long NONE = -1;
+
+    /** The bytes of an event whose bytes are wrong. */
+    static final long MALFORMED_BYTES = -2;
+
+    /** The category of a slice that is drawn around others on a device's row, as Kineto calls it. */
+    static final String AROUND = "gpu_user_annotation";
+
+    // The arguments that have a meaning here; this library writes all of them.
+    static final String BANDWIDTH = "memory bandwidth (GB/s)";
+    static final String BRICK = "brick";
+    static final String BYTES = "bytes";
+    static final String CATEGORY = "category";
+    static final String CORRELATION = "correlation";
+    static final String ELEMENTS = "elements";
+    static final String DEVICE = "device";
+    static final String DEVICE_NS = "device_ns";
+    static final String DERIVED = "derived";
+    static final String DROPPED_SPANS = "dropped_spans";
+    static final String LAYER = "layer";
+    static final String RANGE = "range";
+    static final String PHASE = "phase";
+    static final String SAMPLE = "sample";
+    static final String STREAM = "stream";
+
+    /** More than any event has; further ones are only counted. */
+    private static final int MOST_ARGUMENTS = 1_024;
+
+    /** The arguments that a timeline shows; of all others the key, without its value. In no order. */
+    final Map<String, String> args = new UnifiedMap<>();
+
+    /** The arguments that the rules of a profile look at. A timeline does not read them. In no order. */
+    final Map<String, String> ruleArgs = new UnifiedMap<>();
+
+    /** The flows that leave it, and those that end in it, where the format has them with the event. */
+    final LongArrayList flowsOut = new LongArrayList();
+
+    final LongArrayList flowsIn = new LongArrayList();
+
+    /** The phase, in the letters of Chrome's format; {@link #NO_PHASE} where the trace does not say. */
+    char phase;
+
+    String name = "";
+    String category = "";
+    /** The category that this library gave it, where it wrote the trace. */
+    String ownCategory = "";
+    /** The name that this library gave it, where it wrote the trace with another one for its readers; else null. */
+    @Nullable
+    String ownName;
+
+    String process = "";
+    String thread = "";
+    /** The identifier that connects events of several rows; empty where there is none. */
+    String id = "";
+    /** Of metadata the name that it gives a process or a thread. */
+    String label = "";
+    /** Of metadata the place that it gives a thread among others; {@link #NONE} if it gives none. */
+    long sortIndex;
+    /** Whether a flow ends in the slice around this moment rather than in the next one. */
+    boolean bindsEnclosing;
+    /** Of a counter the value, where the format has it apart from the arguments. */
+    double value;
+
+    long startNs;
+    long elapsedNs;
+    long bytes;
+    long elements;
+    /** The correlation with its launch or its kernels in another program's trace. */
+    long correlation;
+    /** Whether the event ran on a device, if this library wrote the trace. */
+    boolean onDevice;
+    /** Whether the work on the device is the sample of a brick. */
+    boolean isDeviceSample;
+    /** Whether an argument says that it is drawn around kernels, where no category does. */
+    boolean isMarker;
+    /**
+     * The innermost range around its launch, or what {@link TraceProfile.Range} has in place; null where none is known.
+     */
+    @Nullable
+    String range;
+    /** The offset in the trace: no two events share it, and it grows from each to the next. */
+    long offset;
+    /** A bit for each key that was read. */
+    int keys;
+
+    private String kindCategory = "";
+    private Kind kind = Kind.OTHER;
+
+    boolean repeatedKey;
+    /** The number of further fields that are not read. */
+    int skipped;
+
+    /** The kind of a slice by its category. */
+    enum Kind {
+        /** Work of the device. */
+        KERNEL(null),
+        /** A copy or a fill by the device. */
+        COPY(null),
+        /** Any work of the device, of which only the name shows whether it is a copy. */
+        DEVICE_WORK(null),
+        /** Somebody's drawing around others. */
+        ANNOTATION(Omission.Reason.ANNOTATION),
+        /** The whole recording. */
+        WRAPPER(Omission.Reason.WRAPPER),
+        /** A wait, drawn on the device's row. */
+        DEVICE_WAIT(Omission.Reason.DEVICE_WAIT),
+        /** Anything else: of the host, or of a trace that marks nothing as the device's. */
+        OTHER(null);
+
+        private static final Pattern COPY_NAME = Pattern.compile(
+                "mem(ory)?(cpy|copy|set|fill)|^Copy(Host|Device)To|^FillBuffer", Pattern.CASE_INSENSITIVE);
+
+        private final Omission.@Nullable Reason ignoredAs;
+
+        Kind(Omission.@Nullable Reason ignoredAs) {
+            this.ignoredAs = ignoredAs;
+        }
+
+        /**
+         * The categories of Kineto, of which older versions wrote some with a capital letter, of AMD's rocprofv3 and
+         * ROCm Systems Profiler, and of Intel's unitrace.
+         */
+        static Kind of(String category) {
+            return switch (category.toLowerCase(Locale.ROOT)) {
+                case "kernel", "kernel_dispatch", "rocm_kernel_dispatch", "mtia_ccp_events" -> KERNEL;
+                case "gpu_memcpy", "gpu_memset", "memcpy", "memset", "memory_copy", "rocm_memory_copy" -> COPY;
+                case "gpu_op" -> DEVICE_WORK;
+                case "user_annotation", AROUND -> ANNOTATION;
+                case "trace" -> WRAPPER;
+                case "cuda_sync", "cuda_event" -> DEVICE_WAIT;
+                default -> OTHER;
+            };
+        }
+
+        /** Returns the reason for which a slice of this kind never counts; null if it may count. */
+        Omission.@Nullable Reason ignoredAs() {
+            return ignoredAs;
+        }
+
+        boolean isDevice() {
+            return this == KERNEL || this == COPY || this == DEVICE_WORK;
+        }
+
+        /** Returns whether a name is that of a copy or a fill, where the category does not show it. */
+        static boolean isCopy(String name) {
+            return COPY_NAME.matcher(name).find();
+        }
+    }
+
+    /** Forgets the event before. */
+    void clear(long atOffset) {
+        args.clear();
+        ruleArgs.clear();
+        flowsOut.clear();
+        flowsIn.clear();
+        phase = NO_PHASE;
+        name = "";
+        category = "";
+        ownCategory = "";
+        ownName = null;
+        process = "";
+        thread = "";
+        id = "";
+        label = "";
+        sortIndex = NONE;
+        bindsEnclosing = false;
+        value = Double.NaN;
+        startNs = Microseconds.ABSENT;
+        elapsedNs = Microseconds.ABSENT;
+        bytes = NONE;
+        elements = NONE;
+        correlation = NONE;
+        onDevice = false;
+        isDeviceSample = false;
+        isMarker = false;
+        range = null;
+        offset = atOffset;
+        keys = 0;
+        repeatedKey = false;
+        skipped = 0;
+    }
+
+    /** Returns the kind of a slice of this category. Remembers the last answer, as each view asks several times. */
+    Kind kind() {
+        if (!category.equals(kindCategory)) {
+            kindCategory = category;
+            kind = Kind.of(category);
+        }
+        return kind;
+    }
+
+    /** Keeps an argument that a timeline shows. */
+    void keep(String key, String text) {
+        args.put(key, text);
+    }
+
+    /** Keeps another argument, up to a bound. */
+    void keepOther(String key, String text) {
+        if (args.size() < MOST_ARGUMENTS) {
+            args.put(key, text);
+        } else {
+            skipped++;
+        }
+    }
+
+    /** Notes that a key was read, by a bit of its own. */
+    void sawKey(int bit) {
+        repeatedKey |= (keys & bit) != 0;
+        keys |= bit;
+    }
+
+    boolean isStep() {
+        return ownCategory.equals(SpanName.STEP);
+    }
+
+    /** Returns the value of an argument as a whole number; {@link #NONE} where it is none, or negative. */
+    long wholeNumber(String argument) {
+        return wholeNumberOf(args.getOrDefault(argument, ""));
+    }
+
+    /** Returns a number as a trace writes it; {@link #NONE} where it is none, or negative. */
+    static long wholeNumberOf(String text) {
+        if (text.isEmpty()) {
+            return NONE;
+        }
+        try {
+            return Math.max(NONE, Long.parseLong(text));
+        } catch (NumberFormatException noNumber) {
+            return NONE;
+        }
+    }
+}

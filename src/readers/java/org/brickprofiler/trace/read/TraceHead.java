@@ -1,0 +1,267 @@
+package org.brickprofiler.trace.read;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.brickprofiler.Backend;
+import org.brickprofiler.trace.DeviceInfo;
+import org.brickprofiler.trace.write.ChromeWriter;
+import org.brickprofiler.trace.write.PerfettoWriter;
+
+/** The facts that a trace states about itself: its writer, its host and its time. One thread. */
+final class TraceHead {
+
+    /** The producers of Chrome traces whose arguments are understood. */
+    static final List<String> CHROME_PRODUCERS = List.of(ChromeWriter.PRODUCER);
+
+    /** The same of Perfetto traces; the last one leaves out what is implied. */
+    static final List<String> PERFETTO_PRODUCERS = List.of("brick-profiler 1", PerfettoWriter.PRODUCER);
+
+    private static final String OWN = "brick-profiler ";
+    private static final int MOST_DEVICES = 64;
+    private static final long NONE = -1;
+    private static final long SECOND_NS = 1_000_000_000L;
+    private static final long EARLIEST_NS =
+            Instant.parse("2000-01-01T00:00:00Z").getEpochSecond() * SECOND_NS;
+    private static final long LATEST_NS = Instant.parse("2100-01-01T00:00:00Z").getEpochSecond() * SECOND_NS;
+
+    private static final Pattern RANK_LABEL = Pattern.compile("rank (\\d{1,10}) of (\\d{1,10})");
+    private static final Pattern CLOCK_ERROR_LABEL = Pattern.compile("device times within (\\d{1,18}) ns");
+
+    final Disturbances disturbances = new Disturbances();
+    final Set<String> deviceNames = new TreeSet<>();
+    final List<DeviceInfo> devices = new ArrayList<>();
+    String processName = "";
+    /** The time since 1970 that all times of the trace are relative to. */
+    long baseTimeNs;
+    /** The rank of the process among those of its run. */
+    long rank = NONE;
+
+    long worldSize = 1;
+    /** The largest error of the times of devices, ns. */
+    long clockErrorNs = NONE;
+
+    /**
+     * Whether the format has tracks with identifiers, which {@link EventCollector#describe} explains, instead of
+     * processes and threads, and counters of one value each.
+     */
+    boolean hasTracks;
+
+    final String source;
+    private long spansLost;
+    private long firstLostOffset;
+    private long wholeNs;
+    private boolean isOwn;
+    private int clockAnchors;
+    private long anchorErrorNs;
+    private final List<Timing> timings = new ArrayList<>();
+    private boolean isImplicit;
+
+    TraceHead(String source) {
+        this.source = source;
+    }
+
+    /** The number of calls of the methods of a name, at least one, and the times of the calls, ns. Immutable. */
+    record Timing(String method, long count, long totalNs, long minNs, long maxNs) {
+        /** The category that rules see. */
+        static final String CATEGORY = "method";
+
+        /**
+         * Returns the sums of two overloads.
+         *
+         * @throws ArithmeticException when a sum is too large
+         */
+        Timing plus(Timing other) {
+            return new Timing(
+                    method,
+                    Math.addExact(count, other.count),
+                    Math.addExact(totalNs, other.totalNs),
+                    Math.min(minNs, other.minNs),
+                    Math.max(maxNs, other.maxNs));
+        }
+    }
+
+    /** Converts the times of a trace to calendar time. Immutable. */
+    record Clock(boolean known, long baseNs) {
+
+        /** Returns a time of the trace since 1970, ns; 0 where that is not known. */
+        long unixNs(long timeNs) {
+            return known ? baseNs + timeNs : 0;
+        }
+
+        /** Returns a time of the trace as a moment; that of 1970 where it is not known. */
+        Instant instant(long timeNs) {
+            return Instant.EPOCH.plusNanos(unixNs(timeNs));
+        }
+    }
+
+    /**
+     * Names the program that wrote the trace; one that is not this library means nothing.
+     *
+     * @param producer what the trace says
+     * @param understood the producers of this library that are understood in its format
+     * @param eventsRead how many events came before
+     * @param offset where it stands
+     * @throws TraceFormatException when it is a version of this library whose traces mean something else, or when
+     *     events came before
+     */
+    void producer(String producer, List<String> understood, long eventsRead, long offset) throws TraceFormatException {
+        if (!producer.startsWith(OWN)) {
+            return;
+        }
+        if (!understood.contains(producer)) {
+            throw new TraceFormatException(
+                    source,
+                    offset,
+                    "the trace is of \"" + TraceFigures.plain(producer) + "\"; understood is \""
+                            + String.join("\" or \"", understood) + "\"");
+        }
+        if (eventsRead > 0 && !isOwn) {
+            throw new TraceFormatException(source, offset, "the producer is named after the events");
+        }
+        isOwn = true;
+        isImplicit = producer.equals(PerfettoWriter.PRODUCER);
+    }
+
+    /** Returns whether this library wrote the trace. */
+    boolean isOwn() {
+        return isOwn;
+    }
+
+    /** Returns whether the trace leaves out what is implied: one element of a brick, the layer of the slice around. */
+    boolean isImplicit() {
+        return isImplicit;
+    }
+
+    /** This library lost spans while it recorded; in another program's trace the number means nothing. */
+    void lostSpans(long spans, long offset) {
+        if (isOwn && spans > 0) {
+            firstLostOffset = spansLost == 0 ? offset : firstLostOffset;
+            spansLost += spans;
+        }
+    }
+
+    /**
+     * An execution of everything took so long, in a trace without times.
+     *
+     * @throws TraceFormatException when the sum is too large
+     */
+    void addWholeNs(long ns, long offset) throws TraceFormatException {
+        if (wholeNs > Long.MAX_VALUE - ns) {
+            throw new TraceFormatException(source, offset, "the sum of the times exceeds 2^63 - 1");
+        }
+        wholeNs += ns;
+    }
+
+    /** Times of bricks were tied to those of the recording by so many anchors, which agree within so much. */
+    void tieClocks(int anchors, long errorNs) {
+        clockAnchors = anchors;
+        anchorErrorNs = errorNs;
+    }
+
+    int clockAnchors() {
+        return clockAnchors;
+    }
+
+    long anchorErrorNs() {
+        return anchorErrorNs;
+    }
+
+    /** The sums of a method, of which the trace has no single calls. */
+    void timing(Timing timing) {
+        timings.add(timing);
+    }
+
+    List<Timing> timings() {
+        return timings;
+    }
+
+    /** Returns the duration of all executions, in a trace without times, ns. */
+    long wholeNs() {
+        return wholeNs;
+    }
+
+    long spansLost() {
+        return spansLost;
+    }
+
+    /** Returns where the trace first says that spans were lost; 0 if none were. */
+    long firstLostOffset() {
+        return firstLostOffset;
+    }
+
+    /** A device that the trace was taken on; of its numbers those that are known. */
+    void device(long index, String name, String backend, long memoryBytes) {
+        if (deviceNames.size() < MOST_DEVICES && !name.isBlank()) {
+            deviceNames.add(Names.bounded(name));
+        }
+        boolean isKnown = index >= 0 && index <= Integer.MAX_VALUE;
+        if (isKnown && devices.size() < MOST_DEVICES && device(index).isEmpty()) {
+            OptionalLong memory = memoryBytes >= 0 ? OptionalLong.of(memoryBytes) : OptionalLong.empty();
+            devices.add(new DeviceInfo((int) index, Names.bounded(name), backendOf(backend), memory));
+        }
+    }
+
+    /** Traces that do not name it are those of Kineto, which began with CUDA's devices. */
+    private static Backend backendOf(String name) {
+        return Arrays.stream(Backend.values())
+                .filter(backend -> backend.name().equals(name))
+                .findFirst()
+                .orElse(Backend.CUDA);
+    }
+
+    /** Returns a device that the trace describes. */
+    Optional<DeviceInfo> device(long id) {
+        return devices.stream().filter(device -> device.id() == id).findFirst();
+    }
+
+    /** Takes a label that this library's Perfetto traces put beside the process. */
+    void label(String label) {
+        Matcher ofRank = RANK_LABEL.matcher(label);
+        Matcher ofError = CLOCK_ERROR_LABEL.matcher(label);
+        if (isOwn && ofRank.matches()) {
+            rank = Long.parseLong(ofRank.group(1));
+            worldSize = Long.parseLong(ofRank.group(2));
+        } else if (isOwn && ofError.matches()) {
+            clockErrorNs = Long.parseLong(ofError.group(1));
+        }
+    }
+
+    /** Empty where it is not known, or makes no sense. */
+    OptionalInt rank() {
+        return rank >= 0 && rank < Integer.MAX_VALUE ? OptionalInt.of((int) rank) : OptionalInt.empty();
+    }
+
+    /** At least so many as the rank asks for. */
+    int worldSize() {
+        return (int) Math.max(rank().orElse(0) + 1L, Math.min(worldSize, Integer.MAX_VALUE));
+    }
+
+    OptionalLong clockErrorNs() {
+        return clockErrorNs >= 0 ? OptionalLong.of(clockErrorNs) : OptionalLong.empty();
+    }
+
+    /**
+     * Returns the calendar of the trace, going by one of its times. Traces give times relative to a base that they
+     * name, or since 1970 without one, or since something that nobody knows.
+     */
+    Clock clock(long timeNs) {
+        boolean isBase = isThisCentury(baseTimeNs);
+        if (isBase && isThisCentury(baseTimeNs + timeNs)) {
+            return new Clock(true, baseTimeNs);
+        }
+        return new Clock(isThisCentury(timeNs), 0);
+    }
+
+    private static boolean isThisCentury(long unixNs) {
+        return unixNs >= EARLIEST_NS && unixNs < LATEST_NS;
+    }
+}

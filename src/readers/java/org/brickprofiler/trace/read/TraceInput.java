@@ -1,0 +1,346 @@
+package org.brickprofiler.trace.read;
+
+import java.io.BufferedInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.zip.ZipException;
+import org.brickprofiler.internal.io.InputFile;
+import org.jspecify.annotations.Nullable;
+
+/** The text of a trace: unpacked if it is packed, with progress, and with faults of the packing of their own type. */
+final class TraceInput {
+
+    private static final int BUFFER_BYTES = 1 << 16;
+    private static final int LONGEST_BLANK = 4_096;
+    private static final int PACKET_TAG = 1 << 3 | 2;
+    private static final String SQLITE = "SQLite format 3";
+    private static final String FLIGHT_RECORDING = "FLR\0";
+    private static final String GZIP = "\u001f\u008b";
+
+    /**
+     * The first bytes of files that are mistaken for a trace or contain one, a character for each byte, and their
+     * formats.
+     */
+    private static final Map<String, String> FOREIGN = Map.of(
+            GZIP,
+            "it is packed with gzip twice; unpack it once",
+            "PK\u0003\u0004",
+            "it is a ZIP archive; unpack it",
+            "(\u00b5/\u00fd",
+            "it is packed with zstd; unpack it",
+            "\u00fd7zXZ",
+            "it is packed with xz; unpack it",
+            "BZh",
+            "it is packed with bzip2; unpack it",
+            "\u0004\"M\u0018",
+            "it is packed with LZ4; unpack it",
+            "7z\u00bc\u00af",
+            "it is a 7z archive; unpack it");
+
+    private static final int LONGEST_MAGIC = 16;
+
+    /** Among so many bytes of a program's output TornadoVM's first object is looked for. */
+    private static final int LONGEST_OUTPUT = 1 << 18;
+
+    /** So many bytes hold the name of the first plane of an XSpace, and what is before it. */
+    private static final int LONGEST_PLANE_HEAD = 256;
+
+    private static final int PLANE_ID_TAG = 1 << 3;
+    private static final int PLANE_NAME_TAG = 2 << 3 | 2;
+
+    private TraceInput() {}
+
+    /** Says that what is packed is damaged. */
+    static final class DamagedException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        DamagedException(String fault, IOException cause) {
+            super(fault, cause);
+        }
+    }
+
+    /**
+     * Returns the text of a trace.
+     *
+     * @param raw the bytes of the file; packed with gzip if they begin so. Left open
+     * @param totalBytes how many there are, or {@link ReadOptions.Progress#UNKNOWN}
+     * @param source what to call them in messages
+     * @param progress is called when bytes were read, on the thread that reads the text
+     * @return the text, to be closed; reading it throws {@link DamagedException} where the packing is wrong
+     * @throws IOException when the bytes cannot be read
+     */
+    static BufferedInputStream text(InputStream raw, long totalBytes, String source, ReadOptions.Progress progress)
+            throws IOException {
+        Counted counted = new Counted(raw, source);
+        BufferedInputStream bytes = new BufferedInputStream(counted, BUFFER_BYTES);
+        boolean isPacked = begin(bytes, GZIP.length()).equals(GZIP);
+        InputStream text = isPacked ? new Unpacked(bytes) : bytes;
+        // A stream of somebody else may wait for long, and is to be left alone by the time that this one is closed.
+        boolean isLargeFile = totalBytes > BUFFER_BYTES;
+        InputStream read = isPacked && isLargeFile ? new ReadAhead(text) : text;
+        return new BufferedInputStream(new Reported(read, counted, totalBytes, progress), BUFFER_BYTES);
+    }
+
+    /**
+     * Returns the first bytes up to damage, which is the parser's to find, a character for each; where the text stands
+     * is kept.
+     */
+    private static String begin(BufferedInputStream text, int most) throws IOException {
+        byte[] head = new byte[most];
+        int length = 0;
+        text.mark(most);
+        try {
+            for (int read = 0; read >= 0 && length < most; length += Math.max(0, read)) {
+                read = text.read(head, length, most - length);
+            }
+        } catch (DamagedException damaged) {
+            // As far as it goes.
+        }
+        text.reset();
+        return new String(head, 0, length, StandardCharsets.ISO_8859_1);
+    }
+
+    /** Returns whether a file is a database or a recording as it is, and not packed. */
+    static boolean isUnpacked(Path file) throws IOException {
+        try (InputStream bytes = InputFile.open(file)) {
+            String begin = new String(bytes.readNBytes(SQLITE.length()), StandardCharsets.ISO_8859_1);
+            return begin.startsWith(SQLITE) || begin.startsWith(FLIGHT_RECORDING);
+        }
+    }
+
+    /** Returns whether a text is in UTF-8, as far as its beginning shows: JSON begins with ASCII. */
+    static boolean isUtf8(BufferedInputStream text) throws IOException {
+        String begin = begin(text, 4);
+        return begin.indexOf('\0') < 0 && !begin.startsWith("\u00fe\u00ff") && !begin.startsWith("\u00ff\u00fe");
+    }
+
+    /** The format of a trace. */
+    enum Format {
+        CHROME,
+        PERFETTO,
+        /** A database, as Nsight Systems exports it. */
+        SQLITE,
+        /** A recording of the Java Flight Recorder. */
+        FLIGHT_RECORDING,
+        /** The objects of TornadoVM's profiler, with or without a program's own output. */
+        TORNADO_VM
+    }
+
+    /**
+     * Returns the format of a trace, by its content; what is nothing of the kind is {@link Format#CHROME}, whose parser
+     * says what is wrong with it.
+     *
+     * @param trace the bytes, unpacked; where it stands is kept
+     * @param source what to call it in messages
+     * @throws TraceFormatException when the packing is wrong, or the bytes are known to be something else
+     * @throws IOException when they cannot be read
+     */
+    static Format format(BufferedInputStream trace, String source) throws IOException {
+        try {
+            String begin = begin(trace, LONGEST_MAGIC);
+            if (begin.startsWith(SQLITE)) {
+                return Format.SQLITE;
+            }
+            if (begin.startsWith(FLIGHT_RECORDING)) {
+                return Format.FLIGHT_RECORDING;
+            }
+            for (Map.Entry<String, String> foreign : FOREIGN.entrySet()) {
+                if (begin.startsWith(foreign.getKey())) {
+                    throw new TraceFormatException(source, 0, foreign.getValue());
+                }
+            }
+            if (isXSpace(begin(trace, LONGEST_PLANE_HEAD))) {
+                throw new TraceFormatException(
+                        source,
+                        0,
+                        "it is an XSpace (.xplane.pb) of XLA's profiler, which JAX and TensorFlow have and which is not"
+                                + " read; the .trace.json.gz beside it is");
+            }
+            return format(trace, source, isUtf8(trace));
+        } catch (DamagedException damaged) {
+            throw new TraceFormatException(source, 0, String.valueOf(damaged.getMessage()), damaged);
+        }
+    }
+
+    /**
+     * Returns whether the first message is a plane of an XSpace rather than a packet of Perfetto, which its tag cannot
+     * show. A plane begins with its number, where a packet has no number, and its name, where a packet has a message;
+     * see <a href="https://github.com/openxla/xla/blob/main/xla/tsl/profiler/protobuf/xplane.proto">its
+     * description</a>.
+     */
+    private static boolean isXSpace(String begin) {
+        int at = begin.isEmpty() || begin.charAt(0) != PACKET_TAG ? -1 : afterVarint(begin, 1);
+        if (at >= 0 && at < begin.length() && begin.charAt(at) == PLANE_ID_TAG) {
+            at = afterVarint(begin, at + 1);
+        }
+        if (at < 0 || at + 1 >= begin.length() || begin.charAt(at) != PLANE_NAME_TAG) {
+            return false;
+        }
+        int length = begin.charAt(at + 1);
+        int end = at + 2 + length;
+        return length > 0
+                && end <= begin.length()
+                && begin.substring(at + 2, end).chars().allMatch(c -> c >= ' ' && c <= '~');
+    }
+
+    /** Returns the end of a number of several bytes, or -1 if it has none. */
+    private static int afterVarint(String bytes, int from) {
+        int at = from;
+        while (at < bytes.length() && bytes.charAt(at) >= 0x80) {
+            at++;
+        }
+        return at < bytes.length() ? at + 1 : -1;
+    }
+
+    /**
+     * The first byte of Perfetto's format, the tag of a packet, is also a line feed, with which text may begin. JSON
+     * has only blanks before a bracket, and after that bracket what may follow it; a program may print anything before
+     * TornadoVM's first object.
+     */
+    private static Format format(BufferedInputStream trace, String source, boolean isUtf8) throws IOException {
+        trace.mark(LONGEST_BLANK);
+        int first = trace.read();
+        int bracket = afterBlanks(trace, first);
+        int inside = bracket == '{' || bracket == '[' ? afterBlanks(trace, trace.read()) : bracket;
+        trace.reset();
+        boolean isJson = bracket < 0
+                || (bracket == '{' && (inside < 0 || inside == '"' || inside == '}'))
+                || (bracket == '[' && (inside < 0 || inside == '{' || inside == ']' || inside == 'n'));
+        // A program may have printed something before the first object.
+        String head = begin(trace, LONGEST_OUTPUT);
+        if ((isJson && bracket == '[') ? TornadoParser.begins(head) : TornadoParser.beginsIn(head)) {
+            return Format.TORNADO_VM;
+        }
+        boolean isPerfetto = first == PACKET_TAG && !isJson && !ForeignText.isLongText(head);
+        String foreign = isPerfetto || !isUtf8 ? null : ForeignText.fault(head);
+        if (foreign != null) {
+            throw new TraceFormatException(source, 0, foreign);
+        }
+        return isPerfetto ? Format.PERFETTO : Format.CHROME;
+    }
+
+    /**
+     * Returns the first byte that is no blank, beginning with one that was read; -1 where there is none, or none near.
+     */
+    private static int afterBlanks(InputStream trace, int first) throws IOException {
+        int at = first;
+        for (int i = 0; i < LONGEST_BLANK / 4 && (at == ' ' || at == '\t' || at == '\n' || at == '\r'); i++) {
+            at = trace.read();
+        }
+        return at == ' ' || at == '\t' || at == '\n' || at == '\r' ? -1 : at;
+    }
+
+    /** A stream whose single bytes are read as all others. */
+    private abstract static class Blocks extends InputStream {
+        @Override
+        public final int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+        }
+
+        @Override
+        public abstract int read(byte[] buffer, int from, int length) throws IOException;
+    }
+
+    /** Counts the bytes of a file, of which any thread may ask, and names what cannot be read. */
+    private static final class Counted extends Blocks {
+        private final InputStream in;
+        private final String source;
+        private volatile long bytesRead;
+
+        Counted(InputStream in, String source) {
+            this.in = in;
+            this.source = source;
+        }
+
+        @Override
+        public int read(byte[] buffer, int from, int length) throws IOException {
+            try {
+                int read = in.read(buffer, from, length);
+                long sum = bytesRead + Math.max(0, read);
+                bytesRead = sum;
+                return read;
+            } catch (IOException failed) {
+                throw InputFile.cannotRead(source, failed);
+            }
+        }
+
+        /** The file belongs to whoever opened it. */
+        @Override
+        public void close() {
+            // It stays open.
+        }
+    }
+
+    /** Reports how much of the file was read. */
+    private static final class Reported extends Blocks {
+        private final InputStream text;
+        private final Counted file;
+        private final long totalBytes;
+        private final ReadOptions.Progress progress;
+        private long reported;
+
+        Reported(InputStream text, Counted file, long totalBytes, ReadOptions.Progress progress) {
+            this.text = text;
+            this.file = file;
+            this.totalBytes = totalBytes;
+            this.progress = progress;
+        }
+
+        @Override
+        public int read(byte[] buffer, int from, int length) throws IOException {
+            int read = text.read(buffer, from, length);
+            long bytesRead = file.bytesRead;
+            if (bytesRead > reported) {
+                reported = bytesRead;
+                progress.at(bytesRead, totalBytes);
+            }
+            return read;
+        }
+
+        @Override
+        public void close() throws IOException {
+            text.close();
+        }
+    }
+
+    /** Unpacks, and once it has failed, fails in the same way each time. */
+    private static final class Unpacked extends Blocks {
+        private final GzipMembers text;
+        private @Nullable DamagedException failed;
+
+        Unpacked(InputStream packed) {
+            this.text = new GzipMembers(packed, BUFFER_BYTES);
+        }
+
+        @Override
+        public int read(byte[] buffer, int from, int length) throws IOException {
+            DamagedException before = failed;
+            if (before != null) {
+                throw before;
+            }
+            try {
+                return text.read(buffer, from, length);
+            } catch (EOFException early) {
+                throw fail("the packed file ends too early", early);
+            } catch (ZipException damaged) {
+                throw fail("the packed file is damaged: " + damaged.getMessage(), damaged);
+            }
+        }
+
+        private DamagedException fail(String fault, IOException cause) {
+            DamagedException failure = new DamagedException(fault, cause);
+            failed = failure;
+            return failure;
+        }
+
+        @Override
+        public void close() throws IOException {
+            text.close();
+        }
+    }
+}

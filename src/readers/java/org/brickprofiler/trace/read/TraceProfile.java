@@ -1,0 +1,537 @@
+package org.brickprofiler.trace.read;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.function.Predicate;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.trace.read.Omission.Effect;
+import org.brickprofiler.trace.read.Omission.Reason;
+import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
+
+/**
+ * The profile of a trace, and what did and did not go into it. Every event that was read is counted, left out, ignored,
+ * or dropped as faulty. Immutable.
+ *
+ * @param snapshot the profile; its wall time is {@link #wallNs}, its bytes are those of copies; it has elements only
+ *     where this library wrote the trace
+ * @param counting which events count
+ * @param wallNs from the start of the first event that counts to the end of the last one, without the time in which
+ *     nothing ran but events that were left out, ns; of {@link Counting#TASK_GRAPHS} the sum of the executions of task
+ *     graphs, each from its start to its end
+ * @param busyNs the union of the intervals of all events that count, on all rows, ns; 0 of
+ *     {@link Counting#TASK_GRAPHS}, which hold no times to know it by
+ * @param rows rows (process and thread: of Kineto, device and stream) with an event that counts
+ * @param steps slices {@code ProfilerStep#N} in the trace
+ * @param eventsRead elements of the array of events; in a Perfetto trace, track events
+ * @param eventsCounted events in the profile
+ * @param unmatched what no rule matched
+ * @param placements how it is known what matrix products and element-wise kernels are, most time first; empty where the
+ *     trace has neither
+ * @param ranges the NVTX ranges in which the device's events were launched, most time first, with what is known to be
+ *     in none; empty where the trace does not tie launches to ranges
+ * @param virtualMachine what a flight recording says of the virtual machine beside its bricks
+ * @param omissions what was ignored, left out, dropped or repaired, in the order of {@link Omission.Reason}; of events
+ *     that were left out, one for each kernel, most time first
+ */
+public record TraceProfile(
+        ProfileSnapshot snapshot,
+        Counting counting,
+        long wallNs,
+        long busyNs,
+        int rows,
+        int steps,
+        long eventsRead,
+        long eventsCounted,
+        Unmatched unmatched,
+        List<Placement> placements,
+        List<Range> ranges,
+        VirtualMachine virtualMachine,
+        List<Omission> omissions) {
+
+    /** The events of a trace that count. */
+    public enum Counting {
+        /** Kernels, copies and fills, by the categories of events or by names of processes and tracks. */
+        DEVICE_EVENTS("kernels, copies and fills"),
+        /** Every slice: the trace marks no event as the device's. */
+        ALL_SLICES("every slice, for none is marked as the device's"),
+        /** Kernels, copies, dispatch and compilations of TornadoVM's task graphs, which have durations and no times. */
+        TASK_GRAPHS("kernels, copies, dispatch and compilations of task graphs"),
+        /** The spans of bricks, in a trace that this library wrote. */
+        BRICKS("bricks of this library, each with its whole duration");
+
+        private final String displayName;
+
+        Counting(String displayName) {
+            this.displayName = displayName;
+        }
+
+        /**
+         * Returns the words in reports.
+         *
+         * @return for example {@code "kernels, copies and fills"}
+         */
+        public String displayName() {
+            return displayName;
+        }
+    }
+
+    /**
+     * Kernels that no rule matched and whose names are not those of bricks; it is in the profile under its own name.
+     *
+     * @param kernels different names; at least so many where the trace has more than the limit
+     * @param events events that count
+     * @param elapsedNs their time, ns
+     */
+    public record Unmatched(int kernels, long events, long elapsedNs) {
+
+        /**
+         * Returns the share of a total, which the caller chooses.
+         *
+         * @param baseNs the base, ns
+         * @return percent, 0 where the base is 0
+         */
+        public double percentage(long baseNs) {
+            return baseNs == 0 ? 0.0 : 100.0 * elapsedNs / baseNs;
+        }
+    }
+
+    /**
+     * Events whose kernels do not show by their names which brick they are, and how it is known all the same: matrix
+     * products of any projection, and element-wise kernels. Immutable.
+     *
+     * @param brick the name of the brick that they count as
+     * @param category its category
+     * @param source how that is known
+     * @param events events that count
+     * @param elapsedNs their time, ns
+     * @param alike how many of them lie where it is no accident: of {@link Source#PLACE} those in a stretch from one
+     *     attention to the next that has its norms, products and activations in the same order as at least two others
+     *     of the trace, else all
+     */
+    public record Placement(
+            String brick, BrickCategory category, Source source, long events, long elapsedNs, long alike) {
+
+        /** The evidence for the brick of an event. */
+        public enum Source {
+            /**
+             * The trace names the module, or an annotation of the application does, around the kernel's launch: the
+             * projection itself, or its block, in which the order of the products decides.
+             */
+            MODULE("by module"),
+            /** Inferred from the place of the kernel between attentions, norms and activations. */
+            PLACE("by place"),
+            /** No evidence: a matrix product of any kind. */
+            NOT_KNOWN("no projection");
+
+            private final String displayName;
+
+            Source(String displayName) {
+                this.displayName = displayName;
+            }
+
+            /**
+             * Returns the word in reports.
+             *
+             * @return for example {@code "by module"}
+             */
+            public String displayName() {
+                return displayName;
+            }
+        }
+
+        /** Refuses null. */
+        public Placement {
+            Objects.requireNonNull(brick, "brick");
+            Objects.requireNonNull(category, "category");
+            Objects.requireNonNull(source, "source");
+        }
+
+        /**
+         * Returns the share of the events that lie in layers that repeat.
+         *
+         * @return from 0 to 1; 0 without events
+         */
+        public double agreement() {
+            return events == 0 ? 0.0 : (double) alike / events;
+        }
+    }
+
+    /**
+     * Events of the device that were launched in ranges of one name, each in the innermost range that was open on the
+     * launching thread: no event is in two of them. Immutable.
+     *
+     * @param name the name, after its domain where it has one
+     * @param events events that count
+     * @param elapsedNs their time, ns
+     */
+    public record Range(String name, long events, long elapsedNs) {
+
+        /** The name of the sum of events that were launched in no range. */
+        public static final String NO_RANGE = "(no range)";
+
+        /** The name of the sum of events without a launch in the trace. Their range cannot be known. */
+        public static final String NO_LAUNCH = "(no launch)";
+
+        /** Refuses null. */
+        public Range {
+            Objects.requireNonNull(name, "name");
+        }
+
+        /** Returns whether it is a range, and not what stands for events that are in none. */
+        boolean isRange() {
+            return !name.equals(NO_RANGE) && !name.equals(NO_LAUNCH);
+        }
+    }
+
+    /**
+     * The activity of a virtual machine beside the bricks, as recorded by the flight recorder. Immutable.
+     *
+     * @param anchors events that tie the clock of the bricks to that of the recording; 0 where there are none
+     * @param clockErrorNs how far these are apart, and so how far the place of a brick may be off, ns
+     * @param disturbances what of the bricks' time it was, most time first
+     */
+    public record VirtualMachine(int anchors, long clockErrorNs, List<Disturbance> disturbances) {
+
+        /** Takes a copy of the list. */
+        public VirtualMachine {
+            Objects.requireNonNull(disturbances, "disturbances");
+            disturbances = List.copyOf(disturbances);
+        }
+    }
+
+    /**
+     * Time of a brick, or of the steps of a phase, in which the virtual machine did something else. Immutable.
+     *
+     * @param brick the brick; of steps, {@code step: } and their phase
+     * @param cause what it did
+     * @param elapsedNs the part of the executions' time that lies in it, ns
+     * @param share that of all their time, 0 to 1
+     * @param shareOfTail the same of the executions that took as long as the 99th percentile or longer
+     */
+    public record Disturbance(String brick, Cause cause, long elapsedNs, double share, double shareOfTail) {
+
+        /** An activity of a virtual machine. */
+        public enum Cause {
+            /** A pause of the garbage collector. */
+            GARBAGE_COLLECTION("garbage collection"),
+            /** Another stop of all threads. */
+            SAFEPOINT("other safepoints"),
+            /** The thread waited for memory. */
+            ALLOCATION("allocation stalls"),
+            /** The thread was parked. */
+            PARKED("parked"),
+            /** The thread waited for a monitor. */
+            MONITOR("waiting for monitors"),
+            /** A compiler ran beside it. */
+            COMPILATION("while compiling");
+
+            private final String displayName;
+
+            Cause(String displayName) {
+                this.displayName = displayName;
+            }
+
+            /**
+             * Returns the words in reports.
+             *
+             * @return for example {@code "garbage collection"}
+             */
+            public String displayName() {
+                return displayName;
+            }
+
+            /** Returns the number of this cause; the only reader of the ordinal. */
+            @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+            int index() {
+                return ordinal();
+            }
+        }
+
+        /** Refuses null. */
+        public Disturbance {
+            Objects.requireNonNull(brick, "brick");
+            Objects.requireNonNull(cause, "cause");
+        }
+    }
+
+    /** Takes copies of the lists. */
+    public TraceProfile {
+        Objects.requireNonNull(snapshot, "snapshot");
+        Objects.requireNonNull(counting, "counting");
+        Objects.requireNonNull(unmatched, "unmatched");
+        Objects.requireNonNull(placements, "placements");
+        Objects.requireNonNull(omissions, "omissions");
+        Objects.requireNonNull(ranges, "ranges");
+        Objects.requireNonNull(virtualMachine, "virtualMachine");
+        placements = List.copyOf(placements);
+        ranges = List.copyOf(ranges);
+        omissions = List.copyOf(omissions);
+    }
+
+    /**
+     * Returns the time in which no event that counts ran.
+     *
+     * @return {@link #wallNs} minus {@link #busyNs}, ns; 0 of {@link Counting#TASK_GRAPHS}
+     */
+    public long idleNs() {
+        return counting == Counting.TASK_GRAPHS ? 0 : wallNs - busyNs;
+    }
+
+    /**
+     * Returns the number of events that did not go into the profile as they are.
+     *
+     * @param effect what became of them
+     * @return events, for all reasons with that effect
+     */
+    public long events(Effect effect) {
+        Objects.requireNonNull(effect, "effect");
+        return count(omission -> omission.reason().effect() == effect);
+    }
+
+    /**
+     * Returns the time that was left out.
+     *
+     * @return the sum over the events, ns
+     */
+    public long leftOutNs() {
+        return omissions.stream().mapToLong(Omission::elapsedNs).sum();
+    }
+
+    /**
+     * Returns the number of spans that were lost while this library recorded. The trace and the profile lack them.
+     *
+     * @return spans; 0 where the trace is complete, or another program's
+     */
+    public long spansLost() {
+        return count(omission -> omission.reason() == Reason.LOST_SPANS);
+    }
+
+    private long count(Predicate<Omission> which) {
+        return omissions.stream().filter(which).mapToLong(Omission::count).sum();
+    }
+
+    /**
+     * Returns the counted and the omitted events as text for a console: to print above the report of the profile. Every
+     * share names its base.
+     *
+     * @return printable ASCII, with {@code "\n"} at the end of each line, whatever the locale
+     */
+    public String summary() {
+        return new Summary().render();
+    }
+
+    /** Writes the summary. One thread. */
+    private final class Summary {
+        private static final int KERNELS_SHOWN = 5;
+        private static final int PLACEMENTS_SHOWN = 8;
+        private static final int RANGES_SHOWN = 8;
+        private static final int DISTURBANCES_SHOWN = 12;
+
+        private final StringBuilder text = new StringBuilder("Trace\n");
+
+        String render() {
+            fact(
+                    "counted",
+                    TraceFigures.count(eventsCounted) + " of " + TraceFigures.count(eventsRead, "event") + " read: "
+                            + counting.displayName());
+            times();
+            if (events(Effect.LEFT_OUT) == 0) {
+                fact("left out", "nothing");
+            }
+            leftOut(Reason.SKIPPED_STEP);
+            leftOut(Reason.WARM_UP);
+            noRule();
+            placed();
+            launched();
+            disturbed();
+            list("ignored", omission -> omission.reason().effect() == Effect.IGNORED);
+            list("faulty", Omission::isFault);
+            return text.toString();
+        }
+
+        private void times() {
+            if (counting == Counting.TASK_GRAPHS) {
+                fact("wall time", TraceFigures.duration(wallNs) + ", the sum over the executions of task graphs");
+                fact("busy, idle", "not known: the file holds durations, and not when");
+                return;
+            }
+            fact(
+                    "rows",
+                    TraceFigures.count(rows)
+                            + (steps == 0 ? "" : "; " + TraceFigures.count(steps, "step") + " marked"));
+            fact("wall time", TraceFigures.duration(wallNs) + ", first to last event that counts");
+            fact(
+                    "busy",
+                    TraceFigures.duration(busyNs) + ", " + TraceFigures.percent(busyNs, wallNs)
+                            + " of wall time: the union over all rows");
+            fact(
+                    "idle",
+                    TraceFigures.duration(idleNs()) + ", " + TraceFigures.percent(idleNs(), wallNs) + " of wall time");
+        }
+
+        private void leftOut(Reason reason) {
+            List<Omission> parts = omissions.stream()
+                    .filter(omission -> omission.reason() == reason)
+                    .toList();
+            if (parts.isEmpty()) {
+                return;
+            }
+            long elapsedNs = parts.stream().mapToLong(Omission::elapsedNs).sum();
+            fact(
+                    "left out",
+                    reason.displayName() + ": "
+                            + TraceFigures.count(count(omission -> omission.reason() == reason), "event") + ", "
+                            + TraceFigures.duration(elapsedNs));
+            List<Omission> shown = parts.stream().limit(KERNELS_SHOWN).toList();
+            List<String> names = PlainText.shortened(
+                    shown.stream().map(part -> PlainText.ascii(part.name())).toList(), TraceFigures.LONGEST_NAME);
+            for (int i = 0; i < shown.size(); i++) {
+                fact(
+                        "",
+                        "  " + names.get(i) + ": "
+                                + TraceFigures.count(shown.get(i).count(), "event") + ", "
+                                + TraceFigures.duration(shown.get(i).elapsedNs()));
+            }
+            if (parts.size() > KERNELS_SHOWN) {
+                fact("", "  and " + TraceFigures.count(parts.size() - KERNELS_SHOWN, "more kernel"));
+            }
+        }
+
+        private void noRule() {
+            if (counting == Counting.BRICKS) {
+                fact("no rule", "the trace names its bricks itself; rules do not apply");
+            } else if (unmatched.events() == 0) {
+                fact("no rule", "a rule matched every event that counts");
+            } else {
+                fact(
+                        "no rule",
+                        TraceFigures.count(unmatched.kernels(), "kernel") + ", "
+                                + TraceFigures.count(unmatched.events(), "event") + ", "
+                                + TraceFigures.duration(unmatched.elapsedNs())
+                                + ", " + TraceFigures.percent(unmatched.elapsedNs(), snapshot.totalNs())
+                                + " of brick time; under their own names");
+            }
+        }
+
+        /**
+         * Returns the evidence for kernels whose names do not show their brick: a line for each source, then one for
+         * each brick.
+         */
+        private void placed() {
+            String first = "placed";
+            for (Source source : Source.values()) {
+                List<Placement> parts = placements.stream()
+                        .filter(placement -> placement.source() == source)
+                        .toList();
+                if (!parts.isEmpty()) {
+                    Placement all = new Placement(
+                            "",
+                            BrickCategory.OTHER,
+                            source,
+                            parts.stream().mapToLong(Placement::events).sum(),
+                            parts.stream().mapToLong(Placement::elapsedNs).sum(),
+                            parts.stream().mapToLong(Placement::alike).sum());
+                    fact(first, source.displayName() + ": " + extent(all));
+                    parts.stream()
+                            .limit(PLACEMENTS_SHOWN)
+                            .forEach(part -> fact("", "  " + TraceFigures.plain(part.brick()) + ": " + extent(part)));
+                    if (parts.size() > PLACEMENTS_SHOWN) {
+                        fact("", "  and " + TraceFigures.count(parts.size() - PLACEMENTS_SHOWN, "more brick"));
+                    }
+                    first = "";
+                }
+            }
+        }
+
+        /** Appends the activity of the virtual machine. */
+        private void disturbed() {
+            if (virtualMachine.anchors() > 0) {
+                fact(
+                        "clock",
+                        "bricks placed within " + TraceFigures.duration(virtualMachine.clockErrorNs()) + " by "
+                                + TraceFigures.count(virtualMachine.anchors(), "anchor"));
+            }
+            String first = "meanwhile";
+            for (Disturbance each : virtualMachine.disturbances().stream()
+                    .limit(DISTURBANCES_SHOWN)
+                    .toList()) {
+                fact(
+                        first,
+                        TraceFigures.plain(each.brick()) + ": " + each.cause().displayName() + " "
+                                + TraceFigures.duration(each.elapsedNs()) + ", " + percent(each.share())
+                                + " of its time, "
+                                + percent(each.shareOfTail()) + " of its p99");
+                first = "";
+            }
+            int more = virtualMachine.disturbances().size() - DISTURBANCES_SHOWN;
+            if (more > 0) {
+                fact("", "and " + TraceFigures.count(more, "more line"));
+            }
+        }
+
+        private static String percent(double share) {
+            return String.format(Locale.ROOT, "%.1f%%", 100 * share);
+        }
+
+        /** Appends the ranges in which kernels were launched. */
+        private void launched() {
+            if (ranges.isEmpty()) {
+                return;
+            }
+            long allNs = ranges.stream().mapToLong(Range::elapsedNs).sum();
+            List<Range> real = ranges.stream().filter(Range::isRange).toList();
+            fact(
+                    "ranges",
+                    TraceFigures.count(real.stream().mapToLong(Range::events).sum()) + " of "
+                            + TraceFigures.count(
+                                    ranges.stream().mapToLong(Range::events).sum(), "event") + ", "
+                            + TraceFigures.percent(
+                                    real.stream().mapToLong(Range::elapsedNs).sum(), allNs)
+                            + " of device time, launched in a range: each in the innermost one");
+            real.stream().limit(RANGES_SHOWN).forEach(this::range);
+            if (real.size() > RANGES_SHOWN) {
+                fact("", "  and " + TraceFigures.count(real.size() - RANGES_SHOWN, "more range"));
+            }
+            ranges.stream().filter(range -> !range.isRange()).forEach(this::range);
+        }
+
+        private void range(Range range) {
+            fact(
+                    "",
+                    "  " + TraceFigures.plain(range.name()) + ": " + TraceFigures.count(range.events(), "event") + ", "
+                            + TraceFigures.duration(range.elapsedNs()));
+        }
+
+        private String extent(Placement placement) {
+            return TraceFigures.count(placement.events(), "event") + ", " + TraceFigures.duration(placement.elapsedNs())
+                    + (placement.source() == Source.PLACE
+                            ? ", " + TraceFigures.percent(placement.alike(), placement.events())
+                                    + " of them in layers that repeat"
+                            : "");
+        }
+
+        private void list(String title, Predicate<Omission> which) {
+            String first = title;
+            for (Omission omission : omissions) {
+                if (which.test(omission)) {
+                    fact(
+                            first,
+                            TraceFigures.count(omission.count()) + " "
+                                    + omission.reason().displayName()
+                                    + (omission.name().isEmpty()
+                                            ? ""
+                                            : " (" + TraceFigures.plain(omission.name()) + ")")
+                                    + (omission.isFault() ? "; first at offset " + omission.firstOffset() : ""));
+                    first = "";
+                }
+            }
+        }
+
+        private void fact(String what, String value) {
+            text.append(String.format(Locale.ROOT, "  %-10s  %s\n", what, value));
+        }
+    }
+}

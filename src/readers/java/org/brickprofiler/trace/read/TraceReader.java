@@ -1,0 +1,417 @@
+package org.brickprofiler.trace.read;
+
+import java.io.BufferedInputStream;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Objects;
+import java.util.Optional;
+import org.brickprofiler.internal.io.InputFile;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads traces of this library and of other programs into profiles and timelines.
+ *
+ * <p><b>Formats</b> are recognised by content, plain or compressed by gzip. The reader accepts:
+ *
+ * <ul>
+ *   <li>Chrome trace JSON, as PyTorch's Kineto and many others write it: an array of events or an object with
+ *       {@code traceEvents};
+ *   <li>Perfetto's format: track events (begin, end, instant, counter) in packets that are not compressed. The reader
+ *       skips other packets;
+ *   <li>the output of TornadoVM's profiler, also with a program's own output between its objects;
+ *   <li>recordings of the Java Flight Recorder;
+ *   <li>SQLite exports of Nsight Systems. They need a JDBC driver on the class path, such as
+ *       {@code org.xerial:sqlite-jdbc}.
+ * </ul>
+ *
+ * <p><b>Times.</b> Chrome's format has decimal microseconds. They are read exactly and rounded half up to 1 ns. Times
+ * of Perfetto's format are converted to the primary clock of the trace.
+ *
+ * <p><b>Counted events.</b> If the trace marks events as the device's, a profile counts those and no others: by the
+ * categories of Kineto ({@code kernel}, {@code gpu_memcpy} and {@code gpu_memset}), of AMD's profilers
+ * ({@code kernel_dispatch}, {@code memory_copy}) and of Intel's ({@code gpu_op}), or by a process or a track that is
+ * named after a device, as {@code /device:GPU:0} of XLA and {@code GPU0} of AMD's tools; where such a device has
+ * several rows for the same work, those that show it most finely, streams before operations. Otherwise every slice,
+ * that is, complete events (phase X) and pairs of begin and end (B, E; in the order of the file an end belongs to the
+ * last begin of its row that has none yet, as in Chrome's own viewer, and another name than that of the begin is a
+ * fault, which is counted). Annotations, waits and flows never count. Nested slices of a row count with their self
+ * times, so no time counts twice; see {@link Omission.Reason#OVERLAP} for slices that overlap without nesting. Idle
+ * time is the wall time minus the union of all intervals. Without marked device events, an interval drawn on two rows
+ * counts twice; that cannot be detected.
+ *
+ * <p><b>Names that do not show the brick.</b> The built-in rules recognise matrix products and element-wise kernels,
+ * but not their bricks. If the trace marks the device's events, such a kernel counts by the module that launched it, if
+ * rows of Python's functions name modules ({@code nn.Module: ...}) or an annotation is named after a projection or a
+ * block ({@code layers.3.self_attn.q_proj}). Otherwise it counts by its place among the attentions, norms and
+ * activations of its stream, as those of a decoder's layer follow each other. A product whose place fits no layer
+ * remains {@code Gemm}, of category {@link org.brickprofiler.BrickCategory#MATRIX_PRODUCT}.
+ * {@link TraceProfile#placements} lists the evidence for each brick, and the share of inferred events that lies in
+ * layers that repeat. Bricks named by the caller's own rules stay, unless the built-in rules give the same name.
+ *
+ * <p><b>In a profile of this library's own traces</b>, which name it as their producer, each span of a brick counts
+ * with its whole duration, that of the bricks inside it too, so that names, categories, counts, totals, shortest and
+ * longest durations and elements are those of the profiler. A brick that a device timed counts with the device's span,
+ * and its launch on the host does not. Nothing else counts: layers, steps, tiles, and what an application added. Rules
+ * do not apply; what a schedule marked as its warm-up is left out unless kept; steps can be skipped. The last duration
+ * is that of the span that ended last, of several the longest. The profiler's own may differ if samples of a brick were
+ * recorded at one reading of the clock, and where a synchronisation ended deferred measurements one by one. A timeline
+ * holds no bytes, cycles or settings, no names beyond {@value Names#LONGEST} characters and no durations beyond 39
+ * hours. If several profilers share one recorder, it does not show the profiler of a span. Spans that were lost while
+ * it was recorded are an {@link Omission.Reason#LOST_SPANS}.
+ *
+ * <p><b>In a profile of TornadoVM's task graphs</b> each execution of a task counts with the time of its kernel, by the
+ * name of the task without that of its graph; rules see category {@code task} and the arguments {@code graph},
+ * {@code METHOD}, {@code BACKEND} and {@code DEVICE}. Copies count with their bytes, and dispatching counts with its
+ * time, each under a brick of its own. Compilations are warm-up, and left out unless kept. If a graph has more kernel
+ * time than its tasks, as batches have, the rest is {@code FurtherKernels}. The profiler records durations only, so
+ * there is no timeline, and the wall time is the sum over the executions.
+ *
+ * <p><b>In a flight recording</b> the bricks are the {@code brick.Execution} events of {@code org.brickprofiler.jfr},
+ * as in this library's own traces. If there are none, two kinds of events count: events with a duration whose type is
+ * not the JDK's, by the name of the type, and {@code jdk.MethodTrace}, by the name of the method. Rules see category
+ * {@code event} with the fields as arguments, and category {@code method}. {@code jdk.MethodTiming} adds sums of
+ * methods to the profile. They have no percentiles, and no count of events includes them.
+ * {@link TraceProfile#virtualMachine} shows the activity of the virtual machine during the bricks, as far as it was
+ * recorded: waits of a thread concern its own bricks, and stops of the virtual machine concern all threads.
+ *
+ * <p><b>In an export of Nsight Systems</b> kernels, copies and fills count as in Kineto's traces. Each belongs to the
+ * innermost NVTX range that was open on the launching thread as its launch began; the launch is the call of the same
+ * process with its correlation. {@link TraceProfile#ranges} adds them up, and rules see the range's name as the
+ * argument {@code range}. A kernel that no rule matches counts as the brick whose name is the name of its range, or the
+ * last part of that name behind a point, a colon or a slash. A range that ends on another thread than it began on holds
+ * nothing. A CUDA graph that was traced as one block is one event and is named so. The launches stay in memory, about
+ * 100 bytes each. An offset is the number of an event.
+ *
+ * <p><b>Contents of a timeline.</b> Each thread is a track. Each device is a track, and its streams are tracks below
+ * it. In Chrome's format, a process is a device if it has events of the categories {@code kernel}, {@code gpu_memcpy},
+ * {@code gpu_memset} or {@code gpu_user_annotation}, if its label is {@code GPU n}, as Kineto writes it, or if it is
+ * named after a device. In Perfetto's format, spans on a device have the annotation {@code device}. A timeline keeps
+ * slices with name, category, times and nesting, moments, the values of counters, flows with two ends, and the
+ * arguments {@code elements}, {@code layer}, {@code device_ns}, {@code device} and {@code stream}. Threads of further
+ * processes have the name of their process. This library's own traces come back as they were recorded, with these
+ * exceptions: in Chrome's format, steps are named {@code ProfilerStep#N}, and times count from the first event. A
+ * Perfetto trace holds neither the names and memory sizes of devices nor the numbers of streams, which are derived from
+ * the streams' names.
+ *
+ * <p><b>Nothing is omitted silently</b>: each result lists its {@linkplain Omission omissions}.
+ *
+ * <p><b>Memory</b> is bounded for traces of any size. Up to {@value EventStore#KEPT} events stay in memory; further
+ * events go to a temporary file, 64 bytes each. {@link ReadOptions.Limits} bounds rows, steps, open slices and the
+ * names of a profile; the names of a timeline take at most {@value TimelineCollector#MOST_CHARACTERS} characters. The
+ * flows of a timeline go to a file in the same way, and take two bits of memory for each event.
+ *
+ * <p>Stateless; any thread. A daemon thread decompresses a file while it is read, and ends with the reading. The
+ * calling thread does everything else, and reports the progress.
+ */
+public final class TraceReader {
+
+    private static final String STREAM = "the trace";
+
+    private TraceReader() {}
+
+    // ---- profiles ----
+
+    /**
+     * Reads the profile of a file with {@link ReadOptions#defaults()}.
+     *
+     * @param path the file
+     * @return the profile, and what did not go into it
+     * @throws TraceFormatException when the text is no trace, is damaged, or is beyond a limit
+     * @throws IOException when the file cannot be read, or the temporary file cannot be written
+     */
+    public static TraceProfile profile(Path path) throws IOException {
+        Objects.requireNonNull(path, "path");
+        return profile(path, ReadOptions.defaults());
+    }
+
+    /**
+     * Reads the profile of a file.
+     *
+     * @param path the file
+     * @param options how to read it
+     * @return the profile, and what did not go into it
+     * @throws TraceFormatException when the text is no trace, is damaged, is beyond a limit, or has fewer steps than
+     *     are to be skipped
+     * @throws IOException when the file cannot be read, or the temporary file cannot be written
+     */
+    public static TraceProfile profile(Path path, ReadOptions options) throws IOException {
+        Objects.requireNonNull(options, "options");
+        return file(path, (bytes, size) -> profile(bytes, path, size, path.toString(), options));
+    }
+
+    /**
+     * Reads the profile of a stream up to its end.
+     *
+     * @param trace the bytes of a file; left open
+     * @param options how to read it
+     * @return the profile, and what did not go into it
+     * @throws TraceFormatException as above
+     * @throws IOException when the stream cannot be read, or the temporary file cannot be written
+     */
+    public static TraceProfile profile(InputStream trace, ReadOptions options) throws IOException {
+        return profile(trace, STREAM, options);
+    }
+
+    /**
+     * Reads the profile of a stream up to its end.
+     *
+     * @param trace the bytes of a file; left open
+     * @param source what to call it in messages, for example {@code "the standard input"}
+     * @param options how to read it
+     * @return the profile, and what did not go into it
+     * @throws TraceFormatException as above
+     * @throws IOException when the stream cannot be read, or the temporary file cannot be written
+     */
+    public static TraceProfile profile(InputStream trace, String source, ReadOptions options) throws IOException {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(source, "source");
+        Objects.requireNonNull(trace, "trace");
+        return profile(trace, null, ReadOptions.Progress.UNKNOWN, source, options);
+    }
+
+    private static TraceProfile profile(
+            InputStream bytes, @Nullable Path file, long size, String source, ReadOptions options) throws IOException {
+        try (ProfileBuilder builder = new ProfileBuilder(source, options)) {
+            parse(bytes, file, size, builder, options);
+            return builder.profile();
+        }
+    }
+
+    // ---- profiles with their timelines ----
+
+    /**
+     * The profile and the timeline of a trace, of one pass over it.
+     *
+     * @param profile the profile
+     * @param timeline the timeline; empty if the trace has durations but no times, as TornadoVM's profiler writes it
+     */
+    public record Contents(TraceProfile profile, Optional<TraceTimeline> timeline) implements Closeable {
+
+        /** Rejects null. */
+        public Contents {
+            Objects.requireNonNull(profile, "profile");
+            Objects.requireNonNull(timeline, "timeline");
+        }
+
+        /**
+         * Closes the timeline.
+         *
+         * @throws IOException when its temporary file cannot be deleted
+         */
+        @Override
+        public void close() throws IOException {
+            if (timeline.isPresent()) {
+                timeline.get().close();
+            }
+        }
+    }
+
+    /**
+     * Reads the profile and the timeline of a file in one pass over it.
+     *
+     * @param path the file
+     * @param options how to read it; rules, steps and warm-up matter for the profile only
+     * @return the profile and the timeline, to be closed
+     * @throws TraceFormatException when the text is no trace, is damaged, is beyond a limit, or has fewer steps than
+     *     are to be skipped
+     * @throws IOException when the file cannot be read, or a temporary file cannot be written
+     */
+    public static Contents read(Path path, ReadOptions options) throws IOException {
+        Objects.requireNonNull(options, "options");
+        return file(path, (bytes, size) -> read(bytes, path, size, path.toString(), options));
+    }
+
+    /**
+     * Reads the profile and the timeline of a stream in one pass over it.
+     *
+     * @param trace the bytes of a file; left open
+     * @param source its name in messages, for example {@code "the standard input"}
+     * @param options how to read it; rules, steps and warm-up matter for the profile only
+     * @return the profile and the timeline, to be closed
+     * @throws TraceFormatException as above
+     * @throws IOException when the stream cannot be read, or a temporary file cannot be written
+     */
+    public static Contents read(InputStream trace, String source, ReadOptions options) throws IOException {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(source, "source");
+        Objects.requireNonNull(trace, "trace");
+        return read(trace, null, ReadOptions.Progress.UNKNOWN, source, options);
+    }
+
+    private static Contents read(InputStream bytes, @Nullable Path file, long size, String source, ReadOptions options)
+            throws IOException {
+        try (ProfileBuilder profile = new ProfileBuilder(source, options)) {
+            TimelineCollector timeline = new TimelineCollector(profile.head, options.limits(), EventStore.KEPT);
+            try {
+                profile.andThen(timeline);
+                parse(bytes, file, size, profile, options);
+                TraceProfile sums = profile.profile();
+                if (sums.counting() == TraceProfile.Counting.TASK_GRAPHS) {
+                    timeline.close();
+                    return new Contents(sums, Optional.empty());
+                }
+                return new Contents(sums, Optional.of(timeline.timeline()));
+            } catch (IOException | RuntimeException | Error failed) {
+                timeline.close();
+                throw failed;
+            }
+        }
+    }
+
+    // ---- timelines ----
+
+    /**
+     * Reads the timeline of a file. The options' rules, steps and warm-up do not matter.
+     *
+     * @param path the file
+     * @param options how to read it
+     * @return the timeline, to be closed, and what did not go into it
+     * @throws TraceFormatException when the text is no trace, is damaged, or is beyond a limit
+     * @throws IOException when the file cannot be read, or the temporary file cannot be written
+     */
+    public static TraceTimeline timeline(Path path, ReadOptions options) throws IOException {
+        Objects.requireNonNull(options, "options");
+        return file(path, (bytes, size) -> timeline(bytes, path, size, path.toString(), options, EventStore.KEPT));
+    }
+
+    /**
+     * Reads the timeline of a stream up to its end. The options' rules, steps and warm-up do not matter.
+     *
+     * @param trace the bytes of a file; left open
+     * @param options how to read it
+     * @return the timeline, to be closed, and what did not go into it
+     * @throws TraceFormatException as above
+     * @throws IOException when the stream cannot be read, or the temporary file cannot be written
+     */
+    public static TraceTimeline timeline(InputStream trace, ReadOptions options) throws IOException {
+        return timeline(trace, STREAM, options);
+    }
+
+    /**
+     * Reads the timeline of a stream up to its end. The options' rules, steps and warm-up do not matter.
+     *
+     * @param trace the bytes of a file; left open
+     * @param source what to call it in messages, for example {@code "the standard input"}
+     * @param options how to read it
+     * @return the timeline, to be closed, and what did not go into it
+     * @throws TraceFormatException as above
+     * @throws IOException when the stream cannot be read, or the temporary file cannot be written
+     */
+    public static TraceTimeline timeline(InputStream trace, String source, ReadOptions options) throws IOException {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(source, "source");
+        Objects.requireNonNull(trace, "trace");
+        return timeline(trace, null, ReadOptions.Progress.UNKNOWN, source, options, EventStore.KEPT);
+    }
+
+    /** Reads a timeline of a stream and keeps at most this number of events in memory. */
+    static TraceTimeline timeline(InputStream trace, ReadOptions options, int mostKept) throws IOException {
+        return timeline(trace, null, ReadOptions.Progress.UNKNOWN, STREAM, options, mostKept);
+    }
+
+    private static TraceTimeline timeline(
+            InputStream bytes, @Nullable Path file, long size, String source, ReadOptions options, int mostKept)
+            throws IOException {
+        TimelineCollector builder = new TimelineCollector(new TraceHead(source), options.limits(), mostKept);
+        try {
+            parse(bytes, file, size, builder, options);
+            return builder.timeline();
+        } catch (IOException | RuntimeException | Error failed) {
+            builder.close();
+            throw failed;
+        }
+    }
+
+    // ---- both ----
+
+    /** Reads something of the bytes of a file, of which the size is known. */
+    private interface Reading<T> {
+        T read(InputStream bytes, long size) throws IOException;
+    }
+
+    private static <T> T file(Path path, Reading<T> reading) throws IOException {
+        Objects.requireNonNull(path, "path");
+        try (InputStream file = InputFile.open(path)) {
+            return reading.read(file, Files.size(path));
+        }
+    }
+
+    private static void parse(
+            InputStream bytes, @Nullable Path file, long size, EventCollector collector, ReadOptions options)
+            throws IOException {
+        try (BufferedInputStream text = TraceInput.text(bytes, size, collector.source, options.progress())) {
+            parse(text, file, collector, options);
+        } catch (TraceFormatException fault) {
+            if (collector.eventsRead() == 0) {
+                throw fault.withNothingBefore();
+            }
+            if (!options.salvage() || !fault.isDamage()) {
+                throw fault;
+            }
+            collector.endAt(fault);
+        }
+    }
+
+    private static void parse(
+            BufferedInputStream text, @Nullable Path file, EventCollector collector, ReadOptions options)
+            throws IOException {
+        ReadOptions.Limits limits = options.limits();
+        switch (TraceInput.format(text, collector.source)) {
+            case CHROME -> chrome(text, collector, limits);
+            case SQLITE -> whole(text, file, collector, options.progress(), NsightReader::read);
+            case FLIGHT_RECORDING ->
+                whole(
+                        text,
+                        file,
+                        collector,
+                        options.progress(),
+                        (recording, events, progress) -> FlightRecordingReader.read(recording, events));
+            case PERFETTO -> PerfettoParser.parse(text, limits, collector);
+            case TORNADO_VM -> TornadoParser.parse(text, limits, collector);
+        }
+    }
+
+    /** Reads a file that is not read from its beginning to its end. */
+    private interface FileReading {
+        void read(Path file, EventCollector collector, ReadOptions.Progress progress) throws IOException;
+    }
+
+    /** Reads an uncompressed file in place, and any other input through a temporary file. */
+    private static void whole(
+            InputStream text,
+            @Nullable Path file,
+            EventCollector collector,
+            ReadOptions.Progress progress,
+            FileReading reading)
+            throws IOException {
+        if (file != null && TraceInput.isUnpacked(file)) {
+            reading.read(file, collector, progress);
+            return;
+        }
+        Path copy = Files.createTempFile("brick-trace-", ".tmp");
+        try {
+            Files.copy(text, copy, StandardCopyOption.REPLACE_EXISTING);
+            reading.read(copy, collector, (bytesRead, totalBytes) -> {});
+        } catch (TraceInput.DamagedException damaged) {
+            throw new TraceFormatException(collector.source, 0, String.valueOf(damaged.getMessage()), damaged);
+        } finally {
+            Files.deleteIfExists(copy);
+        }
+    }
+
+    private static void chrome(BufferedInputStream text, EventCollector collector, ReadOptions.Limits limits)
+            throws IOException {
+        Utf8Repair utf8 = TraceInput.isUtf8(text) ? new Utf8Repair(text) : null;
+        try {
+            ChromeParser.parse(utf8 == null ? text : utf8, limits, collector);
+        } finally {
+            if (utf8 != null && utf8.replaced() > 0) {
+                collector.fault(Omission.Reason.INVALID_UTF8, utf8.replaced(), utf8.firstOffset());
+            }
+        }
+    }
+}

@@ -1,0 +1,374 @@
+package org.brickprofiler.trace.read;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One rule. Immutable.
+ *
+ * @param target what matching kernels count as
+ * @param conditions all of them must hold
+ * @param line where it stands
+ */
+record TraceRule(Target target, List<Condition> conditions, int line) {
+
+    /** Far more than a pattern needs that does not try combinations. */
+    private static final int MOST_LOOKS = 2_000_000;
+
+    /**
+     * The brick that a kernel counts as. Immutable.
+     *
+     * @param name display name of a known brick, or the name of a dynamic one
+     * @param category its category
+     * @param counts false where it counts nowhere
+     * @param elements the argument that has its elements, empty without one
+     */
+    record Target(String name, BrickCategory category, boolean counts, String elements) {
+
+        static final Target IGNORE = new Target("ignore", BrickCategory.OTHER, false, "");
+
+        Target(String name, BrickCategory category) {
+            this(name, category, true, "");
+        }
+
+        Target withElements(String argument) {
+            return new Target(name, category, counts, argument);
+        }
+
+        static Target of(BrickId brick) {
+            return new Target(brick.displayName(), brick.category());
+        }
+
+        /** Returns the known brick that a kernel is by its own name, as in traces of this library. */
+        static Optional<Target> named(String name) {
+            return BrickId.parse(name).map(Target::of);
+        }
+    }
+
+    /**
+     * The parts of an event that rules look at. Immutable.
+     *
+     * @param name the event's name
+     * @param category the event's category, empty without one
+     * @param args those arguments that some rule names, as text
+     */
+    record Key(String name, String category, Map<String, String> args) {}
+
+    /** Says that a pattern tried too many combinations. */
+    static final class TooCostly extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        TooCostly(String message) {
+            super(message, null, false, false);
+        }
+    }
+
+    /**
+     * A pattern that must be found in a part of an event.
+     *
+     * @param field {@code name}, {@code cat}, or {@code args.} and a key
+     * @param pattern the pattern
+     * @param required what a name must hold for the pattern to be found
+     */
+    record Condition(String field, Pattern pattern, RequiredText required) {
+
+        static final String NAME = "name";
+        static final String CATEGORY = "cat";
+        static final String ARGS = "args.";
+
+        Condition(String field, Pattern pattern) {
+            this(field, pattern, field.equals(NAME) ? RequiredText.of(pattern) : RequiredText.NOTHING);
+        }
+
+        boolean holds(Key key, RequiredText.Grams name) {
+            String text = required.mayBeIn(name) ? text(key) : null;
+            return text != null && pattern.matcher(new WatchedText(text)).find();
+        }
+
+        private @Nullable String text(Key key) {
+            return switch (field) {
+                case NAME -> key.name();
+                case CATEGORY -> key.category();
+                default -> key.args().get(field.substring(ARGS.length()));
+            };
+        }
+    }
+
+    /**
+     * Returns whether this rule is the one for an event.
+     *
+     * @param key the event
+     * @param name the parts of its name
+     * @throws TooCostly when a pattern takes too long, or too much of the stack
+     */
+    boolean matches(Key key, RequiredText.Grams name) {
+        try {
+            for (int i = 0; i < conditions.size(); i++) {
+                if (!conditions.get(i).holds(key, name)) {
+                    return false;
+                }
+            }
+            return true;
+        } catch (StackOverflowError tooDeep) {
+            throw new TooCostly("tries too many combinations");
+        }
+    }
+
+    /** A text that counts how often it is looked at, since a pattern can take time without bound. */
+    private static final class WatchedText implements CharSequence {
+        private final String text;
+        private int looks;
+
+        WatchedText(String text) {
+            this.text = text;
+        }
+
+        @Override
+        public char charAt(int index) {
+            if (++looks > MOST_LOOKS) {
+                throw new TooCostly("tries too many combinations");
+            }
+            return text.charAt(index);
+        }
+
+        @Override
+        public int length() {
+            return text.length();
+        }
+
+        @Override
+        public CharSequence subSequence(int start, int end) {
+            return text.subSequence(start, end);
+        }
+
+        @Override
+        public String toString() {
+            return text;
+        }
+    }
+
+    /** Reads the rules of one text, a line at a time. One thread. */
+    static final class Parser {
+
+        private static final String ARROW = "<-";
+        private static final String IGNORE = "ignore";
+        private static final String ELEMENTS = "elements=args.";
+        private static final char COMMENT = '#';
+        private static final char QUOTE = '"';
+        private static final char SLASH = '/';
+
+        private final String source;
+        private final List<TraceRule> rules = new ArrayList<>();
+
+        private String line = "";
+        private int lineNumber;
+        private int at;
+
+        private Parser(String source) {
+            this.source = source;
+        }
+
+        /**
+         * Reads rules.
+         *
+         * @param source what to call the text in messages
+         * @param text the rules
+         * @return the rules, in order
+         * @throws IllegalArgumentException when one is malformed; the message names line and column
+         */
+        static List<TraceRule> parse(String source, String text) {
+            Parser parser = new Parser(source);
+            text.lines().forEach(parser::line);
+            return List.copyOf(parser.rules);
+        }
+
+        private void line(String next) {
+            line = next;
+            lineNumber++;
+            at = 0;
+            skipBlanks();
+            if (atEnd()) {
+                return;
+            }
+            Target target = target();
+            if (!line.startsWith(ARROW, at)) {
+                throw error("there is no " + ARROW + " after the brick");
+            }
+            at += ARROW.length();
+            List<Condition> conditions = new ArrayList<>();
+            skipBlanks();
+            while (!atEnd()) {
+                if (line.startsWith(ELEMENTS, at)) {
+                    target = target.withElements(elements());
+                } else {
+                    conditions.add(condition());
+                }
+                skipBlanks();
+            }
+            if (conditions.isEmpty()) {
+                throw error("there is no condition such as name=/regex/");
+            }
+            rules.add(new TraceRule(target, List.copyOf(conditions), lineNumber));
+        }
+
+        private Target target() {
+            int begin = at;
+            boolean quoted = line.charAt(at) == QUOTE;
+            String name = quoted ? delimited(QUOTE) : word();
+            if (name.isEmpty() || (name.startsWith(ARROW) && !quoted)) {
+                throw errorAt(begin, "the brick has no name");
+            }
+            skipBlanks();
+            Optional<BrickCategory> category = category();
+            if (name.equals(IGNORE) && !quoted && category.isEmpty()) {
+                return Target.IGNORE;
+            }
+            Optional<BrickId> known = BrickId.parse(name);
+            if (known.isPresent()
+                    && category.isPresent()
+                    && category.get() != known.get().category()) {
+                throw errorAt(
+                        begin,
+                        name + " is a known brick of category "
+                                + known.get().category().displayName() + ", not "
+                                + category.get().displayName());
+            }
+            return known.map(Target::of).orElseGet(() -> new Target(name, category.orElse(BrickCategory.OTHER)));
+        }
+
+        private Optional<BrickCategory> category() {
+            if (atEnd() || line.charAt(at) != '(') {
+                return Optional.empty();
+            }
+            int begin = at + 1;
+            int end = line.indexOf(')', begin);
+            if (end < 0) {
+                throw error("the category has no )");
+            }
+            String name = line.substring(begin, end).strip();
+            at = end + 1;
+            skipBlanks();
+            for (BrickCategory category : BrickCategory.values()) {
+                if (category.displayName().equalsIgnoreCase(name)) {
+                    return Optional.of(category);
+                }
+            }
+            throw errorAt(begin, "there is no category \"" + name + "\"");
+        }
+
+        private String elements() {
+            at += ELEMENTS.length();
+            int begin = at;
+            String argument = !atEnd() && line.charAt(at) == QUOTE ? delimited(QUOTE) : word();
+            if (argument.isEmpty()) {
+                throw errorAt(begin, "there is no argument after " + ELEMENTS);
+            }
+            return argument;
+        }
+
+        private Condition condition() {
+            int begin = at;
+            String field = field();
+            if (atEnd() || line.charAt(at) != '=') {
+                throw error("there is no = after " + field);
+            }
+            at++;
+            if (atEnd() || line.charAt(at) != SLASH) {
+                throw error("there is no /regex/ after " + field + "=");
+            }
+            boolean isArg = field.startsWith(Condition.ARGS) && field.length() > Condition.ARGS.length();
+            if (!isArg && !field.equals(Condition.NAME) && !field.equals(Condition.CATEGORY)) {
+                throw errorAt(begin, "\"" + field + "\" is none of name, cat, args.KEY, args.\"KEY WITH BLANKS\"");
+            }
+            return new Condition(field, pattern());
+        }
+
+        private String field() {
+            if (line.startsWith(Condition.ARGS + QUOTE, at)) {
+                at += Condition.ARGS.length();
+                return Condition.ARGS + delimited(QUOTE);
+            }
+            int begin = at;
+            while (!atEnd() && line.charAt(at) != '=' && !Character.isWhitespace(line.charAt(at))) {
+                at++;
+            }
+            return line.substring(begin, at);
+        }
+
+        private Pattern pattern() {
+            int begin = at + 1;
+            String regex = delimited(SLASH);
+            int flags = 0;
+            if (!atEnd() && line.charAt(at) == 'i') {
+                flags = Pattern.CASE_INSENSITIVE;
+                at++;
+            }
+            if (at < line.length() && !Character.isWhitespace(line.charAt(at))) {
+                throw error("\"" + line.charAt(at) + "\" follows the regex");
+            }
+            try {
+                return Pattern.compile(regex, flags);
+            } catch (PatternSyntaxException malformed) {
+                int within = Math.max(0, Math.min(regex.length(), malformed.getIndex()));
+                throw errorAt(begin + within, malformed.getDescription().toLowerCase(Locale.ROOT));
+            }
+        }
+
+        /** Returns the text up to the next delimiter without a backslash before it; other backslashes stay. */
+        private String delimited(char delimiter) {
+            int begin = at;
+            StringBuilder text = new StringBuilder();
+            at++;
+            while (at < line.length() && line.charAt(at) != delimiter) {
+                if (line.charAt(at) == '\\' && at + 1 < line.length()) {
+                    if (line.charAt(at + 1) != delimiter) {
+                        text.append('\\');
+                    }
+                    at++;
+                }
+                text.append(line.charAt(at));
+                at++;
+            }
+            if (at >= line.length()) {
+                throw errorAt(begin, "there is no second " + delimiter);
+            }
+            at++;
+            return text.toString();
+        }
+
+        private String word() {
+            int begin = at;
+            while (!atEnd() && !Character.isWhitespace(line.charAt(at)) && line.charAt(at) != '(') {
+                at++;
+            }
+            return line.substring(begin, at);
+        }
+
+        private void skipBlanks() {
+            while (at < line.length() && Character.isWhitespace(line.charAt(at))) {
+                at++;
+            }
+        }
+
+        private boolean atEnd() {
+            return at >= line.length() || line.charAt(at) == COMMENT;
+        }
+
+        private IllegalArgumentException error(String fault) {
+            return errorAt(at, fault);
+        }
+
+        private IllegalArgumentException errorAt(int index, String fault) {
+            return new IllegalArgumentException(
+                    source + ", line " + lineNumber + ", column " + (index + 1) + ": " + fault);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package org.brickprofiler.trace.read;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The description of a track, apart from its events. Immutable.
+ *
+ * @param id its identifier
+ * @param name its name, or that of its thread or process; may be empty
+ * @param parent the identifier of the track it belongs to, 0 where that is not known
+ * @param process the process that it is, or whose thread it is; null where it is neither
+ * @param isThread whether it is a thread
+ * @param tid the thread's number
+ * @param unit of a counter the unit of its values, which may be empty; null where it is none
+ * @param labels what the process is labelled with
+ * @param offset where the trace says so
+ */
+record TrackDescription(
+        long id,
+        String name,
+        long parent,
+        @Nullable Long process,
+        boolean isThread,
+        long tid,
+        @Nullable String unit,
+        List<String> labels,
+        long offset) {
+
+    /** Takes a copy of the labels. */
+    TrackDescription {
+        labels = List.copyOf(labels);
+    }
+
+    /** Returns whether it stands for a process. */
+    boolean isProcess() {
+        return process != null && !isThread;
+    }
+}

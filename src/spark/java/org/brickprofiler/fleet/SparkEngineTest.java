@@ -1,0 +1,190 @@
+package org.brickprofiler.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.apache.spark.sql.SparkSession;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.cli.Brick;
+import org.brickprofiler.fleet.Manifest.PackFile;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The same SQL over the same files, asked of Spark and of the embedded engine, which has to be there. */
+final class SparkEngineTest {
+
+    @TempDir
+    private static Path folder;
+
+    private static FleetEngine duck;
+    private static FleetEngine spark;
+    private static Map<String, String> files;
+
+    @BeforeAll
+    static void start() throws Exception {
+        System.setProperty("org.slf4j.simpleLogger.log.org.apache", "error");
+        SimulatedFleet.Shape shape = new SimulatedFleet.Shape("007", 64, 60, 5);
+        List<SimulatedFleet.Injected> faults = new ArrayList<>(SimulatedFleet.studyFaults(shape));
+        // Each question is to have an answer, and no fault of the study is a drift.
+        faults.add(new SimulatedFleet.Injected(SimulatedFleet.Fault.DRIFT, 5, BrickId.RMS_NORM, 0.15, 0, 60));
+        files = new SimulatedFleet(shape, faults).write(folder, true);
+        duck = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults());
+        spark = FleetEngine.open("spark", new FleetEngine.Options(1 << 29, 2, folder, "local[2]"));
+    }
+
+    /** Engines of one session share its tables, and a test may have mounted others. */
+    @BeforeEach
+    void mount() throws IOException {
+        for (Map.Entry<String, String> table : files.entrySet()) {
+            duck.table(table.getKey(), List.of(table.getValue()));
+            spark.table(table.getKey(), List.of(table.getValue()));
+        }
+    }
+
+    @AfterAll
+    static void stop() {
+        duck.close();
+        spark.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Question.class)
+    @Spec("24.14")
+    void everyQuestionHasEqualAnswers(Question question) throws IOException {
+        Rows expected = question.answer(duck);
+        assertThat(expected.rows()).isNotEmpty();
+        assertThat(question.answer(spark)).isEqualTo(expected);
+    }
+
+    @Test
+    @Spec("24.14")
+    void aRunWhoseNameIsANumberStaysAText() throws IOException {
+        spark.view("runs", "SELECT DISTINCT run_id FROM rank_window");
+        assertThat(spark.query("SELECT run_id FROM runs"))
+                .isEqualTo(new Rows(List.of("run_id"), List.of(List.of("007"))));
+    }
+
+    /** Its SQL reads and writes files by address, and calls Java; the command line says so. */
+    @Test
+    @Spec("24.18")
+    void itCannotBeConfinedAndSaysSo() throws IOException {
+        assertThat(spark.confine()).isFalse();
+        assertThat(ChildProcess.java(Brick.class)
+                        .arguments(List.of(
+                                "fleet",
+                                "sql",
+                                "--pack",
+                                pack("unconfined").toString(),
+                                "--engine",
+                                "spark",
+                                "--master",
+                                "local[2]",
+                                "SELECT 1 AS a"))
+                        .run()
+                        .assertSucceeded()
+                        .err())
+                .contains("spark cannot be confined to the pack");
+    }
+
+    @Test
+    @Spec("24.14")
+    void theCommandLineAsksSparkWhereItIsOnTheClassPath() throws IOException {
+        Path pack = pack("asked");
+        List<String> question = List.of(
+                "fleet",
+                "sql",
+                "--pack",
+                pack.toString(),
+                "SELECT brick, sum(total_ns) AS ns FROM brick_window GROUP BY brick ORDER BY brick");
+        List<String> spark = new ArrayList<>(question);
+        spark.addAll(List.of("--engine", "spark", "--master", "local[2]"));
+        String answer = ChildProcess.java(Brick.class)
+                .arguments(spark)
+                .run()
+                .assertSucceeded()
+                .out();
+        assertThat(answer.lines()).hasSize(2 + 36);
+        assertThat(answer)
+                .isEqualTo(ChildProcess.java(Brick.class)
+                        .arguments(question)
+                        .run()
+                        .assertSucceeded()
+                        .out());
+    }
+
+    private static Path pack(String name) throws IOException {
+        Path pack = Files.createDirectory(folder.resolve(name));
+        List<PackFile> packed = new ArrayList<>();
+        for (String table : FleetPack.TABLES) {
+            Path file = Files.copy(folder.resolve(table + ".parquet"), pack.resolve(table + ".parquet"));
+            packed.add(FleetPack.entry(pack, table, file, 1));
+        }
+        new Manifest(1, 0, packed, List.of()).write(pack);
+        return pack;
+    }
+
+    /** The file system of this machine at addresses that only Hadoop knows. */
+    public static final class Elsewhere extends RawLocalFileSystem {
+
+        @Override
+        public URI getUri() {
+            return URI.create("elsewhere:///");
+        }
+    }
+
+    @Test
+    @Spec("24.4")
+    void aPackIsCheckedAndReadWhereOnlySparkReads() throws IOException {
+        SparkSession.active().sparkContext().hadoopConfiguration().set("fs.elsewhere.impl", Elsewhere.class.getName());
+        Path pack = pack("pack");
+        Rows expected = spark.query("SELECT sum(total_ns) AS ns FROM brick_window");
+        try (FleetEngine other = FleetEngine.open("spark", new FleetEngine.Options(1 << 29, 2, folder, "local[2]"))) {
+            for (String address : List.of("elsewhere://" + pack, pack.toUri().toString(), pack + "/")) {
+                FleetPack.open(other, address, false).mount(other);
+                assertThat(other.query("SELECT sum(total_ns) AS ns FROM brick_window"))
+                        .as(address)
+                        .isEqualTo(expected);
+            }
+            assertThatExceptionOfType(IOException.class)
+                    .isThrownBy(() -> FleetPack.open(duck, "elsewhere://" + pack, false))
+                    .withMessageContaining("of this machine only");
+            assertThatExceptionOfType(IOException.class)
+                    .isThrownBy(() -> FleetPack.open(other, "elsewhere://" + folder, false))
+                    .withMessageStartingWith("elsewhere://" + folder + " is no pack");
+            Files.write(pack.resolve("step_window.parquet"), new byte[8], StandardOpenOption.WRITE);
+            assertThatExceptionOfType(IOException.class)
+                    .isThrownBy(() -> FleetPack.open(other, "elsewhere://" + pack, false))
+                    .withMessageStartingWith("elsewhere://" + pack + "/step_window.parquet is not what was written");
+        }
+    }
+
+    @Test
+    @Spec("24.14")
+    void saysInOneLineWhatIsWrong() {
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> spark.query("SELECT nothing FROM rank_window"))
+                .withMessageContaining("Spark: ")
+                .withMessageContaining("nothing")
+                .withMessageNotContaining("\n");
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> spark.table(
+                        "t", List.of(folder.resolve("missing.parquet").toString())))
+                .withMessageContaining("missing.parquet");
+    }
+}

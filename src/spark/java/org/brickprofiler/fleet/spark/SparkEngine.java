@@ -1,0 +1,134 @@
+package org.brickprofiler.fleet.spark;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.brickprofiler.fleet.FleetEngine;
+import org.brickprofiler.fleet.Rows;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Apache Spark, on the master that is named, or else in this process. Where a session runs already, as below
+ * {@code spark-submit}, that one answers, and goes on after the end. The memory is Spark's own setting. One thread.
+ */
+final class SparkEngine implements FleetEngine {
+
+    private final SparkSession session;
+    private final boolean isOwn;
+
+    private SparkEngine(SparkSession session, boolean isOwn) {
+        this.session = session;
+        this.isOwn = isOwn;
+    }
+
+    /**
+     * Starts it.
+     *
+     * @param options how it is to run
+     * @return the engine, to be closed
+     * @throws IOException when it cannot be started; the message says why
+     */
+    static SparkEngine open(Options options) throws IOException {
+        boolean isOwn = SparkSession.getActiveSession().isEmpty();
+        return new SparkEngine(answer(() -> session(options)), isOwn);
+    }
+
+    private static SparkSession session(Options options) {
+        String master = options.master();
+        boolean isLocal = master == null || master.startsWith("local");
+        SparkSession.Builder builder = SparkSession.builder()
+                .appName("brick fleet")
+                .master(master == null ? "local[" + options.threads() + "]" : master)
+                .config("spark.ui.enabled", false)
+                .config("spark.sql.catalogImplementation", "in-memory")
+                // As the embedded engine does: what overflows, or divides by nothing, is an error and no NULL.
+                .config("spark.sql.ansi.enabled", true)
+                .config("spark.sql.session.timeZone", "UTC");
+        if (isLocal) {
+            builder.config("spark.driver.host", "127.0.0.1")
+                    .config("spark.driver.bindAddress", "127.0.0.1")
+                    .config("spark.sql.shuffle.partitions", options.threads());
+        }
+        Path temporary = options.temporary();
+        if (temporary != null) {
+            builder.config("spark.local.dir", temporary.toString());
+        }
+        return builder.getOrCreate();
+    }
+
+    @Override
+    public void table(String name, List<String> parquetFiles) throws IOException {
+        if (parquetFiles.isEmpty()) {
+            throw new IllegalArgumentException("the table " + name + " has no files");
+        }
+        answer(() -> {
+            // No columns from the names of folders: the run stands in the files, and would be read as a number here.
+            session.read()
+                    .option("recursiveFileLookup", true)
+                    .parquet(parquetFiles.toArray(String[]::new))
+                    .createOrReplaceTempView(name);
+            return name;
+        });
+    }
+
+    @Override
+    public InputStream read(String file) throws IOException {
+        org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path(file);
+        return path.getFileSystem(session.sparkContext().hadoopConfiguration()).open(path);
+    }
+
+    @Override
+    public void view(String name, String select) throws IOException {
+        answer(() -> {
+            session.sql(select).createOrReplaceTempView(name);
+            return name;
+        });
+    }
+
+    @Override
+    public Rows query(String select) throws IOException {
+        Dataset<Row> asked = answer(() -> session.sql(select));
+        List<Row> given = answer(() -> asked.takeAsList(MOST_ROWS + 1));
+        if (given.size() > MOST_ROWS) {
+            throw new IOException("the answer has more than " + MOST_ROWS + " rows: LIMIT bounds it");
+        }
+        List<List<@Nullable Object>> rows = new ArrayList<>(given.size());
+        for (Row each : given) {
+            List<@Nullable Object> row = new ArrayList<>(each.length());
+            for (int column = 0; column < each.length(); column++) {
+                row.add(Rows.value(each.get(column)));
+            }
+            rows.add(Collections.unmodifiableList(row));
+        }
+        return new Rows(List.copyOf(Arrays.asList(asked.columns())), Collections.unmodifiableList(rows));
+    }
+
+    /** What Spark answers. It is written in Scala, and declares none of what it throws. */
+    private static <T> T answer(Callable<T> question) throws IOException {
+        try {
+            return question.call();
+        } catch (Exception failed) {
+            String reason = String.valueOf(failed.getMessage())
+                    .lines()
+                    .filter(line -> !line.isBlank())
+                    .findFirst()
+                    .orElse("no reason is given");
+            throw new IOException("Spark: " + reason, failed);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (isOwn) {
+            session.stop();
+        }
+    }
+}

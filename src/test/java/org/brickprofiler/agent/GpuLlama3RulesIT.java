@@ -1,0 +1,137 @@
+package org.brickprofiler.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.Steps;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * The rules that come with the agent for GPULlama3.java, on a program with its names and its two loops over a prompt.
+ */
+@Timeout(120)
+class GpuLlama3RulesIT {
+
+    /** A forward pass sleeps. */
+    private static final String ENGINE = """
+            package org.beehive.gpullama3.inference;
+
+            import java.util.ArrayList;
+            import java.util.List;
+            import java.util.function.IntSupplier;
+
+            final class InferenceCore {
+                static void forwardJava(Object model, Object state, int token, int position) {
+                    pass();
+                }
+
+                static void forwardJavaQwen3(Object model, Object state, int token, int position) {
+                    pass();
+                }
+
+                private static void pass() {
+                    try {
+                        Thread.sleep(20);
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+            }
+
+            public final class InferenceEngine {
+                static int generateTokensLlama(Object model, Object state, int start, List<Integer> prompt, IntSupplier sampler, int count) {
+                    int token = 1;
+                    int done = 0;
+                    for (int position = start, given = 0; given < count; position++) {
+                        InferenceCore.forwardJava(model, state, token, position);
+                        if (done < prompt.size()) {
+                            token = prompt.get(done++);
+                        } else {
+                            token = sampler.getAsInt();
+                            given++;
+                        }
+                    }
+                    return token;
+                }
+
+                static int generateTokensQwen3(Object model, Object state, int start, List<Integer> prompt, IntSupplier sampler, int count) {
+                    int token = 1;
+                    int done = 0;
+                    for (int position = start, given = 0; given < count; position++) {
+                        if (done < prompt.size()) {
+                            InferenceCore.forwardJavaQwen3(model, state, prompt.get(done++), position);
+                            if (done < prompt.size()) {
+                                continue;
+                            }
+                        } else {
+                            InferenceCore.forwardJavaQwen3(model, state, token, position);
+                        }
+                        token = sampler.getAsInt();
+                        given++;
+                    }
+                    return token;
+                }
+
+                public static void main(String[] args) {
+                    long startNs = System.nanoTime();
+                    long[] firstNs = new long[1];
+                    IntSupplier sampler = () -> {
+                        if (firstNs[0] == 0) {
+                            firstNs[0] = System.nanoTime() - startNs;
+                        }
+                        return 1;
+                    };
+                    List<Integer> prompt = new ArrayList<>(List.of(2, 3, 4, 5, 6));
+                    if (args[0].equals("Llama")) {
+                        generateTokensLlama("", "", 0, prompt, sampler, 3);
+                    } else {
+                        generateTokensQwen3("", "", 0, prompt, sampler, 3);
+                    }
+                    System.out.println(firstNs[0] / 1000);
+                }
+            }
+            """;
+
+    @TempDir
+    private Path folder;
+
+    /** A prompt of five tokens and three generated ones; the loop of Llama begins with one token more. */
+    @Spec("22.15")
+    @ParameterizedTest
+    @CsvSource({"Llama, 6", "Qwen3, 5"})
+    void thePassesOfAPromptAreOnePrompt(String loop, long passes) throws Exception {
+        Path classes = AgentIT.compile(folder, "org/beehive/gpullama3/inference/InferenceEngine.java", ENGINE);
+        String out = ChildProcess.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+                .jvmOptions(List.of("-javaagent:" + AgentIT.JAR + "=rules=gpullama3,out=run.json"))
+                .jvmOptions(List.of("-cp", classes.toString(), "org.beehive.gpullama3.inference.InferenceEngine", loop))
+                .without(AgentOptions.OUT_VARIABLE)
+                .in(folder)
+                .run()
+                .assertSucceeded()
+                .out();
+
+        ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
+        Steps steps = profile.steps();
+        StepStats prefill = steps.phase(StepInfo.Phase.PREFILL).orElseThrow();
+        StepStats decode = steps.phase(StepInfo.Phase.DECODE).orElseThrow();
+        assertThat(List.of(prefill.count(), prefill.prefillTokens(), prefill.outputTokens()))
+                .isEqualTo(List.of(passes, passes, 1L));
+        assertThat(List.of(decode.count(), decode.outputTokens())).isEqualTo(List.of(2L, 2L));
+        assertThat(steps.timeToFirstToken().count()).isEqualTo(1);
+        long firstUs = Long.parseLong(out.strip());
+        assertThat(steps.timeToFirstToken().percentileNs(50) / 1_000).isBetween(passes * 20_000, firstUs * 11 / 10);
+        double tokens = profile.facts().tokensPerSec().orElseThrow() * (prefill.totalNs() + decode.totalNs()) / 1e9;
+        assertThat(tokens).as("by the wall time, which the steps nearly fill").isBetween(1.5, 3.001);
+    }
+}

@@ -1,0 +1,174 @@
+package org.brickprofiler.device.opencl;
+
+import com.sun.jna.Callback;
+import com.sun.jna.CallbackReference;
+import com.sun.jna.Memory;
+import com.sun.jna.Native;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Objects;
+import org.brickprofiler.testing.Fixture;
+
+/**
+ * A context and queues of a driver that is installed, as an application has them, with work that takes a time: a native
+ * kernel that spins on the host's clock, which PoCL offers. Skips the test without one. One thread.
+ */
+public final class RealOpenCl implements AutoCloseable {
+
+    public static final long IN_ORDER = OpenCl.PROFILING;
+
+    private static final int REFERENCE_COUNT = 0x1092;
+
+    /** A native kernel. */
+    interface NativeKernel extends Callback {
+        void invoke(Pointer arguments);
+    }
+
+    private static final NativeKernel SPIN = arguments -> {
+        long untilNs = System.nanoTime() + arguments.getLong(0);
+        while (System.nanoTime() < untilNs) {
+            Thread.onSpinWait();
+        }
+    };
+
+    /** What applications call beyond what streams do. */
+    private static final class More {
+        static {
+            Native.register(More.class, NativeLibrary.getInstance("OpenCL"));
+        }
+
+        static native int clEnqueueNativeKernel(
+                long queue,
+                Pointer function,
+                Pointer arguments,
+                long size,
+                int memories,
+                long list,
+                long locations,
+                int events,
+                long waits,
+                long event);
+
+        static native int clFinish(long queue);
+
+        private More() {}
+    }
+
+    final OpenCl driver;
+    final long context;
+    final long device;
+    private final Deque<Runnable> closing = new ArrayDeque<>();
+
+    public RealOpenCl() {
+        OpenClSupport support = support();
+        driver = Objects.requireNonNull(support.driver());
+        Memory out = new Memory(64);
+        check(driver.clGetPlatformIDs(1, Pointer.nativeValue(out), 0));
+        check(driver.clGetDeviceIDs(out.getLong(0), OpenCl.ALL_DEVICES, 1, Pointer.nativeValue(out) + Long.BYTES, 0));
+        device = out.getLong(Long.BYTES);
+        context = driver.clCreateContext(
+                0, 1, Pointer.nativeValue(out) + Long.BYTES, 0, 0, Pointer.nativeValue(out) + 16);
+        check(out.getInt(16));
+        closing.push(() -> driver.clReleaseContext(context));
+    }
+
+    static OpenClSupport support() {
+        OpenClSupport support = OpenClSupport.probe();
+        if (!support.isAvailable()) {
+            throw Fixture.OPENCL.missing(support.reason().orElseThrow());
+        }
+        return support;
+    }
+
+    static void check(int code) {
+        if (code != OpenCl.SUCCESS) {
+            throw new IllegalStateException(OpenClFailures.describe(code));
+        }
+    }
+
+    /** A queue with some properties, released at the end. */
+    public long queue(long properties) {
+        long queue = ownQueue(properties);
+        closing.push(() -> driver.clReleaseCommandQueue(queue));
+        return queue;
+    }
+
+    /** A queue that the caller releases. */
+    long ownQueue(long properties) {
+        Memory code = new Memory(8);
+        long queue = driver.clCreateCommandQueue(context, device, properties, Pointer.nativeValue(code));
+        check(code.getInt(0));
+        return queue;
+    }
+
+    /** Enqueues work that takes so long. */
+    void work(long queue, long ns) {
+        Memory arguments = new Memory(Long.BYTES);
+        arguments.setLong(0, ns);
+        check(More.clEnqueueNativeKernel(
+                queue, CallbackReference.getFunctionPointer(SPIN), arguments, Long.BYTES, 0, 0, 0, 0, 0, 0));
+    }
+
+    /** The same, and returns the event of it. */
+    long timedWork(long queue, long ns) {
+        Memory arguments = new Memory(Long.BYTES);
+        arguments.setLong(0, ns);
+        Memory event = new Memory(Long.BYTES);
+        check(More.clEnqueueNativeKernel(
+                queue,
+                CallbackReference.getFunctionPointer(SPIN),
+                arguments,
+                Long.BYTES,
+                0,
+                0,
+                0,
+                0,
+                0,
+                Pointer.nativeValue(event)));
+        return event.getLong(0);
+    }
+
+    /** START or END of a command, ns; releases nothing. */
+    long profile(long event, int what) {
+        Memory ns = new Memory(Long.BYTES);
+        check(driver.clGetEventProfilingInfo(event, what, Long.BYTES, Pointer.nativeValue(ns), 0));
+        return ns.getLong(0);
+    }
+
+    /** Lets a queue wait for an event that {@link #open} sets. */
+    long gate(long queue) {
+        Memory out = new Memory(2 * Long.BYTES);
+        long gate = driver.clCreateUserEvent(context, Pointer.nativeValue(out));
+        check(out.getInt(0));
+        out.setLong(0, gate);
+        check(driver.clEnqueueMarkerWithWaitList(
+                queue, 1, Pointer.nativeValue(out), Pointer.nativeValue(out) + Long.BYTES));
+        check(driver.clReleaseEvent(out.getLong(Long.BYTES)));
+        return gate;
+    }
+
+    void open(long gate) {
+        check(driver.clSetUserEventStatus(gate, OpenCl.COMPLETE));
+        check(driver.clReleaseEvent(gate));
+    }
+
+    void finish(long queue) {
+        check(More.clFinish(queue));
+    }
+
+    int references(long queue) {
+        Memory count = new Memory(Long.BYTES);
+        check(driver.clGetCommandQueueInfo(queue, REFERENCE_COUNT, Integer.BYTES, Pointer.nativeValue(count), 0));
+        return count.getInt(0);
+    }
+
+    /** Twice does no harm. */
+    @Override
+    public void close() {
+        while (!closing.isEmpty()) {
+            closing.pop().run();
+        }
+    }
+}

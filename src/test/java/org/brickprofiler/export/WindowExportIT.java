@@ -1,0 +1,110 @@
+package org.brickprofiler.export;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.RunningProcess;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Windows of a virtual machine of its own, switched on from outside. */
+final class WindowExportIT {
+
+    @TempDir
+    private Path folder;
+
+    /** An engine that decodes until it is ended, or for so many steps. */
+    static final class Engine {
+        private Engine() {}
+
+        public static void main(String[] arguments) throws InterruptedException {
+            BrickProfiler profiler = BrickProfiler.builder().percentiles(true).build();
+            profiler.enable();
+            long steps = Long.parseLong(arguments[0]);
+            for (long i = 0; i < steps; i++) {
+                profiler.beginStep(StepInfo.decode(i));
+                profiler.record(BrickId.RMS_NORM, 1_000 + i, 1);
+                profiler.endPass();
+                Thread.sleep(1);
+            }
+        }
+    }
+
+    private ChildProcess engine(String steps, String every) {
+        return ChildProcess.java(Engine.class)
+                .arguments(List.of(steps))
+                .environment(Map.of(
+                        "BRICK_PROFILER_EXPORT", folder.toString(),
+                        "BRICK_PROFILER_EXPORT_EVERY", every,
+                        "BRICK_PROFILER_RUN_ID", "r1",
+                        "RANK", "2",
+                        "WORLD_SIZE", "4"));
+    }
+
+    private List<Path> files() throws IOException {
+        Path rank = folder.resolve("r1").resolve("rank-00002");
+        if (!Files.isDirectory(rank)) {
+            return List.of();
+        }
+        try (Stream<Path> all = Files.list(rank)) {
+            return all.filter(file -> file.toString().endsWith(".json"))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    @Test
+    @Spec("23.11")
+    void aVirtualMachineThatIsKilledLosesTheOpenWindowAtMost() throws Exception {
+        try (RunningProcess engine = engine("1000000", "20 steps").start()) {
+            long giveUpNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+            while (files().size() < 5 && System.nanoTime() < giveUpNs) {
+                Thread.sleep(10);
+            }
+            ProcessHandle.of(engine.pid()).ifPresent(ProcessHandle::destroyForcibly);
+            assertThat(engine.result().exitCode()).as("killed").isNotZero();
+        }
+
+        List<Path> files = files();
+        assertThat(files).hasSizeGreaterThanOrEqualTo(5);
+        long next = 0;
+        for (Path file : files) {
+            ProfileSnapshot window = JsonReport.read(file);
+            assertThat(window.identity().firstStep()).as(file.toString()).hasValue(next);
+            next = window.identity().lastStep().orElseThrow() + 1;
+            assertThat(window.steps().count())
+                    .isEqualTo(next - window.identity().firstStep().orElseThrow());
+        }
+    }
+
+    @Test
+    @Spec("23.11")
+    void theEndOfAVirtualMachineWritesTheOpenWindow() throws Exception {
+        engine("50", "10 min").run().assertSucceeded();
+
+        ProfileSnapshot only = JsonReport.read(files().get(files().size() - 1));
+        assertThat(only.identity().describe()).startsWith("run r1, rank 2 of 4, on ");
+        assertThat(files().stream().mapToLong(WindowExportIT::steps).sum()).isEqualTo(50);
+    }
+
+    private static long steps(Path file) {
+        try {
+            return JsonReport.read(file).steps().count();
+        } catch (IOException e) {
+            throw new AssertionError(file.toString(), e);
+        }
+    }
+}

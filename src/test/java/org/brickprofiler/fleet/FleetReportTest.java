@@ -1,0 +1,169 @@
+package org.brickprofiler.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.offset;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.StreamSupport;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.fleet.SimulatedFleet.Fault;
+import org.brickprofiler.fleet.SimulatedFleet.Injected;
+import org.brickprofiler.fleet.SimulatedFleet.Shape;
+import org.brickprofiler.testing.PageTypes;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class FleetReportTest {
+
+    @TempDir
+    Path folder;
+
+    /** The report of a simulated fleet, of which a file and a rank are missing. */
+    static FleetReport simulated(Shape shape, List<Injected> faults, Path folder) throws Exception {
+        Map<String, String> files = new SimulatedFleet(shape, faults).write(folder.resolve(shape.run()), true);
+        try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {
+            for (Map.Entry<String, String> file : files.entrySet()) {
+                engine.table(file.getKey(), List.of(file.getValue()));
+            }
+            return FleetReport.of(
+                    engine,
+                    List.of(
+                            new PackProblem(
+                                    PackProblem.Kind.DAMAGED, "one", 3, 7L, "window-7.json", "it ends in a text", 1),
+                            new PackProblem(
+                                    PackProblem.Kind.MISSING_RANK, "one", 64, null, null, "world_size is 65", 0)));
+        }
+    }
+
+    /** Two ranks with names that a page or Markdown could take for more, without percentiles and steps. */
+    static FleetReport hostile() throws IOException {
+        String name = "</script><img src=x>|*`\\\\u202e'".replace("'", "''");
+        try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {
+            engine.view(
+                    "rank_window",
+                    ("SELECT '%1$s' AS run_id, rank, win, 2 AS world_size, '%1$s' AS host, '%1$s' AS device,"
+                                    + " '%1$s' AS model, NULL AS precision, NULL AS commit_id, NULL AS phase, CAST(0 AS BIGINT) AS start_ms,"
+                                    + " CAST(1000 AS BIGINT) AS wall_ns, CAST(NULL AS BIGINT) AS first_step,"
+                                    + " CAST(NULL AS BIGINT) AS last_step FROM (VALUES (0, 0), (1, 0)) AS v (rank, win)")
+                            .formatted(name));
+            engine.view(
+                    "brick_window",
+                    ("SELECT '%1$s' AS run_id, rank, win, 'Other' AS category, '%1$s' AS brick,"
+                                    + " CAST(2 AS BIGINT) AS count, CAST(100 AS BIGINT) AS total_ns, CAST(40 AS BIGINT) AS min_ns,"
+                                    + " CAST(60 AS BIGINT) AS max_ns, CAST(0 AS BIGINT) AS elements,"
+                                    + " CAST(NULL AS STRUCT(bucket INTEGER, n BIGINT)[]) AS dist"
+                                    + " FROM (VALUES (0, 0), (1, 0)) AS v (rank, win)")
+                            .formatted(name));
+            engine.view(
+                    "step_window",
+                    "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS phase, CAST(0 AS BIGINT) AS steps,"
+                            + " CAST(0 AS BIGINT) AS total_ns, CAST(0 AS BIGINT) AS tokens, CAST(0 AS BIGINT) AS max_ns WHERE 1 = 0");
+            engine.view(
+                    "device_window",
+                    "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS device, '' AS stream,"
+                            + " CAST(0 AS BIGINT) AS bricks, CAST(0 AS BIGINT) AS busy_ns, CAST(0 AS BIGINT) AS idle_ns WHERE 1 = 0");
+            return FleetReport.of(
+                    engine,
+                    List.of(new PackProblem(PackProblem.Kind.DAMAGED, "<b>", null, null, "<i>.json", "<script>", 1)));
+        }
+    }
+
+    /** The declarations that the script of the page is checked with are those of the data that Java writes. */
+    @Test
+    void itsPageHasTheDeclaredData() throws Exception {
+        List<Injected> faults = List.of(
+                new Injected(Fault.BRICK, 17, BrickId.LM_HEAD, 0.2, 0, 20),
+                new Injected(Fault.SOME_WINDOWS, 5, BrickId.RMS_NORM, 0.2, 7, 14));
+        PageTypes types = PageTypes.of("fleet");
+        types.check(simulated(new Shape("typed", 64, 20, 11), faults, folder).toHtml());
+        types.check(hostile().toHtml());
+
+        types.assertAgree();
+    }
+
+    @Spec("24.7")
+    @Test
+    void everyFormNamesProblemsAndStragglers() throws Exception {
+        Injected slow = new Injected(Fault.BRICK, 17, BrickId.LM_HEAD, 0.2, 0, 20);
+        FleetReport report = simulated(new Shape("one", 64, 20, 11), List.of(slow), folder);
+
+        assertThat(report.toText())
+                .startsWith("""
+                        64 ranks in 1 run, 20 windows: 1 straggler
+                        ! damaged: 1 (1 window left out), such as window-7.json: it ends in a text
+                        ! missing rank: 1 (0 windows left out), such as world_size is 65
+                        """)
+                .contains("rank 17 (node-0002)  slow in LmHead by ", "\n(44 more)\n", "Drift: ")
+                .contains("\nShown from: the least slowness of a rank that is found in four of five such fleets\n")
+                .matches("\\p{ASCII}*");
+        assertThat(report.toMarkdown())
+                .startsWith("**64 ranks in 1 run, 20 windows: 1 straggler**\n\n> :warning: damaged: 1 ")
+                .contains("| rank 17 &#40;node-0002&#41; | slow in LmHead by ", "<details>");
+        JsonNode json = new ObjectMapper().readTree(report.toJson());
+        assertThat(json.at("/stragglers/0/rank").asInt()).isEqualTo(17);
+        assertThat(json.at("/stragglers/0/bricks/0").asText()).isEqualTo("LmHead");
+        assertThat(json.at("/shown")).hasSize(1);
+        assertThat(json.at("/shown/0/throughout_pct").asDouble()).isBetween(2.0, 10.0);
+        assertThat(json.at("/problem_kinds/0/kind").asText()).isEqualTo("damaged");
+        assertThat(json.at("/problems/1/reason").asText()).isEqualTo("world_size is 65");
+        assertThat(json.at("/rank_bricks/ranks")).hasSize(64);
+        assertThat(json.at("/windows/0/median_ns")).hasSize(20);
+    }
+
+    /** A rank with two faults is one straggler with two lines. */
+    @Spec("24.7")
+    @Test
+    void aRankWithTwoFindingsIsOneStraggler() throws Exception {
+        List<Injected> faults = List.of(
+                new Injected(Fault.BRICK, 17, BrickId.LM_HEAD, 0.2, 0, 20),
+                new Injected(Fault.SOME_WINDOWS, 17, BrickId.RMS_NORM, 0.3, 3, 10));
+
+        FleetReport report = simulated(new Shape("one", 64, 20, 11), faults, folder);
+
+        assertThat(report.toText()).startsWith("64 ranks in 1 run, 20 windows: 1 straggler\n");
+        assertThat(new ObjectMapper().readTree(report.toJson()).at("/stragglers"))
+                .hasSize(2);
+    }
+
+    /** What the map holds are the sums of the table, and the shares are those of the time that was recorded. */
+    @Test
+    void theNumbersOfTheMapAreThoseOfTheTables() throws Exception {
+        FleetReport report = simulated(new Shape("one", 16, 6, 5), List.of(), folder);
+
+        JsonNode json = new ObjectMapper().readTree(report.toJson());
+        JsonNode first = json.at("/rank_bricks/bricks/0");
+        double mean = StreamSupport.stream(json.at("/rank_bricks/ranks").spliterator(), false)
+                .mapToLong(rank -> rank.at("/mean_ns/0").asLong())
+                .average()
+                .orElseThrow();
+        JsonNode brick = json.at("/bricks/0");
+        assertThat(brick.get("brick")).isEqualTo(first.get("brick"));
+        assertThat(mean)
+                .isCloseTo(brick.get("total_ns").asDouble() / brick.get("count").asDouble(), offset(1.0));
+        long bricksNs = StreamSupport.stream(json.get("bricks").spliterator(), false)
+                .mapToLong(each -> each.get("total_ns").asLong())
+                .sum();
+        assertThat(json.at("/totals/compute_ns").asLong()
+                        + json.at("/totals/communication_ns").asLong())
+                .isEqualTo(bricksNs);
+    }
+
+    @Test
+    void namesStayText() throws Exception {
+        FleetReport report = hostile();
+
+        assertThat(report.toMarkdown()).doesNotContain("<img", "<i>", "<b>", "<script");
+        assertThat(report.toText()).contains("no straggler was found", "idle not known");
+        assertThat(new ObjectMapper()
+                        .readTree(report.toJson())
+                        .at("/bricks/0/brick")
+                        .asText())
+                .startsWith("</script><img src=x>|*`");
+    }
+}

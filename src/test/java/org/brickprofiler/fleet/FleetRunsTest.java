@@ -1,0 +1,88 @@
+package org.brickprofiler.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.compare.Run;
+import org.brickprofiler.compare.RunComparison;
+import org.brickprofiler.compare.RunComparison.Kind;
+import org.brickprofiler.compare.RunComparison.Verdict;
+import org.brickprofiler.fleet.SimulatedFleet.Fault;
+import org.brickprofiler.fleet.SimulatedFleet.Injected;
+import org.brickprofiler.fleet.SimulatedFleet.Shape;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class FleetRunsTest {
+
+    private static final int RUNS = 5;
+
+    @TempDir
+    Path folder;
+
+    @Test
+    @Spec("24.13")
+    void oneBrickThatIsSlowerOnAllRanksIsFoundAndNothingElse() throws Exception {
+        List<Run> before = runs("before", 1, 4, 0);
+        List<Run> after = runs("after", 101, 4, 0.1);
+
+        RunComparison comparison = RunComparison.of(before, after, RunComparison.Options.defaults());
+
+        assertThat(before).hasSize(RUNS).extracting(Run::name).startsWith("before, run 1");
+        assertThat(comparison.lines())
+                .filteredOn(line -> line.kind() == Kind.BRICK)
+                .filteredOn(line -> line.verdict() == Verdict.SLOWER || line.verdict() == Verdict.FASTER)
+                .extracting(RunComparison.Line::name)
+                .containsExactly("LmHead");
+    }
+
+    @Test
+    @Spec("24.13")
+    void aRunIsOneObservationHoweverManyRanksItHas() throws Exception {
+        RunComparison comparison = RunComparison.of(
+                runs("before", 1, 8, 0).subList(0, 1),
+                runs("after", 101, 8, 0.1).subList(0, 1),
+                RunComparison.Options.defaults());
+
+        assertThat(comparison.lines())
+                .filteredOn(line -> line.verdict() != Verdict.NOT_COMPARABLE)
+                .isNotEmpty()
+                .allSatisfy(line -> assertThat(line.verdict()).isEqualTo(Verdict.TOO_FEW_RUNS));
+    }
+
+    @Test
+    @Spec("24.13")
+    void otherNumbersOfRanksAreNotCompared() throws Exception {
+        RunComparison comparison =
+                RunComparison.of(runs("before", 1, 4, 0), runs("after", 101, 8, 0), RunComparison.Options.defaults());
+
+        assertThat(comparison.remarks().get(0)).contains("other number of ranks: 4 before, 8 after");
+    }
+
+    /** Runs that took turns: which side a run is on does not show in when it was. */
+    private List<Run> runs(String side, long seed, int ranks, double slower) throws Exception {
+        Map<String, List<String>> tables = new TreeMap<>();
+        for (int run = 1; run <= RUNS; run++) {
+            List<Injected> faults = new ArrayList<>();
+            for (int rank = 0; rank < ranks && slower > 0; rank++) {
+                faults.add(new Injected(Fault.BRICK, rank, BrickId.LM_HEAD, slower, 0, 5));
+            }
+            new SimulatedFleet(new Shape("run " + run, ranks, 5, seed + run), faults)
+                    .write(folder.resolve(side + run), false)
+                    .forEach((table, file) -> tables.computeIfAbsent(table, none -> new ArrayList<>())
+                            .add(file));
+        }
+        try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {
+            for (Map.Entry<String, List<String>> table : tables.entrySet()) {
+                engine.table(table.getKey(), table.getValue());
+            }
+            return FleetRuns.of(engine, side);
+        }
+    }
+}

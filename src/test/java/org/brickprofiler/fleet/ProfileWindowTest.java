@@ -1,0 +1,176 @@
+package org.brickprofiler.fleet;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Objects;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.fleet.ProfileWindow.Head;
+import org.brickprofiler.fleet.ProfileWindow.Unreadable;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A fleet takes from a file what a report takes from it, and refuses it where the report does. */
+final class ProfileWindowTest {
+
+    @TempDir
+    Path folder;
+
+    private final ProfileWindow window = new ProfileWindow();
+
+    private Head head(String json) throws IOException, Unreadable {
+        return window.head(Files.writeString(folder.resolve("file.json"), json), "own");
+    }
+
+    /** Reads the one brick of a file in both ways. */
+    private BrickStats brick(String fields) throws IOException, Unreadable {
+        String json =
+                "{\"schema_version\": \"1.0\", \"bricks\": [{\"name\": \"RmsNorm\", \"count\": 2, " + fields + "}]}";
+        window.read(json.getBytes(UTF_8));
+        return JsonReport.fromJson(json).bricks().get(0);
+    }
+
+    @Spec("24.3")
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "\"total_ns\": 3000, \"min_us\": 1.0, \"max_us\": 2.0",
+                "\"total_ns\": 2000000000, \"throughput\": 64.0",
+                "\"total_ns\": 3000",
+                "\"total_ns\": 3000, \"category\": null, \"min_ns\": null, \"latency\": null",
+                "\"total_ns\": 3e3, \"max_ns\": 2000.0",
+                "\"total_ns\": 3000, \"category\": \"attention\"",
+            })
+    void aBrickHasTheValuesThatAReportReads(String fields) throws IOException, Unreadable {
+        BrickStats brick = brick(fields);
+
+        assertThat(window.name[0]).isEqualTo(brick.name());
+        assertThat(window.category[0]).isEqualTo(brick.category().displayName());
+        assertThat(window.figures[0])
+                .containsExactly(brick.count(), brick.totalNs(), brick.minNs(), brick.maxNs(), brick.totalElements());
+        assertThat(window.dist[0]).isNull();
+    }
+
+    @Spec("24.3")
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"bricks\": [{\"name\": \"a\", \"count\": 1, \"count\": 2}]}",
+                "{\"bricks\": [], \"bricks\": []}",
+                "{\"bricks\": [{\"name\": \"a\", \"count\": 1}], \"steps\": {\"phases\": [{\"phase\": \"decode\","
+                        + " \"output_tokens\": 1, \"output_tokens\": 2}]}}",
+                "{\"bricks\": [{\"name\": \"a\", \"count\": 1}], \"steps\": {\"phases\": [{\"phase\": \"x\"}]}}",
+                "{\"bricks\": [{\"name\": \"a\", \"count\": 1}], \"steps\": {\"phases\": [{\"count\": 1}]}}",
+                "{\"bricks\": [{\"name\": \"a\", \"count\": 1}], \"streams\": [{\"device\": 7}]}",
+                "{\"bricks\": [{\"name\": null, \"count\": 1}]}",
+                "{\"bricks\": [{\"name\": 7, \"count\": 1}]}",
+                "{\"bricks\": [{\"name\": \"a\", \"count\": 1, \"latency\": {\"relative_error\": 0.5, \"buckets\":"
+                        + " [[1, 1]]}}]}",
+                "{\"bricks\": [{\"name\": \"a\", \"count\": 2, \"latency\": {\"buckets\": [[1, 1], [1, 1]]}}]}",
+                "{\"steps\": {\"phases\": [{\"phase\": \"decode\", \"count\": 1}]}}",
+            })
+    void whatAReportRefusesAFleetRefuses(String json) {
+        assertThatIOException().isThrownBy(() -> JsonReport.fromJson(json));
+        assertThatExceptionOfType(Unreadable.class).isThrownBy(() -> window.read(json.getBytes(UTF_8)));
+    }
+
+    @Spec("24.3")
+    @Test
+    void sumsStayAtTheirLimit() throws IOException, Unreadable {
+        String large = "9223372036854775807";
+        String json = """
+                {"schema_version": "1.1", "total_ns": %1$s,
+                 "bricks": [{"name": "a", "count": 1, "total_ns": %1$s}, {"name": "b", "count": 1, "total_ns": 5}],
+                 "steps": {"phases": [{"phase": "decode", "prefill_tokens": %1$s, "output_tokens": 1}]}}
+                """.formatted(large);
+
+        window.read(json.getBytes(UTF_8));
+
+        assertThat(window.bricks).isEqualTo(2);
+        assertThat(window.steps[0][2]).isEqualTo(Long.MAX_VALUE);
+        assertThat(JsonReport.fromJson(json).totalNs()).isEqualTo(Long.MAX_VALUE);
+    }
+
+    @Spec("24.3")
+    @Test
+    void aValueThatIsNullIsMissing() throws IOException, Unreadable {
+        Head head = head("{\"schema_version\": \"1.1\", \"identity\": {\"run_id\": null, \"host\": null, \"rank\": 3,"
+                + " \"window\": null}, \"started_at\": null, \"bricks\": []}");
+
+        assertThat(head.runId()).isEqualTo("own");
+        assertThat(head.host()).isNull();
+        assertThat(head.rank()).isEqualTo(3);
+        assertThat(head.startMs()).isZero();
+
+        String stream = "{\"bricks\": [{\"name\": \"a\", \"count\": 1}], \"streams\": [{\"stream\": \"s\","
+                + " \"device\": null, \"pci_address\": null}]}";
+        window.read(stream.getBytes(UTF_8));
+
+        assertThat(window.device[0])
+                .isEqualTo(JsonReport.fromJson(stream).streams().get(0).device());
+        assertThat(window.pci[0]).isNull();
+    }
+
+    @Spec("24.3")
+    @ParameterizedTest
+    @ValueSource(strings = {"1", "1.0", "\"1\"", "\"1.7.3\"", "\"0.9\""})
+    void theVersionsThatAReportReadsAreRead(String version) throws IOException, Unreadable {
+        assertThat(head("{\"schema_version\": " + version + ", \"wall_ns\": 7, \"bricks\": []}")
+                        .wallNs())
+                .isEqualTo(7);
+    }
+
+    @Spec("24.3")
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{\"schema_version\": \"2.0\", \"bricks\": []} | OTHER_VERSION",
+                "{\"schema_version\": \"12\", \"bricks\": []} | OTHER_VERSION",
+                "{\"schema_version\": \"1.1\", \"wall_ns\": 1, \"wall_ns\": 2, \"bricks\": []} | DAMAGED",
+                "{\"schema_version\": \"1.1\", \"identity\": {\"rank\": \"3\"}, \"bricks\": []} | DAMAGED",
+                "{\"schema_version\": \"1.1\", \"identity\": {\"rank\": 3, \"world_size\": 2}, \"bricks\": []} | DAMAGED",
+                "{\"schema_version\": \"1.1\", \"started_at\": \"soon\", \"bricks\": []} | DAMAGED",
+                "{\"bricks\": []} | DAMAGED",
+                "[] | DAMAGED",
+            })
+    void aWrongHeadIsRefused(String json, PackProblem.Kind kind) {
+        assertThatExceptionOfType(Unreadable.class)
+                .isThrownBy(() -> head(json))
+                .satisfies(refused -> assertThat(refused.kind).isEqualTo(kind));
+    }
+
+    /** The head is read up to the bricks, so that an identity behind them would be lost. */
+    @Spec("24.3")
+    @Test
+    void anIdentityBehindTheBricksIsRefused() {
+        String json = "{\"schema_version\": \"1.1\", \"bricks\": [{\"name\": \"a\", \"count\": 1}],"
+                + " \"identity\": {\"rank\": 3}}";
+
+        assertThatExceptionOfType(Unreadable.class)
+                .isThrownBy(() -> window.read(json.getBytes(UTF_8)))
+                .withMessageContaining("identity stands behind the bricks");
+    }
+
+    @Test
+    void aDistributionIsReadAgainForEachBrick() throws IOException, Unreadable {
+        String json = "{\"bricks\": [{\"name\": \"a\", \"count\": 3, \"latency\": {\"buckets\": [[7, 1], [9, 2]]}},"
+                + " {\"name\": \"b\", \"count\": 1, \"latency\": {\"buckets\": []}}, {\"name\": \"c\", \"count\": 1}]}";
+
+        window.read(json.getBytes(UTF_8));
+
+        assertThat(window.dist[0]).containsExactly(ProfileWindow.inBucket(7, 1), ProfileWindow.inBucket(9, 2));
+        assertThat(Objects.requireNonNull(window.dist[1])).isEmpty();
+        assertThat(window.dist[2]).isNull();
+    }
+}

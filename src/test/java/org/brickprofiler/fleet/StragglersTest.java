@@ -1,0 +1,508 @@
+package org.brickprofiler.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.assertj.core.api.Assertions.within;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.stream.IntStream;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.fleet.SimulatedFleet.Fault;
+import org.brickprofiler.fleet.SimulatedFleet.Injected;
+import org.brickprofiler.fleet.SimulatedFleet.Shape;
+import org.brickprofiler.fleet.Stragglers.Finding;
+import org.brickprofiler.fleet.Stragglers.Kind;
+import org.brickprofiler.fleet.Stragglers.Stretch;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** In simulated fleets. {@link FleetStudy} does it in more and larger ones. */
+final class StragglersTest {
+
+    private static final Shape SMALL = new Shape("r1", 64, 100, 100);
+
+    /** Two hosts, which one fault needs no more of. */
+    private static final Shape TWO_HOSTS = new Shape("r1", 2 * SimulatedFleet.RANKS_A_HOST, 100, 100);
+
+    private static final Injected THROTTLED = new Injected(Fault.THROTTLED, 5, BrickId.RMS_NORM, 0.12, 0, 100);
+
+    @TempDir
+    Path folder;
+
+    @Test
+    @Spec("24.10")
+    void findsAndNamesWhatIsWrong() throws Exception {
+        List<Injected> faults = new ArrayList<>(SimulatedFleet.studyFaults(SMALL));
+        int free = IntStream.range(0, SMALL.ranks() / SimulatedFleet.RANKS_A_HOST)
+                .filter(host -> faults.stream().noneMatch(fault -> fault.host() == host))
+                .findFirst()
+                .orElseThrow();
+        int late = free * SimulatedFleet.RANKS_A_HOST;
+        faults.add(new Injected(Fault.UNRECORDED, late, BrickId.RMS_NORM, 0.06, 0, 100));
+
+        assertThat(FleetStudy.wrong(faults, FleetStudy.find(new SimulatedFleet(SMALL, faults), folder)))
+                .isEmpty();
+    }
+
+    @Test
+    @Spec("24.10")
+    void reportsNothingWhereNothingIsWrong() throws Exception {
+        Stragglers stragglers = FleetStudy.find(new SimulatedFleet(SMALL, List.of()), folder);
+
+        assertThat(stragglers.findings()).isEmpty();
+        assertThat(stragglers.remarks()).isEmpty();
+    }
+
+    /**
+     * Two bricks slow at the same time are one finding; a rank that is slow altogether only because of them is no
+     * other.
+     */
+    @Test
+    @Spec("24.10")
+    void bricksThatAreSlowInSomeWindowsAreNamedWithThese() throws Exception {
+        List<Injected> faults = List.of(
+                new Injected(Fault.BRICK_IN_WINDOWS, 5, BrickId.LM_HEAD, 0.5, 31, 49),
+                new Injected(Fault.BRICK_IN_WINDOWS, 5, BrickId.ATTENTION_SOFTMAX, 0.8, 31, 49));
+
+        List<Finding> findings =
+                FleetStudy.find(new SimulatedFleet(TWO_HOSTS, faults), folder).findings();
+
+        assertThat(findings).singleElement().satisfies(finding -> {
+            assertThat(finding.kind()).isEqualTo(Kind.SOME_WINDOWS);
+            assertThat(finding.bricks()).containsExactly("AttentionSoftmax", "LmHead");
+            assertThat(finding.windows()).containsExactly(new Stretch(31, 48));
+            assertThat(finding.percent()).isCloseTo(80, within(6.0));
+            assertThat(finding.what()).matches("slow in AttentionSoftmax, LmHead by .* % in 18 windows \\(31 to 48\\)");
+            double ownNs = finding.ownNs();
+            assertThat((double) finding.lateNs().orElseThrow()).isCloseTo(ownNs, within(0.2 * ownNs));
+            assertThat(finding.costNs().orElseThrow()).isPositive();
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {30, 50, 65})
+    @Spec("24.10")
+    void aBrickThatIsSlowInManyWindowsIsNotCalledSlowInAll(int windows) throws Exception {
+        Injected fault = new Injected(Fault.BRICK_IN_WINDOWS, 5, BrickId.LM_HEAD, 0.2, 20, 20 + windows);
+
+        assertThat(FleetStudy.find(new SimulatedFleet(TWO_HOSTS, List.of(fault)), folder)
+                        .findings())
+                .singleElement()
+                .satisfies(finding -> {
+                    assertThat(finding.kind()).isEqualTo(Kind.SOME_WINDOWS);
+                    assertThat(finding.bricks()).containsExactly("LmHead");
+                    assertThat(finding.windowCount()).isBetween(windows - 2, windows + 2);
+                    assertThat(finding.percent()).isCloseTo(20, within(3.0));
+                });
+    }
+
+    /** The same fleet without the fault has the same chance in it: the difference of their steps is the cost. */
+    @Test
+    @Spec("24.11")
+    void theCostIsAtLeastThatOfTheFleetWithoutTheStraggler() throws Exception {
+        double trueNs = stepNs(List.of(THROTTLED)) - stepNs(List.of());
+
+        List<Finding> findings = FleetStudy.find(new SimulatedFleet(TWO_HOSTS, List.of(THROTTLED)), folder)
+                .findings();
+
+        assertThat(findings).extracting(Finding::who).containsExactly("rank 5 (node-0000)");
+        Finding finding = findings.get(0);
+        assertThat(finding.costNs().orElseThrow()).isBetween(Math.round(trueNs), Math.round(1.4 * trueNs));
+        assertThat(finding.lateNs().orElseThrow())
+                .isGreaterThan(finding.costNs().orElseThrow());
+        double ownNs = finding.ownNs();
+        assertThat((double) finding.lateNs().orElseThrow()).isCloseTo(ownNs, within(0.1 * ownNs));
+    }
+
+    private static double stepNs(List<Injected> faults) {
+        double[] sumNs = {0};
+        new SimulatedFleet(TWO_HOSTS, faults).run(window -> sumNs[0] += window.stepsNs);
+        return sumNs[0] / TWO_HOSTS.windows() / SimulatedFleet.STEPS;
+    }
+
+    /** Of two latest ranks, neither alone keeps the others waiting. */
+    @Test
+    @Spec("24.11")
+    void costIsBesideTheLatestRankThatIsNotReported() throws Exception {
+        Injected little = new Injected(Fault.BRICK, 9, BrickId.LAYER_NORM, 0.2, 0, 100);
+
+        List<Finding> findings = FleetStudy.find(new SimulatedFleet(SMALL, List.of(THROTTLED, little)), folder)
+                .findings();
+
+        assertThat(findings).extracting(finding -> finding.rank().orElseThrow()).containsExactly(5, 9);
+        assertThat(findings.get(1).costNs()).hasValue(0);
+        assertThat(findings.get(1).ownNs()).isPositive();
+    }
+
+    @Test
+    @Spec("24.12")
+    void fewRanksOrWindowsAreNamedAndNotTested() throws Exception {
+        assertThat(FleetStudy.find(new SimulatedFleet(new Shape("r1", 1, 30, 1), List.of()), folder))
+                .isEqualTo(new Stragglers(
+                        List.of(),
+                        List.of(),
+                        List.of("Run r1, Simulated A: 1 rank cannot show who is unusual; it takes 4.")));
+        Injected slow = new Injected(Fault.THROTTLED, 1, BrickId.RMS_NORM, 0.5, 0, 30);
+        assertThat(FleetStudy.find(new SimulatedFleet(new Shape("r1", 2, 30, 1), List.of(slow)), folder)
+                        .findings())
+                .isEmpty();
+        assertThat(FleetStudy.find(new SimulatedFleet(new Shape("r1", 64, 2, 1), List.of(slow)), folder))
+                .isEqualTo(new Stragglers(
+                        List.of(),
+                        List.of(),
+                        List.of("Run r1, Simulated A: 2 windows cannot show what lasts; it takes 6.")));
+    }
+
+    @Test
+    @Spec("24.12")
+    void oneHostOfEightRanksIsEnough() throws Exception {
+        Shape host = new Shape("r1", 8, 60, 3);
+
+        assertThat(FleetStudy.find(new SimulatedFleet(host, List.of()), folder).findings())
+                .isEmpty();
+        assertThat(FleetStudy.find(new SimulatedFleet(host, List.of(THROTTLED)), folder)
+                        .findings())
+                .extracting(Finding::who, Finding::kind)
+                .containsExactly(tuple("rank 5 (node-0000)", Kind.THROUGHOUT));
+    }
+
+    @Test
+    @Spec("24.12")
+    void anotherKindOfDeviceIsNamedAndNoStraggler() throws Exception {
+        Stragglers stragglers =
+                FleetStudy.find(new SimulatedFleet(SMALL, List.of(THROTTLED)).withOtherDevices(40, 1.6), folder);
+
+        assertThat(stragglers.findings()).extracting(Finding::who).containsExactly("rank 5 (node-0000)");
+        assertThat(stragglers.findings().get(0).costNs())
+                .as("all wait for the other devices")
+                .hasValue(0);
+        assertThat(stragglers.remarks())
+                .singleElement()
+                .asString()
+                .contains("40 ranks of Simulated A", "24 ranks of Simulated B");
+    }
+
+    @Test
+    @Spec("24.12")
+    void lackingWindowsAreNamed() throws Exception {
+        Stragglers stragglers = search(List.of(THROTTLED), "SELECT * FROM stored WHERE rank <> 7 OR win % 4 = 1");
+
+        assertThat(stragglers.findings()).extracting(Finding::who).containsExactly("rank 5 (node-0000)");
+        assertThat(stragglers.remarks())
+                .containsExactly("Run r1, Simulated A: 1 rank lacks windows, the most of them rank 7 with 25 of 100.");
+    }
+
+    /**
+     * Two of eight processes are killed after three windows, while they warm up. Three windows show nothing of a rank,
+     * however many windows the others have.
+     */
+    @Test
+    @Spec("24.12")
+    void ranksThatWereKilledAfterAFewWindowsAreNamedAndNotTested() throws Exception {
+        Stragglers stragglers = search(
+                new SimulatedFleet(new Shape("r1", 8, 100, 3), List.of()),
+                "SELECT * REPLACE (CASE WHEN rank IN (2, 5) AND category <> 'Communication' THEN total_ns * 159 ELSE total_ns"
+                        + " END AS total_ns) FROM stored WHERE rank NOT IN (2, 5) OR win < 3",
+                "rank NOT IN (2, 5) OR win < 3");
+
+        assertThat(stragglers.findings()).isEmpty();
+        assertThat(stragglers.remarks())
+                .containsExactly(
+                        "Run r1, Simulated A: 2 ranks with fewer than 6 windows in which it computed cannot be tested: rank 2"
+                                + " has 3, rank 5 has 3.",
+                        "Run r1, Simulated A: 2 ranks lack windows, the most of them rank 2 with 3 of 100.");
+    }
+
+    /** Of eight ranks three are left: they cannot show who is unusual, however slow one of them is. */
+    @Test
+    @Spec("24.12")
+    void ranksWithFewWindowsAreNoPeers() throws Exception {
+        Stragglers stragglers = search(
+                new SimulatedFleet(new Shape("r1", 8, 40, 3), List.of(THROTTLED)),
+                "SELECT * FROM stored WHERE rank >= 5 OR win < 5",
+                "rank >= 5 OR win < 5");
+
+        assertThat(stragglers.findings()).isEmpty();
+        assertThat(stragglers.remarks().get(0)).endsWith("The other 3 ranks cannot show who is unusual; it takes 4.");
+    }
+
+    /**
+     * A brick that ran in three windows of a rank only shows nothing of it there, whatever the rank's other bricks do.
+     */
+    @Test
+    @Spec("24.12")
+    void aBrickThatRanInAFewWindowsIsNotTestedThere() throws Exception {
+        Stragglers stragglers = search(
+                List.of(),
+                "SELECT * REPLACE (CASE WHEN rank = 7 AND brick = 'LmHead' THEN total_ns * 3 ELSE total_ns END AS total_ns)"
+                        + " FROM stored WHERE category <> 'Communication' AND (rank <> 7 OR brick <> 'LmHead' OR win < 3)");
+
+        assertThat(stragglers.findings()).isEmpty();
+    }
+
+    /** Neither slow throughout, nor slow in some windows, and not both. */
+    @ParameterizedTest
+    @ValueSource(ints = {8, 24})
+    @Spec("24.15")
+    void aRankThatDriftsIsOneFindingOfItsOwn(int ranks) throws Exception {
+        Injected drift = new Injected(Fault.DRIFT, 5, BrickId.RMS_NORM, 0.15, 0, 100);
+
+        Stragglers stragglers =
+                FleetStudy.find(new SimulatedFleet(new Shape("r1", ranks, 100, 3), List.of(drift)), folder);
+
+        assertThat(stragglers.findings()).singleElement().satisfies(finding -> {
+            assertThat(finding.kind()).isEqualTo(Kind.DRIFT);
+            assertThat(finding.who()).isEqualTo("rank 5 (node-0000)");
+            assertThat(finding.bricks()).isEmpty();
+            assertThat(finding.percent()).isCloseTo(10, within(1.5));
+            assertThat(finding.what())
+                    .matches("slower over time by .* % from the first third of its windows to the last");
+            double ownNs = finding.ownNs();
+            assertThat((double) finding.lateNs().orElseThrow()).isCloseTo(ownNs, within(0.2 * ownNs));
+        });
+    }
+
+    @Test
+    @Spec("24.15")
+    void aBrickThatDriftsIsOneFindingOfItsOwn() throws Exception {
+        Injected drift = new Injected(Fault.BRICK_DRIFT, 5, BrickId.LM_HEAD, 0.3, 0, 100);
+
+        assertThat(FleetStudy.find(new SimulatedFleet(TWO_HOSTS, List.of(drift)), folder)
+                        .findings())
+                .singleElement()
+                .satisfies(finding -> {
+                    assertThat(finding.kind()).isEqualTo(Kind.DRIFT);
+                    assertThat(finding.bricks()).containsExactly("LmHead");
+                    assertThat(finding.percent()).isCloseTo(20, within(3.0));
+                });
+    }
+
+    @Test
+    @Spec("24.15")
+    void aRankThatIsSlowAtFirstAndRecoversDrifts() throws Exception {
+        Stragglers stragglers = search(
+                List.of(),
+                "SELECT * REPLACE (CASE WHEN rank = 7 AND category <> 'Communication'"
+                        + " THEN CAST(total_ns * (1 + 0.15 * (99 - win) / 99) AS BIGINT) ELSE total_ns END AS total_ns) FROM stored");
+
+        assertThat(stragglers.findings()).singleElement().satisfies(finding -> {
+            assertThat(finding.kind()).isEqualTo(Kind.DRIFT);
+            assertThat(finding.what()).startsWith("slow at first, faster over time by ");
+        });
+    }
+
+    /** A rank that becomes slower because its work grows does not drift. */
+    @Test
+    @Spec("24.15")
+    void aRankThatHasMoreAndMoreToDoDoesNotDrift() throws Exception {
+        String more =
+                "CASE WHEN rank = 7 AND category <> 'Communication' THEN CAST(%1$s * (1 + 0.3 * win / 99) AS BIGINT)"
+                        + " ELSE %1$s END AS %1$s";
+        Stragglers stragglers = search(
+                List.of(),
+                "SELECT * REPLACE (" + more.formatted("total_ns") + ", " + more.formatted("elements")
+                        + ") FROM stored");
+
+        assertThat(stragglers.findings())
+                .extracting(Finding::kind)
+                .contains(Kind.MORE_WORK)
+                .doesNotContain(Kind.DRIFT);
+    }
+
+    @Test
+    @Spec("24.15")
+    void aRankThatIsSlowFromAWindowOnDoesNotDrift() throws Exception {
+        Injected slow = new Injected(Fault.SOME_WINDOWS, 5, BrickId.RMS_NORM, 0.15, 70, 100);
+
+        assertThat(FleetStudy.find(new SimulatedFleet(TWO_HOSTS, List.of(slow)), folder)
+                        .findings())
+                .singleElement()
+                .satisfies(finding -> {
+                    assertThat(finding.kind()).isEqualTo(Kind.SOME_WINDOWS);
+                    assertThat(finding.windows()).containsExactly(new Stretch(70, 99));
+                });
+    }
+
+    /** Slow throughout, and more so for a while, is one rank and one finding, too. */
+    @Test
+    @Spec("24.15")
+    void aRankThatIsSlowThroughoutAndMoreSoInSomeWindowsIsOneFinding() throws Exception {
+        List<Injected> faults = List.of(THROTTLED, new Injected(Fault.SOME_WINDOWS, 5, BrickId.RMS_NORM, 0.15, 40, 60));
+
+        assertThat(FleetStudy.find(new SimulatedFleet(TWO_HOSTS, faults), folder)
+                        .findings())
+                .singleElement()
+                .satisfies(finding -> {
+                    assertThat(finding.kind()).isEqualTo(Kind.THROUGHOUT);
+                    assertThat(finding.windowCount()).isEqualTo(100);
+                    assertThat(finding.what())
+                            .matches("slow throughout by 1.* %, and more so in 20 windows \\(40 to 59\\)");
+                });
+    }
+
+    /** In a fifth of the windows of each rank, or of each of its bricks, something takes up to half as long again. */
+    @ParameterizedTest
+    @CsvSource({"8, 40, false", "8, 40, true", "64, 60, false", "64, 60, true", "32, 110, false", "16, 90, true"})
+    @Spec("24.16")
+    void heavyStallsOfAllRanksRaiseNoAlarm(int ranks, int windows, boolean eachBrick) throws Exception {
+        for (long seed = 31; seed <= 62; seed += 31) {
+            SimulatedFleet fleet = new SimulatedFleet(new Shape("r1", ranks, windows, seed), List.of());
+            Stragglers stragglers = FleetStudy.find(
+                    eachBrick ? fleet.withStallsOfBricks(0.2, 0.5) : fleet.withStalls(0.2, 0.5), folder);
+
+            assertThat(stragglers.findings()).as("seed %d", seed).isEmpty();
+            assertThat(stragglers.shown()).hasSize(1);
+        }
+    }
+
+    /** In more than a third of all windows no middle one shows how fast a rank usually is. */
+    @ParameterizedTest
+    @CsvSource({"8, 40, true, 62", "64, 60, false, 124", "8, 40, true, 124"})
+    @Spec("24.16")
+    void whereStallsAreTooManyTheTestDoesNotApply(int ranks, int windows, boolean eachBrick, long seed)
+            throws Exception {
+        SimulatedFleet fleet = new SimulatedFleet(new Shape("r1", ranks, windows, seed), List.of());
+        Stragglers stragglers =
+                FleetStudy.find(eachBrick ? fleet.withStallsOfBricks(0.35, 0.5) : fleet.withStalls(0.35, 0.5), folder);
+
+        assertThat(stragglers.findings()).isEmpty();
+        assertThat(stragglers.shown()).isEmpty();
+        assertThat(stragglers.remarks())
+                .singleElement()
+                .asString()
+                .startsWith("Run r1, Simulated A: a quarter or more of the windows of its ranks are disturbed in ")
+                .endsWith("the test for stragglers does not apply: none was looked for.");
+    }
+
+    @Test
+    @Spec("24.16")
+    void aSlowRankIsFoundAmongHeavyStalls() throws Exception {
+        Injected slow = new Injected(Fault.THROTTLED, 5, BrickId.RMS_NORM, 0.1, 0, 60);
+        SimulatedFleet fleet = new SimulatedFleet(new Shape("r1", 64, 60, 7), List.of(slow)).withStalls(0.2, 0.5);
+
+        assertThat(FleetStudy.find(fleet, folder).findings())
+                .extracting(Finding::who, Finding::kind)
+                .containsExactly(tuple("rank 5 (node-0000)", Kind.THROUGHOUT));
+    }
+
+    /** The test still applies here: it has no finding without a straggler, and finds the straggler. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @Spec("24.16")
+    void aSlowRankIsFoundAmongStallsInAQuarterOfTheWindows(boolean eachBrick) throws Exception {
+        Shape shape = new Shape("r1", 8, 60, 9_005);
+        Injected slow = new Injected(Fault.THROTTLED, 5, BrickId.RMS_NORM, 0.2, 0, 60);
+
+        Stragglers without = FleetStudy.find(FleetStudy.stalled(shape, List.of(), eachBrick, 25), folder);
+        Stragglers with = FleetStudy.find(FleetStudy.stalled(shape, List.of(slow), eachBrick, 25), folder);
+
+        assertThat(without.findings()).isEmpty();
+        assertThat(without.shown()).as("the test applies").hasSize(1);
+        assertThat(with.findings())
+                .extracting(Finding::who, Finding::kind)
+                .containsExactly(tuple("rank 5 (node-0000)", Kind.THROUGHOUT));
+    }
+
+    /**
+     * A fleet of eight ranks shows no slowness of a tenth, and says so. A rank that is slow by as much as the fleet
+     * says that it shows is found in four of five; by a third of that, in hardly any.
+     */
+    @Test
+    @Spec("24.17")
+    void theReportSaysWhichSlownessItWouldHaveFound() throws Exception {
+        int found = 0;
+        int foundLess = 0;
+        int fleets = 10;
+        for (int seed = 1; seed <= fleets; seed++) {
+            Shape shape = new Shape("r1", 8, 30, 100 + seed);
+            double by = FleetStudy.find(new SimulatedFleet(shape, List.of()), folder)
+                            .shown()
+                            .get(0)
+                            .throughoutPercent()
+                    / 100;
+            found += finds(shape, by) ? 1 : 0;
+            foundLess += finds(shape, by / 3) ? 1 : 0;
+        }
+
+        assertThat(found).isBetween(6, fleets);
+        assertThat(foundLess).isLessThanOrEqualTo(1);
+    }
+
+    private boolean finds(Shape shape, double by) throws Exception {
+        Injected slow = new Injected(Fault.THROTTLED, 5, BrickId.RMS_NORM, by, 0, shape.windows());
+        return FleetStudy.find(new SimulatedFleet(shape, List.of(slow)), folder).findings().stream()
+                .anyMatch(finding -> finding.rank().equals(OptionalInt.of(5))
+                        && finding.bricks().isEmpty());
+    }
+
+    @Test
+    @Spec("24.11")
+    void withoutCollectivesTheCostIsNotKnown() throws Exception {
+        Stragglers stragglers = search(List.of(THROTTLED), "SELECT * FROM stored WHERE category <> 'Communication'");
+
+        assertThat(stragglers.findings()).extracting(Finding::kind).containsExactly(Kind.THROUGHOUT);
+        assertThat(stragglers.findings().get(0).costNs()).isEmpty();
+        assertThat(stragglers.remarks()).singleElement().asString().contains("no collectives were recorded");
+    }
+
+    @Test
+    @Spec("24.10")
+    void whoHasMoreToDoIsNotCalledSlow() throws Exception {
+        Stragglers stragglers = search(
+                List.of(),
+                "SELECT run_id, rank, win, category, brick, count, "
+                        + "CASE WHEN rank = 7 AND brick = 'LmHead' THEN total_ns * 12 // 10 ELSE total_ns END AS total_ns, "
+                        + "CASE WHEN rank = 7 AND brick = 'LmHead' THEN elements * 12 // 10 ELSE elements END AS elements FROM stored");
+
+        assertThat(stragglers.findings()).extracting(Finding::kind).containsExactly(Kind.MORE_WORK);
+        assertThat(stragglers.findings().get(0).bricks()).containsExactly("LmHead");
+    }
+
+    @Test
+    @Spec("24.10")
+    void whoHasMoreToDoInSomeWindowsIsNotCalledSlowInThem() throws Exception {
+        String more =
+                "CASE WHEN rank = 7 AND brick = 'LmHead' AND win BETWEEN 40 AND 59 THEN %1$s * 12 // 10 ELSE %1$s END AS %1$s";
+        Stragglers stragglers = search(
+                List.of(),
+                "SELECT run_id, rank, win, category, brick, count, " + more.formatted("total_ns") + ", "
+                        + more.formatted("elements") + " FROM stored");
+
+        assertThat(stragglers.findings()).singleElement().satisfies(finding -> {
+            assertThat(finding.kind()).isEqualTo(Kind.MORE_WORK);
+            assertThat(finding.what())
+                    .startsWith("more work in a sample: ")
+                    .endsWith(" % in LmHead in 20 windows (40 to 59)");
+        });
+    }
+
+    private Stragglers search(List<Injected> faults, String bricks) throws Exception {
+        return search(new SimulatedFleet(TWO_HOSTS, faults), bricks, "1 = 1");
+    }
+
+    /**
+     * Searches a fleet with bricks that a query over those that are {@code stored} makes, and the windows of a
+     * condition.
+     */
+    private Stragglers search(SimulatedFleet fleet, String bricks, String windows) throws Exception {
+        Map<String, String> files = fleet.write(folder, false);
+        try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {
+            for (Map.Entry<String, String> file : files.entrySet()) {
+                engine.table("every_" + file.getKey(), List.of(file.getValue()));
+                engine.view(
+                        file.getKey().replace("brick_window", "stored"),
+                        "SELECT * FROM every_" + file.getKey() + " WHERE " + windows);
+            }
+            engine.view("brick_window", bricks);
+            return Stragglers.of(engine);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package org.brickprofiler.internal.record;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.InvalidPathException;
+import java.util.List;
+import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.TraceRecorder;
+import org.junit.jupiter.api.Test;
+
+final class SettingActionTest {
+
+    private static final SpanSink SINK = SpanSinks.of(new TraceRecorder());
+
+    /** Makes the sink for one file, and refuses any other. */
+    private static SettingAction action(String key, String file) {
+        return new SettingAction(key) {
+            @Override
+            protected SpanSink open(String value) {
+                if (value.equals(file)) {
+                    return SINK;
+                }
+                throw new IllegalArgumentException("no such format: " + value);
+            }
+        };
+    }
+
+    @Test
+    void theActionOfTheSettingMakesTheSink() {
+        assertThat(SettingAction.open(
+                        "a.pftrace",
+                        List.of(action(SettingAction.EXPORT, "other"), action(SettingAction.TRACE, "a.pftrace"))))
+                .isSameAs(SINK);
+    }
+
+    @Test
+    void nothingIsTracedWithoutASetting() {
+        assertThat(SettingAction.open(null, List.of(action(SettingAction.TRACE, ""))))
+                .isNull();
+        assertThat(SettingAction.open("", List.of(action(SettingAction.TRACE, ""))))
+                .isNull();
+        assertThat(SettingAction.sink()).isNull();
+    }
+
+    @Spec("13.1")
+    @Test
+    void aFileThatCannotBeWrittenIsLoggedAndStopsNobody() {
+        try (CapturedLog log = new CapturedLog()) {
+            assertThat(SettingAction.open("a.txt", List.of(action(SettingAction.TRACE, "a.json"))))
+                    .isNull();
+
+            assertThat(log.linesWith("no such format")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aSettingWithoutAnActionIsLogged() {
+        try (CapturedLog log = new CapturedLog()) {
+            assertThat(SettingAction.open("a.json", List.of())).isNull();
+
+            assertThat(log.linesWith("brick.profiler.trace=a.json has no effect: nothing on the class path"))
+                    .isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aValueThatIsNoPathIsLogged() {
+        SettingAction paths = new SettingAction(SettingAction.TRACE) {
+            @Override
+            protected SpanSink open(String value) {
+                throw new InvalidPathException(value, "NUL");
+            }
+        };
+        try (CapturedLog log = new CapturedLog()) {
+            assertThat(SettingAction.open("x", List.of(paths))).isNull();
+
+            assertThat(log.linesWith("it is not a path")).isEqualTo(1);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package org.brickprofiler.report.internal;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.brickprofiler.report.Golden;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+
+/** Compares the document of the format with the tables of fields. */
+class FormatDocumentTest {
+
+    /** Where the records of a table stand in a report. */
+    private static final Map<String, String> PLACES = Map.ofEntries(
+            Map.entry("brick", "An object of `bricks`. CSV has a row for each."),
+            Map.entry("tile level", "An object of `tiles`."),
+            Map.entry("stream", "An object of `streams`, which is left out without streams."),
+            Map.entry("phase of steps", "An object of `steps.phases`."),
+            Map.entry("step", "An array of `steps.kept`; `steps.kept_columns` lists its keys in their order."),
+            Map.entry("identity", "The object `identity`, which is left out if nothing of it is known."),
+            Map.entry("environment", "An object of `environments`, and `environment` of a calibration."),
+            Map.entry("virtual machine", "An object of `run.virtual_machines`."),
+            Map.entry("nesting", "An object of `run.nesting`."),
+            Map.entry("spread", "A measured cost in `run.calibrations`."));
+
+    @Spec("8.2")
+    @Test
+    void theDocumentListsTheFieldsOfEachTable() throws IOException {
+        StringBuilder text = new StringBuilder("""
+                # Fields of a profile
+
+                A report is one JSON object. A *report* is the text of `JsonReport`, and a *window* is a file of a run's
+                windows, which leaves out values that follow from others. Readers ignore keys that they do not know, and a
+                missing number is 0 unless its meaning says otherwise. Rules [8.1 to 8.6](spec/reports.md) apply.
+
+                This page is written by `FormatDocumentTest` from the tables that writers, readers and CSV use. To change it,
+                change `ProfileFields` and run the test with `-Dgolden.regenerate=true`.
+                """);
+        for (Fields<?> table : ProfileFields.ALL) {
+            String title = table.title();
+            text.append("\n## ").append(title.substring(0, 1).toUpperCase(Locale.ROOT));
+            text.append(title, 1, title.length()).append("\n\n");
+            if (PLACES.containsKey(title)) {
+                text.append(PLACES.get(title)).append("\n\n");
+            }
+            boolean isInCsv = isInCsv(table);
+            text.append("| key | meaning | written |").append(isInCsv ? " CSV |" : "");
+            text.append("\n|---|---|---|").append(isInCsv ? "---|\n" : "\n");
+            for (Fields.Description field : table.descriptions()) {
+                text.append(line(field, isInCsv));
+            }
+        }
+        Golden.assertSameDocument(text.toString(), "format.md");
+    }
+
+    private static boolean isInCsv(Fields<?> table) {
+        return table == ProfileFields.BRICK
+                || ProfileFields.BRICK.descriptions().stream()
+                        .anyMatch(field -> field.parts().equals(table.title()));
+    }
+
+    private static String line(Fields.Description field, boolean isInCsv) {
+        String meaning = Markdown.escaped(field.meaning());
+        List<String> cells = new ArrayList<>();
+        cells.add("`" + field.key() + "`");
+        cells.add(field.parts().isEmpty() ? meaning : meaning + ": see " + link(field.parts()));
+        cells.add(field.written());
+        if (isInCsv) {
+            String column = field.parts().isEmpty() ? "a column" : "columns of its keys";
+            cells.add(field.isColumn() ? column : "no");
+        }
+        return "| " + String.join(" | ", cells) + " |\n";
+    }
+
+    private static String link(String title) {
+        return "[" + title + "](#" + title.replace(' ', '-') + ")";
+    }
+}
