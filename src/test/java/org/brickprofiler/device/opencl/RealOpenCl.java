@@ -20,6 +20,7 @@ public final class RealOpenCl implements AutoCloseable {
     public static final long IN_ORDER = OpenCl.PROFILING;
 
     private static final int REFERENCE_COUNT = 0x1092;
+    private static final long RELEASED_WITHIN_NS = 5_000_000_000L;
 
     /** A native kernel. */
     interface NativeKernel extends Callback {
@@ -158,7 +159,21 @@ public final class RealOpenCl implements AutoCloseable {
         check(More.clFinish(queue));
     }
 
+    /**
+     * Returns the references to a queue that has finished. The driver's own thread releases the events of finished
+     * commands, which refer to the queue, a moment after the queue has finished; it keeps the latest one.
+     */
     int references(long queue) {
+        long untilNs = System.nanoTime() + RELEASED_WITHIN_NS;
+        int count = referencesNow(queue);
+        while (count > 2 && System.nanoTime() < untilNs) {
+            Thread.onSpinWait();
+            count = referencesNow(queue);
+        }
+        return count;
+    }
+
+    private int referencesNow(long queue) {
         Memory count = new Memory(Long.BYTES);
         check(driver.clGetCommandQueueInfo(queue, REFERENCE_COUNT, Integer.BYTES, Pointer.nativeValue(count), 0));
         return count.getInt(0);
