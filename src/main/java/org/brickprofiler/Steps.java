@@ -1,5 +1,6 @@
 package org.brickprofiler;
 
+import org.brickprofiler.stats.LatencyDistribution;
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package org.brickprofiler;
 
+import org.brickprofiler.stats.LatencyDistribution;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 

@@ -1,5 +1,6 @@
 package org.brickprofiler;
 
+import org.brickprofiler.stats.LatencyDistribution;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;

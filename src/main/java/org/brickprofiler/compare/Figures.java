@@ -20,7 +20,7 @@ import org.apache.commons.statistics.descriptive.Median;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.CategoryStats;
-import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.ProfilerListener;
 import org.brickprofiler.RunIdentity;

@@ -14,7 +14,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.Calibration;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
-import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;

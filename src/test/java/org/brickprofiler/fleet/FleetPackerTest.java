@@ -16,7 +16,7 @@ import java.util.OptionalInt;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.fleet.PackProblem.Kind;
 import org.brickprofiler.internal.io.ExportLoss;

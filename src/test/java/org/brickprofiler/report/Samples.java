@@ -15,7 +15,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
-import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;

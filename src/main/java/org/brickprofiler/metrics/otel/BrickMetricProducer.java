@@ -28,7 +28,7 @@ import java.util.Objects;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.CategoryStats;
-import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;

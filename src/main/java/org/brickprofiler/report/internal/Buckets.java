@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.BitSet;
-import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.internal.record.LatencyBuckets;
 
 /** The buckets of one distribution that have samples, as they were read. One thread; reused. */

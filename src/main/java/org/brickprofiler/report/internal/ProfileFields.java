@@ -17,7 +17,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.Calibration;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
-import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.Step;

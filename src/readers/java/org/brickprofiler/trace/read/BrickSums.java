@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.internal.record.LatencyBuckets;
 
 /** Adds events up by brick. One thread. */

@@ -8,7 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;

@@ -1,0 +1,120 @@
+package org.brickprofiler.request;
+
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * A request that has finished. Immutable.
+ *
+ * <p>An engine may call {@link RequestRecorder#finished} inside the step that gives the last token. The duration then
+ * ends at this call, and the token counts at the end of the step, so the time to first token of a request with one
+ * token may exceed its duration.
+ *
+ * @param arrivedNs its arrival, ns on the scale of {@code BrickProfiler.elapsedNs()}
+ * @param durationNs the time from its arrival to its finish, ns
+ * @param timeToFirstTokenNs the time from its arrival to the end of the step that gave its first token, ns; 0 if it got
+ *     no token
+ * @param promptTokens tokens of its prompt
+ * @param cachedTokens tokens of its prompt that needed no work
+ * @param outputTokens tokens that it got
+ * @param outcome the reason for which it ended
+ * @param causeNs its time by cause, ns, with every cause; the times sum to the duration
+ * @param longestGapNs the longest time between the ends of two steps that gave it tokens, one after the other, ns; 0
+ *     for fewer than two such steps
+ */
+public record RequestRecord(
+        long arrivedNs,
+        long durationNs,
+        long timeToFirstTokenNs,
+        long promptTokens,
+        long cachedTokens,
+        long outputTokens,
+        Outcome outcome,
+        Map<Cause, Long> causeNs,
+        long longestGapNs) {
+
+    // The cells of a record in an array of numbers; the times by cause are the last ones.
+    static final int ARRIVED = 0;
+    static final int DURATION = 1;
+    static final int FIRST_TOKEN = 2;
+    static final int PROMPT_TOKENS = 3;
+    static final int CACHED_TOKENS = 4;
+    static final int OUTPUT_TOKENS = 5;
+    static final int LONGEST_GAP = 6;
+    static final int OUTCOME = 7;
+    static final int CAUSES = 8;
+
+    private static final Cause[] EVERY_CAUSE = Cause.values();
+    private static final Outcome[] OUTCOMES = Outcome.values();
+
+    static final int CELLS = CAUSES + EVERY_CAUSE.length;
+
+    /**
+     * Copies the times, and adds the causes that are missing with 0.
+     *
+     * @throws IllegalArgumentException when a number other than the arrival is negative, or the times do not sum to the
+     *     duration
+     */
+    public RequestRecord {
+        requireNotNegative("durationNs", durationNs);
+        requireNotNegative("timeToFirstTokenNs", timeToFirstTokenNs);
+        requireNotNegative("promptTokens", promptTokens);
+        requireNotNegative("cachedTokens", cachedTokens);
+        requireNotNegative("outputTokens", outputTokens);
+        requireNotNegative("longestGapNs", longestGapNs);
+        Objects.requireNonNull(outcome, "outcome");
+        causeNs = everyCause(causeNs);
+        long sumNs = 0;
+        for (long ns : causeNs.values()) {
+            sumNs += ns;
+        }
+        if (sumNs != durationNs) {
+            throw new IllegalArgumentException(
+                    "the times of the causes sum to " + sumNs + " ns, and the duration is " + durationNs + " ns");
+        }
+    }
+
+    /** Returns the times by cause, in order, with 0 for the causes that are missing; cannot be changed. */
+    static Map<Cause, Long> everyCause(Map<Cause, Long> given) {
+        Objects.requireNonNull(given, "causeNs");
+        Map<Cause, Long> all = new EnumMap<>(Cause.class);
+        for (Cause cause : EVERY_CAUSE) {
+            long ns = given.getOrDefault(cause, 0L);
+            requireNotNegative(cause.name(), ns);
+            all.put(cause, ns);
+        }
+        return Collections.unmodifiableMap(all);
+    }
+
+    /** Returns the times by cause that stand in an array, by {@link Cause#index()}. */
+    static Map<Cause, Long> byCause(long[] ns, int from) {
+        Map<Cause, Long> all = new EnumMap<>(Cause.class);
+        for (Cause cause : EVERY_CAUSE) {
+            all.put(cause, ns[from + cause.index()]);
+        }
+        return all;
+    }
+
+    /**
+     * Returns the record that stands in an array.
+     *
+     * @param at where its cells begin
+     * @param epochNs the clock at 0 of the scale of the arrival, ns
+     */
+    static RequestRecord of(long[] cells, int at, long epochNs) {
+        return new RequestRecord(
+                cells[at + ARRIVED] - epochNs,
+                cells[at + DURATION],
+                cells[at + FIRST_TOKEN],
+                cells[at + PROMPT_TOKENS],
+                cells[at + CACHED_TOKENS],
+                cells[at + OUTPUT_TOKENS],
+                OUTCOMES[(int) cells[at + OUTCOME]],
+                byCause(cells, at + CAUSES),
+                cells[at + LONGEST_GAP]);
+    }
+}
