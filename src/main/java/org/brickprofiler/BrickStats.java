@@ -1,11 +1,11 @@
 package org.brickprofiler;
 
-import org.brickprofiler.stats.LatencyDistribution;
 import static org.brickprofiler.internal.io.Sums.limited;
 
 import java.util.Comparator;
 import java.util.Objects;
 import java.util.Optional;
+import org.brickprofiler.stats.LatencyDistribution;
 
 /**
  * The statistics of a brick. Immutable. Derived figures are computed from the components alone.

@@ -1,6 +1,5 @@
 package org.brickprofiler;
 
-import org.brickprofiler.stats.LatencyDistribution;
 import static org.brickprofiler.internal.io.Checks.requirePositive;
 
 import java.util.List;
@@ -19,6 +18,7 @@ import org.brickprofiler.internal.record.SelfCost;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.StatSums;
 import org.brickprofiler.internal.record.WorkSums;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,5 @@
 package org.brickprofiler;
 
-import org.brickprofiler.stats.LatencyDistribution;
 import java.time.Instant;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -9,6 +8,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.WindowReaders;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;

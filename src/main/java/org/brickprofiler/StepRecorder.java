@@ -1,6 +1,5 @@
 package org.brickprofiler;
 
-import org.brickprofiler.stats.LatencyDistribution;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -15,6 +14,7 @@ import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.spi.NanoClock;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
 
 /**

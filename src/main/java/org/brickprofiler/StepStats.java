@@ -1,11 +1,11 @@
 package org.brickprofiler;
 
-import org.brickprofiler.stats.LatencyDistribution;
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
+import org.brickprofiler.stats.LatencyDistribution;
 
 /**
  * The sums of all steps of a phase. Immutable.

@@ -1,7 +1,5 @@
 package org.brickprofiler;
 
-import org.brickprofiler.stats.LatencyDistribution;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.within;
@@ -17,6 +15,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

@@ -1,6 +1,5 @@
 package org.brickprofiler;
 
-import org.brickprofiler.stats.LatencyDistribution;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -85,6 +84,7 @@ import org.brickprofiler.report.TextReport;
 import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.spi.SampleTimes;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.DeviceInfo;

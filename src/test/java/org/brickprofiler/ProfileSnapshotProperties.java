@@ -1,6 +1,5 @@
 package org.brickprofiler;
 
-import org.brickprofiler.stats.LatencyDistribution;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -22,6 +21,7 @@ import net.jqwik.api.constraints.IntRange;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;

@@ -1,12 +1,12 @@
 package org.brickprofiler;
 
-import org.brickprofiler.stats.LatencyDistribution;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileStats;
 
 /** Results made by hand, as the library would have made them from the same samples. */

@@ -14,7 +14,6 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.Calibration;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
-import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
@@ -25,6 +24,7 @@ import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.report.internal.ProfileFields;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileStats;
 
 /** Writes one report. One thread. */

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * that is accounted for. Guarded by the recorder. Allocates only while more requests are live than ever before.
  *
  * <p>A slot remembers the sums of {@link StepTimes} at the moment up to which its time is accounted for. When the next
- * step of the request ends, the differences of these sums are its waiting time by cause. So a request costs the same for
- * each of its steps, however many steps of others lie in between.
+ * step of the request ends, the differences of these sums are its waiting time by cause. So a request costs the same
+ * for each of its steps, however many steps of others lie in between.
  *
  * <p>Waiting after the latest token is kept apart: the next token turns it into stalls, and the finish into delivery.
  */
@@ -268,13 +268,13 @@ final class LiveRequests {
                 long[] cells = cells(slot);
                 int base = base(slot);
                 boolean finishing = (cells[base + FLAGS] & FINISHING) != 0;
+                if ((cells[base + FLAGS] & STEPPED) == 0) {
+                    sums.queued(Math.max(0, earliestStartNs(cells, base) - cells[base + ARRIVED]));
+                }
                 account(cells, base, finishing ? Math.min(endNs, cells[base + FINISH]) : endNs);
                 cells[base + ACCOUNTED_PROMPTS] = promptsNs;
                 cells[base + ACCOUNTED_DECODING] = decodingNs;
-                if ((cells[base + FLAGS] & STEPPED) == 0) {
-                    cells[base + FLAGS] |= STEPPED;
-                    sums.queued(Math.max(0, step.startNs() - cells[base + ARRIVED]));
-                }
+                cells[base + FLAGS] |= STEPPED;
                 leave(cells, base, step);
                 cells[base + DONE] += step.promptTokens(entry);
                 long tokens = tokens(slot, step.gives(entry), acceptedTokens);
@@ -328,7 +328,7 @@ final class LiveRequests {
         if (second != 0) {
             RunningStep other = steps.apply((int) second);
             Cause otherCause = causeOf(second, other);
-            boolean otherIsLater = other.startNs() >= step.startNs();
+            boolean otherIsLater = other.number() > step.number();
             RunningStep earlier = otherIsLater ? step : other;
             RunningStep later = otherIsLater ? other : step;
             waitUntil(cells, base, Math.min(toNs, earlier.startNs()), earlier);
@@ -338,6 +338,14 @@ final class LiveRequests {
             waitUntil(cells, base, Math.min(toNs, step.startNs()), step);
             work(cells, base, toNs, cause);
         }
+    }
+
+    private long earliestStartNs(long[] cells, int base) {
+        long firstNs = steps.apply((int) cells[base + OPEN]).startNs();
+        long second = cells[base + SECOND_OPEN];
+        return second == 0
+                ? firstNs
+                : Math.min(firstNs, steps.apply((int) second).startNs());
     }
 
     private static Cause causeOf(long open, RunningStep step) {
@@ -433,7 +441,8 @@ final class LiveRequests {
         record[RequestRecord.OUTPUT_TOKENS] = output;
         record[RequestRecord.LONGEST_GAP] = cells[base + LONGEST_GAP];
         record[RequestRecord.OUTCOME] = cells[base + FLAGS] >>> OUTCOME_SHIFT;
-        System.arraycopy(cells, base + CAUSES, record, RequestRecord.CAUSES, RequestRecord.CELLS - RequestRecord.CAUSES);
+        System.arraycopy(
+                cells, base + CAUSES, record, RequestRecord.CAUSES, RequestRecord.CELLS - RequestRecord.CAUSES);
         finished.accept(record);
         remove(slot);
     }

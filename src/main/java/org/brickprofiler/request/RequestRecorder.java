@@ -14,7 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows the requests that an engine serves, and attributes each nanosecond from arrival to finish to one {@link Cause}.
+ * Follows the requests that an engine serves, and attributes each nanosecond from arrival to finish to one
+ * {@link Cause}.
  *
  * <pre>{@code
  * RequestRecorder requests = profiler.requests();
@@ -31,8 +32,8 @@ import org.slf4j.LoggerFactory;
  * }
  * }</pre>
  *
- * <p><b>A request</b> is a handle in a {@code long}, 0 while recording is off. A request that is void, has finished, was
- * given up or is of another recorder changes nothing; such a call is counted in
+ * <p><b>A request</b> is a handle in a {@code long}, 0 while recording is off. A request that is void, has finished,
+ * was given up or is of another recorder changes nothing; such a call is counted in
  * {@link RequestStats.Counts#ignoredCalls()}, and each kind is logged once.
  *
  * <p><b>Steps</b> are those of {@code BrickProfiler.beginStep} and {@code endPass}. A step gives its tokens when it
@@ -42,8 +43,8 @@ import org.slf4j.LoggerFactory;
  * been silent longest is given up, counted as abandoned, and logged once.
  *
  * <p><b>Threads.</b> Any thread; one lock guards everything and is held for less than a microsecond, except at the end
- * of a step, for each of its requests, and while somebody reads. {@link #inStep} and {@link #gives} belong to the thread
- * of the step. Calls allocate nothing unless more requests are live, or in one step, than ever before.
+ * of a step, for each of its requests, and while somebody reads. {@link #inStep} and {@link #gives} belong to the
+ * thread of the step. Calls allocate nothing unless more requests are live, or in one step, than ever before.
  */
 public final class RequestRecorder {
 
@@ -193,8 +194,8 @@ public final class RequestRecorder {
     }
 
     /**
-     * A request has arrived at a moment that a queue in front of the engine knows. Any thread. The steps since then have
-     * to be remembered, which the latest 2,048 are: an earlier arrival counts from the oldest of them.
+     * A request has arrived at a moment that a queue in front of the engine knows. Any thread. The steps since then
+     * have to be remembered, which the latest 2,048 are: an earlier arrival counts from the oldest of them.
      *
      * @param elapsedNs the moment, ns on the scale of {@code BrickProfiler.elapsedNs()}
      * @param promptTokens tokens of its prompt
@@ -249,8 +250,8 @@ public final class RequestRecorder {
     }
 
     /**
-     * The step of the calling thread works on a request. The request gets one token at the end of the step if its prompt
-     * is complete by then, and none before, unless {@link #gives} says otherwise.
+     * The step of the calling thread works on a request. The request gets one token at the end of the step if its
+     * prompt is complete by then, and none before, unless {@link #gives} says otherwise.
      *
      * @param request what {@link #arrived} returned
      * @param promptTokens so many tokens of its prompt; 0 if the step decodes it
@@ -490,15 +491,14 @@ public final class RequestRecorder {
     public synchronized List<RequestRecord> recent() {
         List<RequestRecord> records = new ArrayList<>();
         for (long number = Math.max(0, recorded - RECENT); number < recorded; number++) {
-            records.add(RequestRecord.of(
-                    recent, (int) (number % RECENT) * RequestRecord.CELLS, epochNs.getAsLong()));
+            records.add(RequestRecord.of(recent, (int) (number % RECENT) * RequestRecord.CELLS, epochNs.getAsLong()));
         }
         return List.copyOf(records);
     }
 
     /**
-     * Returns what was recorded since the last reset, and begins anew. Live requests and steps that are under way go on,
-     * and count where they end.
+     * Returns what was recorded since the last reset, and begins anew. Live requests and steps that are under way go
+     * on, and count where they end.
      *
      * @return the requests
      */

@@ -7,7 +7,6 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.EnumMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -174,7 +173,8 @@ public record RequestStats(
      * @param timeToFirstToken from the arrival to the end of the step that gives the first token; counted then
      * @param interToken from the end of a step that gave a request tokens to the end of the next one that does; counted
      *     once for each such step, however many tokens it gives
-     * @param timePerOutputToken (last token - first token) / (tokens - 1), for two tokens or more; counted at the finish
+     * @param timePerOutputToken (last token - first token) / (tokens - 1), for two tokens or more; counted at the
+     *     finish
      * @param duration from the arrival to the finish; counted then
      */
     public record Latencies(
@@ -220,7 +220,7 @@ public record RequestStats(
     }
 
     /**
-     * Copies and sorts the values.
+     * Copies and sorts the values, and leaves out buckets without time.
      *
      * @throws IllegalArgumentException when a number is negative, or a bucket does not exist
      */
@@ -232,10 +232,11 @@ public record RequestStats(
         SortedMap<Integer, Map<Cause, Long>> byBucket = new TreeMap<>();
         firstTokenCauseNs.forEach((bucket, ns) -> {
             if (bucket < 0 || bucket >= LatencyBuckets.COUNT) {
-                throw new IllegalArgumentException(
-                        "bucket " + bucket + " is not in 0.." + (LatencyBuckets.COUNT - 1));
+                throw new IllegalArgumentException("bucket " + bucket + " is not in 0.." + (LatencyBuckets.COUNT - 1));
             }
-            byBucket.put(bucket, RequestRecord.everyCause(ns));
+            if (ns.values().stream().anyMatch(each -> each != 0)) {
+                byBucket.put(bucket, RequestRecord.everyCause(ns));
+            }
         });
         firstTokenCauseNs = Collections.unmodifiableSortedMap(byBucket);
         slowestFirstTokens = slowest(slowestFirstTokens, BY_FIRST_TOKEN);
@@ -243,7 +244,7 @@ public record RequestStats(
     }
 
     private static List<RequestRecord> slowest(Collection<RequestRecord> records, Comparator<RequestRecord> order) {
-        return new LinkedHashSet<>(records).stream().sorted(order).limit(SLOWEST).toList();
+        return records.stream().sorted(order).limit(SLOWEST).toList();
     }
 
     /**
@@ -325,11 +326,7 @@ public record RequestStats(
     public RequestStats since(RequestStats earlier) {
         SortedMap<Integer, Map<Cause, Long>> byBucket = new TreeMap<>();
         firstTokenCauseNs.forEach((bucket, ns) -> {
-            Map<Cause, Long> more =
-                    sum(ns, earlier.firstTokenCauseNs.getOrDefault(bucket, RequestRecord.everyCause(Map.of())), -1);
-            if (more.values().stream().anyMatch(each -> each != 0)) {
-                byBucket.put(bucket, more);
-            }
+            byBucket.put(bucket, sum(ns, earlier.firstTokenCauseNs.getOrDefault(bucket, Map.of()), -1));
         });
         List<RequestRecord> firstTokens = new ArrayList<>(slowestFirstTokens);
         firstTokens.removeAll(earlier.slowestFirstTokens);

@@ -51,23 +51,35 @@ final class RequestSums {
             if (record[cell] == 0) {
                 return;
             }
-            int at = count == RequestStats.SLOWEST ? smallest() : count;
+            int at = count * RequestRecord.CELLS;
             if (count < RequestStats.SLOWEST) {
                 count++;
-            } else if (records[at * RequestRecord.CELLS + cell] >= record[cell]) {
-                return;
-            }
-            System.arraycopy(record, 0, records, at * RequestRecord.CELLS, RequestRecord.CELLS);
-        }
-
-        private int smallest() {
-            int smallest = 0;
-            for (int i = 1; i < count; i++) {
-                if (records[i * RequestRecord.CELLS + cell] < records[smallest * RequestRecord.CELLS + cell]) {
-                    smallest = i;
+            } else {
+                at = last();
+                if (isBefore(records, at, record, 0)) {
+                    return;
                 }
             }
-            return smallest;
+            System.arraycopy(record, 0, records, at, RequestRecord.CELLS);
+        }
+
+        private int last() {
+            int last = 0;
+            for (int at = RequestRecord.CELLS; at < records.length; at += RequestRecord.CELLS) {
+                last = isBefore(records, last, records, at) ? at : last;
+            }
+            return last;
+        }
+
+        /** Compares in the order of the lists of {@link RequestStats}, so that merging windows gives the same lists. */
+        private boolean isBefore(long[] one, int oneAt, long[] two, int twoAt) {
+            if (one[oneAt + cell] != two[twoAt + cell]) {
+                return one[oneAt + cell] > two[twoAt + cell];
+            }
+            if (one[oneAt + RequestRecord.ARRIVED] != two[twoAt + RequestRecord.ARRIVED]) {
+                return one[oneAt + RequestRecord.ARRIVED] < two[twoAt + RequestRecord.ARRIVED];
+            }
+            return one[oneAt + RequestRecord.DURATION] <= two[twoAt + RequestRecord.DURATION];
         }
 
         List<RequestRecord> records(long epochNs) {

@@ -25,7 +25,6 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.CategoryStats;
-import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
@@ -35,6 +34,7 @@ import org.brickprofiler.metrics.BrickSeries;
 import org.brickprofiler.metrics.BrickSeries.Labels;
 import org.brickprofiler.metrics.RecentSnapshot;
 import org.brickprofiler.spi.NanoClock;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
 
 /**

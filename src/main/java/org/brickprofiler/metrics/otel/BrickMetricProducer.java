@@ -28,7 +28,6 @@ import java.util.Objects;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.CategoryStats;
-import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
@@ -36,6 +35,7 @@ import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.metrics.BrickSeries;
 import org.brickprofiler.metrics.BrickSeries.Labels;
+import org.brickprofiler.stats.LatencyDistribution;
 
 /**
  * The bricks of a profiler as metrics of OpenTelemetry: cumulative sums, all of one collection from one snapshot, so
