@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.WindowReaders;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -78,7 +79,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 later.facts(),
                 Results.identity(
                         later.identity().toBuilder().noSteps().build(),
-                        new StepRecorder.Reading(steps, firstStep, endStep),
+                        new StepRecorder.Reading(steps, RequestStats.NONE, firstStep, endStep),
                         later.streams()));
     }
 

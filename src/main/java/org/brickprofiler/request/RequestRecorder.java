@@ -406,18 +406,38 @@ public final class RequestRecorder {
     public long stepBegan(boolean prompts, long promptTokens, long startNs) {
         Place mine = places.mine();
         synchronized (this) {
-            long atNs = inOrder(startNs);
-            RunningStep step = takeStep();
-            long number = ++begun;
-            times.begin(prompts, atNs);
-            step.begin(number, prompts, atNs, times);
+            RunningStep step = begin(prompts, startNs);
             mine.step = step;
-            mine.number = number;
+            mine.number = step.number();
             if (serves && on && mine.served != 0 && enter(step, mine.served, promptTokens)) {
                 step.give(0, RunningStep.BY_RULE_AND_DRAFT);
             }
-            return number << INDEX_BITS | step.index;
+            return token(step);
         }
+    }
+
+    /**
+     * A step of another thread is under way already. It works on no request, since none had arrived when it began;
+     * those that wait for its end wait behind it.
+     *
+     * @param prompts whether the step processes prompts, alone or beside decoding
+     * @param nowNs the clock
+     * @return the step, for {@link #stepEnded} or {@link #stepAbandoned}
+     */
+    public synchronized long stepUnderWay(boolean prompts, long nowNs) {
+        return token(begin(prompts, nowNs));
+    }
+
+    private RunningStep begin(boolean prompts, long startNs) {
+        long atNs = inOrder(startNs);
+        RunningStep step = takeStep();
+        times.begin(prompts, atNs);
+        step.begin(++begun, prompts, atNs, times);
+        return step;
+    }
+
+    private static long token(RunningStep step) {
+        return step.number() << INDEX_BITS | step.index;
     }
 
     private RunningStep takeStep() {
@@ -513,7 +533,7 @@ public final class RequestRecorder {
     public synchronized void reset() {
         for (RunningStep step : steps) {
             if (step.number() != 0) {
-                stepAbandoned(step.number() << INDEX_BITS | step.index, clock.nanoTime());
+                stepAbandoned(token(step), clock.nanoTime());
             }
         }
         live.abandonAll();
