@@ -238,6 +238,13 @@ final class LiveRequests {
         return cells(slot)[base(slot) + OPEN] != 0;
     }
 
+    /** Returns whether a step of the request has ended after the beginning of a step. */
+    boolean hasStepAfter(int slot, RunningStep step) {
+        long[] cells = cells(slot);
+        int base = base(slot);
+        return (cells[base + FLAGS] & STEPPED) != 0 && cells[base + ACCOUNTED] > step.startNs();
+    }
+
     /** A step works on a request; returns false, and changes nothing, if two other steps do. */
     boolean enter(int slot, RunningStep step, long handle, long promptTokens) {
         long[] cells = cells(slot);

@@ -88,7 +88,7 @@ public final class RequestRecorder {
         FOREIGN("the request is of another recorder"),
         NO_STEP("the calling thread is in no step: call beginStep first"),
         TWICE("the request is in this step already"),
-        TWO_STEPS("the request is in another step that is under way"),
+        TWO_STEPS("the request is in another step at the same time"),
         NOT_IN_STEP("the request is not in the step of the calling thread: call inStep first"),
         PROMPT("the step has more tokens of the prompt than were left"),
         CACHED("more tokens are cached than the prompt has"),
@@ -279,7 +279,7 @@ public final class RequestRecorder {
             ignore(Ignored.TWICE, request);
             return false;
         }
-        if (live.isInSteps(slot)) {
+        if (live.isInSteps(slot) || live.hasStepAfter(slot, step)) {
             ignore(Ignored.TWO_STEPS, request);
         }
         if (promptTokens > live.promptLeft(slot)) {
