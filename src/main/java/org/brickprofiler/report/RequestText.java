@@ -121,7 +121,8 @@ final class RequestText {
                     .append(".\n");
         }
         if (counts.ignoredCalls() > 0) {
-            text.append("Calls that did not fit their request or step, and changed nothing or less than they asked for: ")
+            text.append(
+                            "Calls that did not fit their request or step, and changed nothing or less than they asked for: ")
                     .append(count(counts.ignoredCalls()))
                     .append(". The log names each kind.\n");
         }
@@ -129,7 +130,8 @@ final class RequestText {
 
     private static void causes(StringBuilder text, RequestStats stats) {
         long firstTokens = stats.latencies().timeToFirstToken().count();
-        long allNs = stats.causeNs().values().stream().mapToLong(Long::longValue).sum();
+        long allNs =
+                stats.causeNs().values().stream().mapToLong(Long::longValue).sum();
         if (firstTokens == 0 && allNs == 0) {
             return;
         }
@@ -137,7 +139,8 @@ final class RequestText {
         Waits waits = compares ? Waits.of(stats, firstTokens) : new Waits("", Map.of(), Map.of());
         List<Cause> shown = Arrays.stream(Cause.values())
                 .filter(cause -> stats.causeNs().get(cause) > 0
-                        || (compares && waits.median().get(cause) + waits.slowest().get(cause) > 0))
+                        || (compares
+                                && waits.median().get(cause) + waits.slowest().get(cause) > 0))
                 .toList();
         text.append("\nCauses of the time of requests")
                 .append(compares ? ", up to the first token, and in all" : "")
@@ -147,7 +150,12 @@ final class RequestText {
                         .rightIf(compares, "median", cause -> meanCell(waits.median(), cause), "")
                         .rightIf(compares, waits.slowestName(), cause -> meanCell(waits.slowest(), cause), "")
                         .right("all", cause -> durationCell(stats.causeNs().get(cause)), durationCell(allNs))
-                        .right("% of all", cause -> allNs == 0 ? "-" : percent(100.0 * stats.causeNs().get(cause) / allNs), "")
+                        .right(
+                                "% of all",
+                                cause -> allNs == 0
+                                        ? "-"
+                                        : percent(100.0 * stats.causeNs().get(cause) / allNs),
+                                "")
                         .render(shown));
         if (compares && waits.totalExcess() > 0) {
             text.append(sentence(waits)).append('\n');

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -382,5 +383,23 @@ final class RequestRecorderTest {
         clock.advance(10);
         requests.finished(next, Outcome.CANCELLED);
         assertThat(onlyRecord().causeNs().get(Cause.QUEUED_IDLE)).isEqualTo(10);
+    }
+
+    @Spec("25.2")
+    @Test
+    void requestsAllocateNothing() {
+        Runnable serve = () -> {
+            long request = requests.arrived(0);
+            long step = requests.stepBegan(DECODING, 0, clock.now());
+            requests.inStep(request, 0);
+            requests.gives(request, 2);
+            clock.advance(5);
+            requests.stepEnded(step, clock.now(), 0);
+            requests.finished(request, Outcome.COMPLETED);
+        };
+        AllocatedBytes.ofCalls(3_000, serve);
+
+        assertThat(AllocatedBytes.fewest(10, () -> AllocatedBytes.ofCalls(1_000, serve)))
+                .isZero();
     }
 }
