@@ -238,6 +238,7 @@ final class Results {
                 tiles.levels(),
                 reading.streams(),
                 stepped.steps(),
+                stepped.requests(),
                 settings.facts(),
                 identity(settings.identity(), stepped, reading.streams()));
     }

@@ -52,6 +52,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 : later.identity().firstStep().orElse(0);
         long endStep = later.identity().lastStep().orElse(-1) + 1;
         Steps steps = steps(earlier.steps(), later.steps(), firstStep);
+        RequestStats requests = later.requests().since(earlier.requests());
         return new ProfileSnapshot(
                 latest(earlier.endedAt(), later.startedAt()),
                 later.endedAt(),
@@ -76,10 +77,11 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                         .map(stream -> stream(streams.get(stream.key()), stream))
                         .toList(),
                 steps,
+                requests,
                 later.facts(),
                 Results.identity(
                         later.identity().toBuilder().noSteps().build(),
-                        new StepRecorder.Reading(steps, RequestStats.NONE, firstStep, endStep),
+                        new StepRecorder.Reading(steps, requests, firstStep, endStep),
                         later.streams()));
     }
 

@@ -21,6 +21,7 @@ import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.compare.Run;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /**
@@ -139,6 +140,7 @@ public final class FleetRuns {
                 List.of(),
                 List.of(),
                 new Steps(steps, LatencyDistribution.EMPTY, 0, LatencyDistribution.EMPTY, 0, List.of()),
+                RequestStats.NONE,
                 RunFacts.NONE,
                 identity.build());
     }

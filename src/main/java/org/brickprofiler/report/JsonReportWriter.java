@@ -24,6 +24,8 @@ import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.report.internal.ProfileFields;
+import org.brickprofiler.report.internal.RequestFields;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileStats;
 
@@ -106,6 +108,10 @@ final class JsonReportWriter {
         streams();
         if (!snapshot.steps().equals(Steps.NONE)) {
             steps(snapshot.steps());
+        }
+        if (!snapshot.requests().equals(RequestStats.NONE)) {
+            json.writeFieldName("requests");
+            RequestFields.REQUESTS.write(json, snapshot.requests(), isCompact);
         }
         facts();
         fields(further);

@@ -146,7 +146,7 @@ final class RequestText {
                 .append(compares ? ", up to the first token, and in all" : "")
                 .append("\n\n")
                 .append(new TextTable<Cause>()
-                        .left("cause", Cause::displayName, "")
+                        .left("cause", Cause::displayName, "all causes")
                         .rightIf(compares, "median", cause -> meanCell(waits.median(), cause), "")
                         .rightIf(compares, waits.slowestName(), cause -> meanCell(waits.slowest(), cause), "")
                         .right("all", cause -> durationCell(stats.causeNs().get(cause)), durationCell(allNs))

@@ -122,6 +122,7 @@ public final class TextReport {
         header();
         warnings();
         steps();
+        text.append(RequestText.render(snapshot.requests()));
         bricks();
         categories();
         tiles();

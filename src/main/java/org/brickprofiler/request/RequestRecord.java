@@ -99,22 +99,160 @@ public record RequestRecord(
         return all;
     }
 
-    /**
-     * Returns the record that stands in an array.
-     *
-     * @param at where its cells begin
-     * @param epochNs the clock at 0 of the scale of the arrival, ns
-     */
+    /** Returns the record that stands in an array from an index on; arrivals count from {@code epochNs}. */
     static RequestRecord of(long[] cells, int at, long epochNs) {
-        return new RequestRecord(
-                cells[at + ARRIVED] - epochNs,
-                cells[at + DURATION],
-                cells[at + FIRST_TOKEN],
-                cells[at + PROMPT_TOKENS],
-                cells[at + CACHED_TOKENS],
-                cells[at + OUTPUT_TOKENS],
-                OUTCOMES[(int) cells[at + OUTCOME]],
-                byCause(cells, at + CAUSES),
-                cells[at + LONGEST_GAP]);
+        return builder()
+                .arrivedNs(cells[at + ARRIVED] - epochNs)
+                .durationNs(cells[at + DURATION])
+                .timeToFirstTokenNs(cells[at + FIRST_TOKEN])
+                .promptTokens(cells[at + PROMPT_TOKENS])
+                .cachedTokens(cells[at + CACHED_TOKENS])
+                .outputTokens(cells[at + OUTPUT_TOKENS])
+                .outcome(OUTCOMES[(int) cells[at + OUTCOME]])
+                .causeNs(byCause(cells, at + CAUSES))
+                .longestGapNs(cells[at + LONGEST_GAP])
+                .build();
+    }
+
+    /**
+     * Returns a builder whose numbers are 0, with the outcome {@link Outcome#COMPLETED}.
+     *
+     * @return a builder
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Collects the values of a record by name. One thread. */
+    public static final class Builder {
+        private long arrivedNs;
+        private long durationNs;
+        private long timeToFirstTokenNs;
+        private long promptTokens;
+        private long cachedTokens;
+        private long outputTokens;
+        private Outcome outcome = Outcome.COMPLETED;
+        private Map<Cause, Long> causeNs = Map.of();
+        private long longestGapNs;
+
+        private Builder() {}
+
+        /**
+         * Sets {@link RequestRecord#arrivedNs}.
+         *
+         * @param ns the arrival
+         * @return this
+         */
+        public Builder arrivedNs(long ns) {
+            arrivedNs = ns;
+            return this;
+        }
+
+        /**
+         * Sets {@link RequestRecord#durationNs}.
+         *
+         * @param ns the duration
+         * @return this
+         */
+        public Builder durationNs(long ns) {
+            durationNs = ns;
+            return this;
+        }
+
+        /**
+         * Sets {@link RequestRecord#timeToFirstTokenNs}.
+         *
+         * @param ns the time to first token
+         * @return this
+         */
+        public Builder timeToFirstTokenNs(long ns) {
+            timeToFirstTokenNs = ns;
+            return this;
+        }
+
+        /**
+         * Sets {@link RequestRecord#promptTokens}.
+         *
+         * @param tokens tokens of the prompt
+         * @return this
+         */
+        public Builder promptTokens(long tokens) {
+            promptTokens = tokens;
+            return this;
+        }
+
+        /**
+         * Sets {@link RequestRecord#cachedTokens}.
+         *
+         * @param tokens tokens that needed no work
+         * @return this
+         */
+        public Builder cachedTokens(long tokens) {
+            cachedTokens = tokens;
+            return this;
+        }
+
+        /**
+         * Sets {@link RequestRecord#outputTokens}.
+         *
+         * @param tokens tokens that it got
+         * @return this
+         */
+        public Builder outputTokens(long tokens) {
+            outputTokens = tokens;
+            return this;
+        }
+
+        /**
+         * Sets {@link RequestRecord#outcome}.
+         *
+         * @param reason the reason for which it ended
+         * @return this
+         */
+        public Builder outcome(Outcome reason) {
+            outcome = reason;
+            return this;
+        }
+
+        /**
+         * Sets {@link RequestRecord#causeNs}.
+         *
+         * @param ns the time by cause
+         * @return this
+         */
+        public Builder causeNs(Map<Cause, Long> ns) {
+            causeNs = ns;
+            return this;
+        }
+
+        /**
+         * Sets {@link RequestRecord#longestGapNs}.
+         *
+         * @param ns the longest gap between tokens
+         * @return this
+         */
+        public Builder longestGapNs(long ns) {
+            longestGapNs = ns;
+            return this;
+        }
+
+        /**
+         * Returns the record.
+         *
+         * @return a new record
+         * @throws IllegalArgumentException when a value is refused by the record
+         */
+        public RequestRecord build() {
+            return new RequestRecord(
+                    arrivedNs,
+                    durationNs,
+                    timeToFirstTokenNs,
+                    promptTokens,
+                    cachedTokens,
+                    outputTokens,
+                    outcome,
+                    causeNs,
+                    longestGapNs);
+        }
     }
 }

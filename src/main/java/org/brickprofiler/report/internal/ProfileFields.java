@@ -357,21 +357,30 @@ public final class ProfileFields {
             .real("high", "ninetieth percentile, ns", Calibration.Spread::highNs)
             .build();
 
-    /** All tables. */
-    public static final List<Fields<?>> ALL = List.of(
-            BRICK,
-            DISTRIBUTION,
-            DEVICE,
-            WORK,
-            TILE,
-            STREAM,
-            PHASE,
-            STEP,
-            IDENTITY,
-            ENVIRONMENT,
-            VIRTUAL_MACHINE,
-            NESTING,
-            SPREAD);
+    /**
+     * Returns all tables.
+     *
+     * @return each once
+     */
+    public static List<Fields<?>> all() {
+        return List.of(
+                BRICK,
+                DISTRIBUTION,
+                DEVICE,
+                WORK,
+                TILE,
+                STREAM,
+                PHASE,
+                STEP,
+                IDENTITY,
+                ENVIRONMENT,
+                VIRTUAL_MACHINE,
+                NESTING,
+                SPREAD,
+                RequestFields.REQUESTS,
+                RequestFields.REQUEST,
+                RequestFields.FIRST_TOKEN);
+    }
 
     private static Object relativeError(JsonInput input, String key) throws IOException {
         if (input.real(key, 1.0) != LatencyDistribution.RELATIVE_ERROR) {
