@@ -191,7 +191,6 @@ public final class RequestFields {
      * @return the requests
      * @throws IOException when the values contradict each other
      */
-    @SuppressWarnings("unchecked")
     public static RequestStats requests(JsonInput input, Row row) throws IOException {
         Map<Outcome, Long> finished = new EnumMap<>(Outcome.class);
         for (Outcome outcome : Outcome.values()) {
@@ -199,7 +198,7 @@ public final class RequestFields {
         }
         SortedMap<Integer, Map<Cause, Long>> firstTokens = new TreeMap<>();
         for (Map.Entry<Integer, Map<Cause, Long>> entry :
-                (List<Map.Entry<Integer, Map<Cause, Long>>>) row.get("first_tokens", (List<?>) List.of())) {
+                RequestFields.<Map.Entry<Integer, Map<Cause, Long>>>list(row, "first_tokens")) {
             if (firstTokens.put(entry.getKey(), entry.getValue()) != null) {
                 throw input.error("bucket " + entry.getKey() + " of the causes up to the first token occurs twice");
             }
@@ -222,8 +221,14 @@ public final class RequestFields {
                         distribution(row, "duration")),
                 causes(row),
                 firstTokens,
-                (List<RequestRecord>) row.get("slowest_first_tokens", (List<?>) List.of()),
-                (List<RequestRecord>) row.get("longest_gaps", (List<?>) List.of()));
+                list(row, "slowest_first_tokens"),
+                list(row, "longest_gaps"));
+    }
+
+    @SuppressWarnings("unchecked") // the field of this key has read them
+    private static <P> List<P> list(Row row, String key) {
+        List<P> read = row.get(List.class, key);
+        return read == null ? List.of() : read;
     }
 
     private static LatencyDistribution distribution(Row row, String key) {
