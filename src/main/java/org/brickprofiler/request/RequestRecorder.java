@@ -57,9 +57,6 @@ public final class RequestRecorder {
     private static final int INDEX_BITS = 20;
     private static final int INDEX_MASK = (1 << INDEX_BITS) - 1;
 
-    /** The difference between two threads that read the clock and then wait for the lock is no fault of the clock. */
-    private static final long BACKWARDS_NS = 1_000_000;
-
     private final NanoClock clock;
     private final LongSupplier epochNs;
     private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
@@ -73,6 +70,7 @@ public final class RequestRecorder {
     private final boolean[] logged = new boolean[Ignored.values().length];
     private RequestSums sums = new RequestSums();
     private long recorded;
+    private long readNs = Long.MIN_VALUE;
     private long begun;
     private boolean evictionLogged;
 
@@ -189,7 +187,7 @@ public final class RequestRecorder {
             return 0;
         }
         synchronized (this) {
-            return arrive(inOrder(clock.nanoTime()), promptTokens);
+            return arrive(read(), promptTokens);
         }
     }
 
@@ -208,7 +206,7 @@ public final class RequestRecorder {
             return 0;
         }
         synchronized (this) {
-            long nowNs = inOrder(clock.nanoTime());
+            long nowNs = read();
             long atNs = epochNs.getAsLong() + elapsedNs;
             if (atNs > nowNs) {
                 ignore(Ignored.FUTURE, elapsedNs);
@@ -332,7 +330,7 @@ public final class RequestRecorder {
                     if (answered && !live.wasInStep(slot)) {
                         ignore(Ignored.NEVER_IN_STEP, request);
                     }
-                    live.finish(slot, inOrder(clock.nanoTime()), outcome);
+                    live.finish(slot, read(), outcome);
                 }
             }
         }
@@ -386,11 +384,17 @@ public final class RequestRecorder {
         }
     }
 
-    private long inOrder(long atNs) {
-        if (atNs < times.seenNs() - BACKWARDS_NS) {
-            ignore(Ignored.BACKWARDS, atNs - times.seenNs());
+    /**
+     * Reads the clock. Only readings under the lock are ordered: a thread that read it before may have waited for the
+     * lock.
+     */
+    private long read() {
+        long nowNs = clock.nanoTime();
+        if (nowNs < readNs) {
+            ignore(Ignored.BACKWARDS, nowNs - readNs);
         }
-        return times.inOrder(atNs);
+        readNs = Math.max(readNs, nowNs);
+        return times.inOrder(nowNs);
     }
 
     // ---- steps, announced by the profiler ----
@@ -429,10 +433,10 @@ public final class RequestRecorder {
     }
 
     private RunningStep begin(boolean prompts, long startNs) {
-        long atNs = inOrder(startNs);
+        long atNs = times.inOrder(startNs);
         RunningStep step = takeStep();
         times.begin(prompts, atNs);
-        step.begin(++begun, prompts, atNs, times);
+        step.begin(++begun, prompts, startNs, atNs, times);
         return step;
     }
 
@@ -459,7 +463,10 @@ public final class RequestRecorder {
     public synchronized void stepEnded(long step, long endNs, long acceptedTokens) {
         RunningStep ended = underWay(step);
         if (ended != null) {
-            long atNs = inOrder(endNs);
+            if (endNs < ended.announcedNs()) {
+                ignore(Ignored.BACKWARDS, endNs - ended.announcedNs());
+            }
+            long atNs = times.inOrder(endNs);
             times.end(ended.hasPrompts(), atNs);
             live.ended(ended, atNs, acceptedTokens);
             release(ended);
@@ -475,7 +482,7 @@ public final class RequestRecorder {
     public synchronized void stepAbandoned(long step, long atNs) {
         RunningStep abandoned = underWay(step);
         if (abandoned != null) {
-            times.end(abandoned.hasPrompts(), inOrder(atNs));
+            times.end(abandoned.hasPrompts(), times.inOrder(atNs));
             live.abandoned(abandoned);
             release(abandoned);
         }

@@ -22,6 +22,9 @@ final class RunningStep {
     /** Whether it processes prompts. */
     private boolean prompts;
 
+    /** Its beginning as it was announced, and in the order of the events. */
+    private long announcedNs;
+
     private long startNs;
     private long promptsNs;
     private long decodingNs;
@@ -35,9 +38,10 @@ final class RunningStep {
         this.index = index;
     }
 
-    /** A step begins, when the sums of the time with prompts and of the time with decoding were these. */
-    void begin(long numberOfStep, boolean withPrompts, long atNs, StepTimes times) {
+    /** A step begins: as it was announced, and in the order of the events. */
+    void begin(long numberOfStep, boolean withPrompts, long givenNs, long atNs, StepTimes times) {
         number = numberOfStep;
+        announcedNs = givenNs;
         prompts = withPrompts;
         startNs = atNs;
         promptsNs = times.promptsNs(atNs);
@@ -84,6 +88,10 @@ final class RunningStep {
 
     boolean hasPrompts() {
         return prompts;
+    }
+
+    long announcedNs() {
+        return announcedNs;
     }
 
     long startNs() {

@@ -50,11 +50,6 @@ final class StepTimes {
         return seenNs;
     }
 
-    /** Returns the latest moment that was given. */
-    long seenNs() {
-        return seenNs;
-    }
-
     /** A step begins, at a moment that is in order. */
     void begin(boolean prompts, long atNs) {
         advance(atNs);

@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.Spec;
@@ -401,5 +404,50 @@ final class RequestRecorderTest {
 
         assertThat(AllocatedBytes.fewest(10, () -> AllocatedBytes.ofCalls(1_000, serve)))
                 .isZero();
+    }
+
+    /** On a real clock: the constructor of a record refuses one whose causes do not sum to its duration. */
+    @Spec("25.4")
+    @Test
+    void threadsThatServeAtOnceLoseNothing() throws Exception {
+        RequestRecorder shared = new RequestRecorder(System::nanoTime, () -> 0);
+        shared.enable();
+        int threads = 4;
+        int each = 2_000;
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        try {
+            List<Future<?>> all = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                boolean prompts = i % 2 == 0;
+                all.add(pool.submit(() -> {
+                    long before = shared.arrived(1);
+                    for (int n = 0; n < each; n++) {
+                        long request = shared.arrived(1);
+                        try (RequestRecorder.Scope scope = shared.serve(request)) {
+                            assertThat(scope).isNotNull();
+                            shared.stepEnded(shared.stepBegan(prompts, 1, System.nanoTime()), System.nanoTime(), 0);
+                        }
+                        shared.finished(before, Outcome.CANCELLED);
+                        before = request;
+                    }
+                    shared.finished(before, Outcome.COMPLETED);
+                }));
+            }
+            RequestStats between = shared.stats();
+            assertThat(between.counts().arrived()).isBetween(0L, (long) threads * (each + 1));
+            for (Future<?> one : all) {
+                one.get();
+            }
+        } finally {
+            pool.shutdown();
+        }
+
+        RequestStats stats = shared.stats();
+        assertThat(stats.counts().arrived()).isEqualTo((long) threads * (each + 1));
+        assertThat(stats.counts().allFinished()).isEqualTo((long) threads * (each + 1));
+        assertThat(stats.counts().waiting() + stats.counts().running()).isZero();
+        assertThat(stats.counts().ignoredCalls()).isZero();
+        assertThat(stats.tokens().output()).isEqualTo((long) threads * each);
+        assertThat(shared.recent()).hasSize(1_024);
     }
 }
