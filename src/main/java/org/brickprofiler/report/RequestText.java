@@ -43,8 +43,12 @@ final class RequestText {
                     stats.firstTokenCauses(100 - (isShare ? SLOWEST_PERCENT : onePercent), 100));
         }
 
+        boolean isKnown(Cause cause) {
+            return slowest.getOrDefault(cause, 0.0) + median.getOrDefault(cause, 0.0) > 0;
+        }
+
         double excess(Cause cause) {
-            return slowest.get(cause) - median.get(cause);
+            return slowest.getOrDefault(cause, 0.0) - median.getOrDefault(cause, 0.0);
         }
 
         double totalExcess() {
@@ -93,7 +97,7 @@ final class RequestText {
         List<String> parts = new ArrayList<>();
         parts.add(count(counts.arrived()) + " arrived");
         for (Outcome outcome : Outcome.values()) {
-            long number = counts.finished().get(outcome);
+            long number = counts.finished(outcome);
             if (number > 0) {
                 parts.add(count(number) + " " + outcome.name().toLowerCase(Locale.ROOT));
             }
@@ -138,9 +142,7 @@ final class RequestText {
         boolean compares = firstTokens > 1;
         Waits waits = compares ? Waits.of(stats, firstTokens) : new Waits("", Map.of(), Map.of());
         List<Cause> shown = Arrays.stream(Cause.values())
-                .filter(cause -> stats.causeNs().get(cause) > 0
-                        || (compares
-                                && waits.median().get(cause) + waits.slowest().get(cause) > 0))
+                .filter(cause -> stats.causeNs(cause) > 0 || (compares && waits.isKnown(cause)))
                 .toList();
         text.append("\nCauses of the time of requests")
                 .append(compares ? ", up to the first token, and in all" : "")
@@ -149,13 +151,10 @@ final class RequestText {
                         .left("cause", Cause::displayName, "all causes")
                         .rightIf(compares, "median", cause -> meanCell(waits.median(), cause), "")
                         .rightIf(compares, waits.slowestName(), cause -> meanCell(waits.slowest(), cause), "")
-                        .right("all", cause -> durationCell(stats.causeNs().get(cause)), durationCell(allNs))
+                        .right("all", cause -> durationCell(stats.causeNs(cause)), durationCell(allNs))
                         .right(
                                 "% of all",
-                                cause -> allNs == 0
-                                        ? "-"
-                                        : percent(100.0 * stats.causeNs().get(cause) / allNs),
-                                "")
+                                cause -> allNs == 0 ? "-" : percent(100.0 * stats.causeNs(cause) / allNs), "")
                         .render(shown));
         if (compares && waits.totalExcess() > 0) {
             text.append(sentence(waits)).append('\n');

@@ -78,6 +78,16 @@ public record RequestRecord(
         }
     }
 
+    /**
+     * Returns the time of one cause.
+     *
+     * @param cause the cause
+     * @return ns
+     */
+    public long causeNs(Cause cause) {
+        return causeNs.getOrDefault(Objects.requireNonNull(cause, "cause"), 0L);
+    }
+
     /** Returns the times by cause, in order, with 0 for the causes that are missing; cannot be changed. */
     static Map<Cause, Long> everyCause(Map<Cause, Long> given) {
         Objects.requireNonNull(given, "causeNs");

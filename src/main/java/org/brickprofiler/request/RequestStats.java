@@ -98,6 +98,16 @@ public record RequestStats(
         }
 
         /**
+         * Returns how many requests finished with an outcome.
+         *
+         * @param outcome the outcome
+         * @return 0 or more
+         */
+        public long finished(Outcome outcome) {
+            return finished.getOrDefault(Objects.requireNonNull(outcome, "outcome"), 0L);
+        }
+
+        /**
          * Returns how many requests finished.
          *
          * @return requests of every outcome
@@ -248,6 +258,16 @@ public record RequestStats(
     }
 
     /**
+     * Returns the time of the requests that finished with one cause.
+     *
+     * @param cause the cause
+     * @return ns
+     */
+    public long causeNs(Cause cause) {
+        return causeNs.getOrDefault(Objects.requireNonNull(cause, "cause"), 0L);
+    }
+
+    /**
      * Returns whether there is anything to report.
      *
      * @return true if a request arrived or was live, or a call was ignored
@@ -283,10 +303,11 @@ public record RequestStats(
         double seen = 0;
         for (int bucket = 0; bucket < requests.length; bucket++) {
             double within = Math.min(seen + requests[bucket], to) - Math.max(seen, from);
-            Map<Cause, Long> sums = firstTokenCauseNs.get(bucket);
-            if (within > 0 && sums != null) {
+            if (within > 0) {
                 double share = within / requests[bucket] / (to - from);
-                sums.forEach((cause, ns) -> means.merge(cause, ns * share, Double::sum));
+                firstTokenCauseNs
+                        .getOrDefault(bucket, Map.of())
+                        .forEach((cause, ns) -> means.merge(cause, ns * share, Double::sum));
             }
             seen += requests[bucket];
         }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -69,8 +70,7 @@ class ServeRunTest {
                         .orElseThrow()
                 - records.keySet().stream().min(Comparator.naturalOrder()).orElseThrow();
         for (LoggedRequest logged : run.finished()) {
-            RequestRecord record = records.get(logged.arrivedNs() - epochNs);
-            assertThat(record).as("%s", logged).isNotNull();
+            RequestRecord record = Objects.requireNonNull(records.get(logged.arrivedNs() - epochNs));
             assertThat(record.promptTokens()).isEqualTo(logged.request().promptTokens());
             assertThat(record.outputTokens()).isEqualTo(logged.request().outputTokens());
             assertThat(record.timeToFirstTokenNs())
@@ -84,9 +84,9 @@ class ServeRunTest {
             long steps = run.steps().stream()
                     .filter(step -> step.members().contains(logged.request().number()))
                     .count();
-            assertThat(record.causeNs().get(Cause.OWN_PROMPT)
-                            + record.causeNs().get(Cause.DECODE)
-                            + record.causeNs().get(Cause.DECODE_BESIDE_PROMPTS))
+            assertThat(record.causeNs(Cause.OWN_PROMPT)
+                            + record.causeNs(Cause.DECODE)
+                            + record.causeNs(Cause.DECODE_BESIDE_PROMPTS))
                     .isCloseTo(ownNs, within(steps * FEW_READINGS_NS));
         }
     }

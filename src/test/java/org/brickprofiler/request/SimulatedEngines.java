@@ -37,6 +37,14 @@ final class SimulatedEngines implements AutoCloseable {
             this.startNs = startNs;
         }
 
+        long promptTokensOf(LoggedRequest request) {
+            return promptTokens.getOrDefault(request, 0L);
+        }
+
+        long givesTo(LoggedRequest request) {
+            return gives.getOrDefault(request, 0L);
+        }
+
         boolean covers(long ns) {
             return startNs <= ns && ns < endNs;
         }
@@ -195,7 +203,7 @@ final class SimulatedEngines implements AutoCloseable {
                 .submit(() -> {
                     engine.token = recorder.stepBegan(step.prompts, 0, step.startNs);
                     for (LoggedRequest request : members) {
-                        recorder.inStep(request.handle, step.promptTokens.get(request));
+                        recorder.inStep(request.handle, step.promptTokensOf(request));
                         Long gives = step.gives.get(request);
                         if (gives != null) {
                             recorder.gives(request.handle, gives);
@@ -233,7 +241,7 @@ final class SimulatedEngines implements AutoCloseable {
 
     private static long tokens(LoggedRequest request) {
         return counting(request).stream()
-                .mapToLong(step -> step.gives.get(request))
+                .mapToLong(step -> step.givesTo(request))
                 .sum();
     }
 
@@ -246,7 +254,7 @@ final class SimulatedEngines implements AutoCloseable {
     Expected expected(LoggedRequest request) {
         List<LoggedStep> own = counting(request);
         List<LoggedStep> giving =
-                own.stream().filter(step -> step.gives.get(request) > 0).toList();
+                own.stream().filter(step -> step.givesTo(request) > 0).toList();
         long firstNs = giving.isEmpty() ? 0 : giving.get(0).endNs;
         long lastNs = giving.isEmpty()
                 ? own.stream().mapToLong(step -> step.endNs).max().orElse(Long.MAX_VALUE)
@@ -292,7 +300,7 @@ final class SimulatedEngines implements AutoCloseable {
             }
         }
         if (latest != null) {
-            if (latest.promptTokens.get(request) > 0) {
+            if (latest.promptTokensOf(request) > 0) {
                 return Cause.OWN_PROMPT;
             }
             return latest.prompts ? Cause.DECODE_BESIDE_PROMPTS : Cause.DECODE;

@@ -311,10 +311,9 @@ public final class BrickMetrics implements MeterBinder {
 
     private void registerRequests(MeterRegistry registry) {
         for (Outcome outcome : Outcome.values()) {
-            FunctionCounter.builder(
-                            "brick.requests",
-                            this,
-                            ignored -> read().requests().counts().finished().get(outcome))
+            FunctionCounter.builder("brick.requests", this, ignored -> read().requests()
+                            .counts()
+                            .finished(outcome))
                     .description("Requests that finished.")
                     .tags(tags.and("outcome", outcome.name().toLowerCase(Locale.ROOT)))
                     .register(registry);
@@ -323,7 +322,7 @@ public final class BrickMetrics implements MeterBinder {
             FunctionCounter.builder(
                             "brick.request.time",
                             this,
-                            ignored -> read().requests().causeNs().get(cause) / NS_PER_S)
+                            ignored -> read().requests().causeNs(cause) / NS_PER_S)
                     .description("Time of the requests that finished, by cause.")
                     .baseUnit("seconds")
                     .tags(tags.and("cause", cause.name().toLowerCase(Locale.ROOT)))

@@ -53,7 +53,7 @@ public final class RequestFields {
     private static <T> Fields<T> withCauses(Fields.Builder<T> fields, Function<T, Map<Cause, Long>> causes) {
         for (Cause cause : Cause.values()) {
             fields.sum(key(cause), "time of this cause, ns: " + cause.displayName(), record -> causes.apply(record)
-                    .get(cause));
+                    .getOrDefault(cause, 0L));
         }
         return fields.build();
     }
@@ -75,8 +75,7 @@ public final class RequestFields {
                 .sum("running", "other live requests", stats -> stats.counts().running());
         for (Outcome outcome : Outcome.values()) {
             fields.sum(lower(outcome), "requests that ended with this outcome", stats -> stats.counts()
-                    .finished()
-                    .get(outcome));
+                    .finished(outcome));
         }
         fields.sum("abandoned", "requests that were given up without a finish", stats -> stats.counts()
                         .abandoned())
@@ -113,7 +112,7 @@ public final class RequestFields {
             fields.sum(
                     key(cause),
                     "time of the finished requests with this cause, ns: " + cause.displayName(),
-                    stats -> stats.causeNs().get(cause));
+                    stats -> stats.causeNs(cause));
         }
         return fields.parts(
                         "first_tokens",
