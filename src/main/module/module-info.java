@@ -42,8 +42,10 @@ module org.brickprofiler {
     exports org.brickprofiler.metrics.micrometer;
     exports org.brickprofiler.metrics.otel;
     exports org.brickprofiler.report;
+    exports org.brickprofiler.request;
     exports org.brickprofiler.roofline;
     exports org.brickprofiler.spi;
+    exports org.brickprofiler.stats;
     exports org.brickprofiler.tile;
     exports org.brickprofiler.trace;
     exports org.brickprofiler.trace.otel;

@@ -35,6 +35,7 @@ import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.internal.record.WorkSums;
+import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.tile.TileProfiler;
 import org.jspecify.annotations.Nullable;
@@ -130,6 +131,9 @@ public final class BrickProfiler {
 
     /** Made by the first {@link #beginStep}, while holding {@code this}. */
     private volatile @Nullable StepRecorder steps;
+
+    /** Made by the first call of {@link #requests}, while holding {@code this}. */
+    private volatile @Nullable RequestRecorder requests;
 
     // The other fields serve boundaries and readers.
 
@@ -267,6 +271,10 @@ public final class BrickProfiler {
     void switchOn() {
         period.resume(nowNs());
         enabled = true;
+        RequestRecorder recorder = requests;
+        if (recorder != null) {
+            recorder.enable();
+        }
     }
 
     /**
@@ -277,6 +285,10 @@ public final class BrickProfiler {
     public void disable() {
         enabled = false;
         period.pause(nowNs());
+        RequestRecorder recorder = requests;
+        if (recorder != null) {
+            recorder.disable();
+        }
         if (devices != null) {
             devices.giveBack();
         }
@@ -1747,6 +1759,29 @@ public final class BrickProfiler {
             followed = true;
             if (devices != null) {
                 devices.timeEveryLaunch();
+            }
+        }
+        return recorder;
+    }
+
+    /**
+     * Returns the recorder of the requests that the engine serves. It is on while the profiler is on; switching the
+     * profiler off gives up the live requests. It learns the steps from {@link #beginStep} and {@link #endPass}. A step
+     * that is under way at the first call of this method works on no request, so call it before the first step.
+     * {@link #reset()} empties it.
+     *
+     * @return always the same object
+     */
+    public synchronized RequestRecorder requests() {
+        RequestRecorder recorder = requests;
+        if (recorder == null) {
+            recorder = new RequestRecorder(clock, () -> epochNs);
+            requests = recorder;
+            stepRecorder().setRequests(recorder);
+            recorder.enable();
+            if (!enabled) {
+                // Asked after it was switched on: a profiler that is switched off meanwhile has not seen it.
+                recorder.disable();
             }
         }
         return recorder;

@@ -5,6 +5,7 @@ import static org.brickprofiler.internal.io.Sums.limited;
 import java.util.Comparator;
 import java.util.Objects;
 import java.util.Optional;
+import org.brickprofiler.stats.LatencyDistribution;
 
 /**
  * The statistics of a brick. Immutable. Derived figures are computed from the components alone.

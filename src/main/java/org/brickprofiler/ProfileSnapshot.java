@@ -15,6 +15,7 @@ import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 
@@ -45,6 +46,7 @@ import org.brickprofiler.tile.TileStats;
  * @param tiles one entry per tile level, in order
  * @param streams the totals of the device streams, one entry per stream, by device and name
  * @param steps the steps that have ended; {@link Steps#NONE} without steps
+ * @param requests the requests that the engine served; {@link RequestStats#NONE} without any
  * @param facts other facts of the run
  * @param identity the run and the part of it; of merged snapshots, the values that are equal in all
  */
@@ -66,6 +68,7 @@ public record ProfileSnapshot(
         List<TileStats> tiles,
         List<StreamTotals> streams,
         Steps steps,
+        RequestStats requests,
         RunFacts facts,
         RunIdentity identity) {
 
@@ -91,6 +94,7 @@ public record ProfileSnapshot(
         Objects.requireNonNull(tiles, "tiles");
         Objects.requireNonNull(streams, "streams");
         Objects.requireNonNull(steps, "steps");
+        Objects.requireNonNull(requests, "requests");
         Objects.requireNonNull(facts, "facts");
         Objects.requireNonNull(identity, "identity");
         requireNotNegative("wallNs", wallNs);
@@ -154,6 +158,7 @@ public record ProfileSnapshot(
                 tiles,
                 List.of(),
                 Steps.NONE,
+                RequestStats.NONE,
                 RunFacts.NONE,
                 RunIdentity.NONE);
     }
@@ -184,6 +189,7 @@ public record ProfileSnapshot(
                 tiles,
                 streams,
                 steps,
+                requests,
                 other,
                 identity);
     }
@@ -214,6 +220,7 @@ public record ProfileSnapshot(
                 tiles,
                 streams,
                 steps,
+                requests,
                 facts,
                 other);
     }
@@ -238,6 +245,7 @@ public record ProfileSnapshot(
                 tiles,
                 streams,
                 steps,
+                requests,
                 facts,
                 identity);
     }
@@ -374,6 +382,7 @@ public record ProfileSnapshot(
                 RunFacts.concat(tiles, other.tiles),
                 RunFacts.concat(streams, other.streams),
                 steps.merge(other.steps),
+                requests.merge(other.requests),
                 facts.plus(other.facts),
                 identity.common(other.identity));
     }

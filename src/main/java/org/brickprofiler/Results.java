@@ -18,6 +18,7 @@ import org.brickprofiler.internal.record.SelfCost;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.StatSums;
 import org.brickprofiler.internal.record.WorkSums;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
@@ -237,6 +238,7 @@ final class Results {
                 tiles.levels(),
                 reading.streams(),
                 stepped.steps(),
+                stepped.requests(),
                 settings.facts(),
                 identity(settings.identity(), stepped, reading.streams()));
     }

@@ -8,6 +8,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.WindowReaders;
+import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +52,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 : later.identity().firstStep().orElse(0);
         long endStep = later.identity().lastStep().orElse(-1) + 1;
         Steps steps = steps(earlier.steps(), later.steps(), firstStep);
+        RequestStats requests = later.requests().since(earlier.requests());
         return new ProfileSnapshot(
                 latest(earlier.endedAt(), later.startedAt()),
                 later.endedAt(),
@@ -74,10 +77,11 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                         .map(stream -> stream(streams.get(stream.key()), stream))
                         .toList(),
                 steps,
+                requests,
                 later.facts(),
                 Results.identity(
                         later.identity().toBuilder().noSteps().build(),
-                        new StepRecorder.Reading(steps, firstStep, endStep),
+                        new StepRecorder.Reading(steps, requests, firstStep, endStep),
                         later.streams()));
     }
 

@@ -13,7 +13,10 @@ import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.TableRegistry;
+import org.brickprofiler.request.RequestRecorder;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.spi.NanoClock;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +40,9 @@ final class StepRecorder {
 
     private Sums sums = new Sums(0);
 
+    /** Follows the requests that the steps work on; null if nobody asked for it. */
+    private @Nullable RequestRecorder requests;
+
     /** How many steps have begun: so a step knows whether another one has begun since. */
     private long begun;
 
@@ -57,11 +63,12 @@ final class StepRecorder {
      * The sums of the steps since the last reset.
      *
      * @param steps sums
+     * @param requests the requests of these steps
      * @param first the number of the first one that ended since
      * @param end the number after the last one's
      */
-    record Reading(Steps steps, long first, long end) {
-        static final Reading NONE = new Reading(Steps.NONE, 0, 0);
+    record Reading(Steps steps, RequestStats requests, long first, long end) {
+        static final Reading NONE = new Reading(Steps.NONE, RequestStats.NONE, 0, 0);
     }
 
     /** The state of a thread. Guarded by the recorder. */
@@ -73,6 +80,9 @@ final class StepRecorder {
 
         private long startNs;
         private long acceptedTokens;
+
+        /** The step as the recorder of requests knows it; 0 without one. */
+        private long requestStep;
 
         /**
          * The number of the step if its brick time may be known, 0 otherwise; {@code beforeNs} is the time before it,
@@ -215,6 +225,19 @@ final class StepRecorder {
         this.clock = clock;
     }
 
+    /** Announces steps to a recorder of requests from now on, those that are under way too. */
+    synchronized void setRequests(RequestRecorder recorder) {
+        requests = recorder;
+        for (Place place : underWay) {
+            StepInfo info = Objects.requireNonNull(place.info, "info");
+            place.requestStep = recorder.stepUnderWay(hasPrompts(info), clock.nanoTime());
+        }
+    }
+
+    private static boolean hasPrompts(StepInfo info) {
+        return info.phase() != StepInfo.Phase.DECODE;
+    }
+
     // ---- the thread that drives passes ----
 
     /**
@@ -252,6 +275,9 @@ final class StepRecorder {
             mine.inPrompt = true;
             mine.promptNs = mine.startNs;
         }
+        RequestRecorder follower = requests;
+        mine.requestStep =
+                follower == null ? 0 : follower.stepBegan(hasPrompts(info), info.prefillTokens(), mine.startNs);
         return mine.startNs;
     }
 
@@ -293,6 +319,9 @@ final class StepRecorder {
         }
         PhaseSums phase = sums.phases[info.phase().index()];
         leave(mine, info, endNs);
+        if (requests != null) {
+            requests.stepEnded(mine.requestStep, endNs, mine.acceptedTokens);
+        }
         long durationNs = Math.max(0, endNs - mine.startNs);
         phase.add(info, durationNs, mine.acceptedTokens);
         long[] categoryNs = mine.categoryNs;
@@ -357,7 +386,11 @@ final class StepRecorder {
 
     private void abandon(Place mine) {
         StepInfo info = Objects.requireNonNull(mine.info, "info");
-        leave(mine, info, clock.nanoTime());
+        long nowNs = clock.nanoTime();
+        leave(mine, info, nowNs);
+        if (requests != null) {
+            requests.stepAbandoned(mine.requestStep, nowNs);
+        }
         mine.forgetSteps();
         sums.abandoned++;
     }
@@ -406,7 +439,11 @@ final class StepRecorder {
 
     /** Returns the steps that have ended since the last reset. */
     synchronized Reading read() {
-        return new Reading(sums.steps(), sums.first, ended);
+        return reading(requests == null ? RequestStats.NONE : requests.stats());
+    }
+
+    private Reading reading(RequestStats ofRequests) {
+        return new Reading(sums.steps(), ofRequests, sums.first, ended);
     }
 
     /** Returns whether no step has ended since a reading. */
@@ -416,7 +453,7 @@ final class StepRecorder {
 
     /** Returns the same, and begins anew; steps that are under way count once they end. */
     synchronized Reading readAndReset() {
-        Reading reading = read();
+        Reading reading = reading(requests == null ? RequestStats.NONE : requests.statsAndReset());
         sums = new Sums(ended);
         return reading;
     }
@@ -425,6 +462,9 @@ final class StepRecorder {
     synchronized void reset() {
         epoch++;
         sums = new Sums(ended);
+        if (requests != null) {
+            requests.reset();
+        }
         underWay.clear();
         Arrays.fill(underWayOf, 0);
         places.sweep();

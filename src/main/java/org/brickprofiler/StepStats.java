@@ -5,6 +5,7 @@ import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
+import org.brickprofiler.stats.LatencyDistribution;
 
 /**
  * The sums of all steps of a phase. Immutable.

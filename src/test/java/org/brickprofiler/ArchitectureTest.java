@@ -99,6 +99,8 @@ final class ArchitectureTest {
     private static final DescribedPredicate<JavaClass> SPI = inPackage("spi");
     private static final DescribedPredicate<JavaClass> IO = inPackage("internal.io");
     private static final DescribedPredicate<JavaClass> RECORD = inPackage("internal.record");
+    private static final DescribedPredicate<JavaClass> STATS = inPackage("stats");
+    private static final DescribedPredicate<JavaClass> REQUEST = inPackage("request");
     private static final DescribedPredicate<JavaClass> TILE = inPackage("tile");
     private static final DescribedPredicate<JavaClass> DEVICE = inPackage("device");
     private static final DescribedPredicate<JavaClass> MARKS = inPackage("internal.device");
@@ -106,10 +108,10 @@ final class ArchitectureTest {
     private static final DescribedPredicate<JavaClass> CHECKSUM = inPackage("checksum");
 
     private static final DescribedPredicate<JavaClass> TOOLS =
-            TILE.or(DEVICE).or(MARKS).or(GRAPH).or(CHECKSUM).as("are a tool of the ground layer");
+            TILE.or(DEVICE).or(MARKS).or(GRAPH).or(CHECKSUM).or(REQUEST).as("are a tool of the ground layer");
 
     private static final DescribedPredicate<JavaClass> GROUND =
-            SPI.or(IO).or(RECORD).or(TOOLS).as("are in the ground layer");
+            SPI.or(IO).or(RECORD).or(STATS).or(TOOLS).as("are in the ground layer");
 
     /** The only ground packages with a foreign library beneath them. */
     private static final DescribedPredicate<JavaClass> GPU_BINDING = inPackage("device.cuda")
@@ -161,6 +163,13 @@ final class ArchitectureTest {
 
     @ArchTest
     static final ArchRule checksumsStandAlone = standsAlone(CHECKSUM, TOOLS);
+
+    @ArchTest
+    static final ArchRule requestsStandAlone = standsAlone(REQUEST, TOOLS);
+
+    @ArchTest
+    static final ArchRule statisticsKnowNoTool =
+            noClasses().that(STATS).should().dependOnClassesThat(TOOLS);
 
     @ArchTest
     static final ArchRule coreKnowsTheGroundOnly =

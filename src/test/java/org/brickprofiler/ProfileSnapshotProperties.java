@@ -21,6 +21,8 @@ import net.jqwik.api.constraints.IntRange;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.request.RequestSamples;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -309,6 +311,7 @@ final class ProfileSnapshotProperties {
                         tiles,
                         streams,
                         stepped,
+                        RequestSamples.of(n),
                         RunFacts.NONE,
                         RunIdentity.NONE));
         Arbitrary<RunFacts> facts = Combinators.combine(

@@ -44,6 +44,12 @@ final class Decoder implements AutoCloseable {
         static final Instruments NONE =
                 new Instruments(PassRunner.PLAIN, TiledProduct.Probe.NONE, UnaryOperator.identity());
 
+        /** Returns instruments with which a profiler watches passes that are parts of steps. */
+        static Instruments inSteps(BrickProfiler profiler) {
+            return new Instruments(
+                    new PassRunner.InStep(profiler), TiledProduct.Probe.of(profiler.tiles()), UnaryOperator.identity());
+        }
+
         /** Returns instruments with which a profiler watches. */
         static Instruments of(BrickProfiler profiler) {
             return new Instruments(
@@ -57,6 +63,7 @@ final class Decoder implements AutoCloseable {
     private final Weights weights;
     private final Sampler sampler;
     private final WorkerPool pool;
+    private final boolean ownsPool;
     private final TiledProduct product;
     private final Attention attention;
     private final RotaryEmbedding rotary;
@@ -88,11 +95,29 @@ final class Decoder implements AutoCloseable {
      * @throws IllegalArgumentException when that does not fit it
      */
     Decoder(Weights weights, Sampler sampler, int threads, Instruments instruments) {
+        this(weights, sampler, new WorkerPool(threads), true, instruments);
+    }
+
+    /**
+     * Makes a decoder with an empty KV cache that shares its threads with others, of which one at a time decodes.
+     *
+     * @param weights the model
+     * @param sampler chooses the tokens; used by this decoder only
+     * @param pool the threads; left open
+     * @param instruments what watches it, and what is done to it
+     * @throws IllegalArgumentException when that does not fit it
+     */
+    Decoder(Weights weights, Sampler sampler, WorkerPool pool, Instruments instruments) {
+        this(weights, sampler, pool, false, instruments);
+    }
+
+    private Decoder(Weights weights, Sampler sampler, WorkerPool pool, boolean ownsPool, Instruments instruments) {
         this.config = weights.config();
         this.weights = weights;
         this.sampler = sampler;
         this.runner = instruments.runner();
-        pool = new WorkerPool(threads);
+        this.pool = pool;
+        this.ownsPool = ownsPool;
         product = new TiledProduct(pool, instruments.tiles());
         attention = new Attention(config, pool);
         rotary = new RotaryEmbedding(config);
@@ -112,7 +137,7 @@ final class Decoder implements AutoCloseable {
         try {
             return fault.apply(new Pass(opening(), layers(), closing()));
         } catch (IllegalArgumentException doesNotFit) {
-            pool.close();
+            close();
             throw doesNotFit;
         }
     }
@@ -155,7 +180,9 @@ final class Decoder implements AutoCloseable {
 
     @Override
     public void close() {
-        pool.close();
+        if (ownsPool) {
+            pool.close();
+        }
     }
 
     // ---- the bricks, in the order in which they run ----

@@ -2,18 +2,21 @@ package org.brickprofiler.demo;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.cli.ExtraCommand;
 import org.brickprofiler.cli.OutputFile;
 import org.brickprofiler.cli.Terminal;
 import org.brickprofiler.demo.TiledProduct.Tiling;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.TextReport;
 import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
@@ -65,6 +68,9 @@ public final class Demo implements Callable<Integer> {
     @Mixin
     private DemoOptions options;
 
+    @Mixin
+    private ServeOptions serving;
+
     @SuppressWarnings("unused") // picocli reads it
     @Option(
             names = {"-h", "--help"},
@@ -86,6 +92,9 @@ public final class Demo implements Callable<Integer> {
             "    brick demo --html out.html",
             "  A timeline for Perfetto, and the graph of one pass:",
             "    brick demo --tokens 50 --trace pass.pftrace --graph pass.dot",
+            "  Requests with prompts of mixed length, whole prompts or chunks of them:",
+            "    brick demo --serve --rate 2 --slots 4",
+            "    brick demo --serve --rate 2 --slots 4 --chunk 16",
             "  On a GPU: the processor's results, each brick's time on the device, and what watching costs:",
             "    brick demo --device cuda --tokens 200",
             "    brick demo --device opencl:0 --tokens 200",
@@ -155,6 +164,9 @@ public final class Demo implements Callable<Integer> {
     @Override
     public Integer call() {
         try {
+            if (serving.serves()) {
+                return serve(serving.load());
+            }
             Optional<DeviceChoice> device = options.device();
             return device.isPresent() ? onDevice(device.get()) : onProcessor();
         } catch (IllegalArgumentException badInput) {
@@ -178,7 +190,7 @@ public final class Demo implements Callable<Integer> {
         try (Decoder reference = decoder(Decoder.Instruments.NONE)) {
             describe(reference.config(), out);
             DecodeRun run = new DeviceDemo(options, reference, out).run(device, this::progress);
-            writeResults(run, HtmlReport.of(run.snapshot()), out);
+            writeResults(run.snapshot(), HtmlReport.of(run.snapshot()), out);
         } catch (DeviceFailure failed) {
             report(spec.commandLine(), String.valueOf(failed.getMessage()));
             return CommandLine.ExitCode.SOFTWARE;
@@ -209,7 +221,7 @@ public final class Demo implements Callable<Integer> {
         try {
             recordings.write(profiler, out);
             writeResults(
-                    run,
+                    run.snapshot(),
                     recordings.on(HtmlReport.of(run.snapshot())
                             .withTiles(profiler.tiles().places())),
                     out);
@@ -220,10 +232,60 @@ public final class Demo implements Callable<Integer> {
         return CommandLine.ExitCode.OK;
     }
 
-    private void writeResults(DecodeRun run, HtmlReport page, PrintWriter out) throws IOException {
+    private int serve(ServeOptions.Load load) {
+        options.requireServing();
+        Recordings recordings = new Recordings(options);
+        BrickProfiler profiler = profiler(recordings);
+        ModelConfig config = options.model(ServeRun.LONGEST_SEQUENCE);
+        PrintWriter out = spec.commandLine().getOut();
+        Weights weights = weights(config);
+        try (WorkerPool pool = new WorkerPool(options.threads())) {
+            describe(config, out);
+            warmUp(weights, pool);
+            Decoder.Instruments instruments = Decoder.Instruments.inSteps(profiler);
+            ServeRun run = new ServeRun(
+                    profiler,
+                    load,
+                    request ->
+                            new Decoder(weights, options.sampler(options.seed() + request.number()), pool, instruments),
+                    NanoClock.SYSTEM,
+                    options.seed());
+            profiler.reset();
+            run.run();
+            run.recordWork(config.work());
+            ProfileSnapshot snapshot = profiler.snapshot();
+            out.printf(
+                    Locale.ROOT,
+                    "%d requests, %s a second, %d slots, prompts %s%n%n",
+                    load.requests(),
+                    BigDecimal.valueOf(load.rate()).stripTrailingZeros().toPlainString(),
+                    load.slots(),
+                    load.chunk() == 0 ? "whole" : "in chunks of " + load.chunk() + " tokens");
+            out.println(TextReport.render(snapshot).stripTrailing());
+            recordings.write(profiler, out);
+            writeResults(
+                    snapshot,
+                    recordings.on(
+                            HtmlReport.of(snapshot).withTiles(profiler.tiles().places())),
+                    out);
+        } catch (IOException e) {
+            return fail(spec.commandLine(), String.valueOf(e.getMessage()));
+        }
+        return CommandLine.ExitCode.OK;
+    }
+
+    /** Lets the compiler see the passes before the first request arrives. */
+    private void warmUp(Weights weights, WorkerPool pool) {
+        Decoder decoder = new Decoder(weights, options.sampler(), pool, Decoder.Instruments.NONE);
+        for (int i = 0; i < Math.min(options.warmup(), ServeRun.LONGEST_SEQUENCE); i++) {
+            decoder.decode(DecodeRun.BEGIN_OF_SEQUENCE);
+        }
+    }
+
+    private void writeResults(ProfileSnapshot snapshot, HtmlReport page, PrintWriter out) throws IOException {
         Path json = options.json();
         if (json != null) {
-            JsonReport.write(run.snapshot(), json);
+            JsonReport.write(snapshot, json);
             out.println("JSON: " + json.toAbsolutePath());
         }
         Path html = options.html();
@@ -260,12 +322,15 @@ public final class Demo implements Callable<Integer> {
     private Decoder decoder(Decoder.Instruments instruments) {
         ModelConfig config = options.model();
         Sampler sampler = options.sampler();
+        return new Decoder(weights(config), sampler, options.threads(), instruments);
+    }
+
+    private Weights weights(ModelConfig config) {
         if (config.memoryBytes() > Runtime.getRuntime().maxMemory()) {
             throw tooLarge(config);
         }
         try {
-            Weights weights = Weights.random(config, options.seed());
-            return new Decoder(weights, sampler, options.threads(), instruments);
+            return Weights.random(config, options.seed());
         } catch (OutOfMemoryError e) {
             // The collector decides how much of the heap large arrays can use, so only an attempt shows it.
             throw tooLarge(config);

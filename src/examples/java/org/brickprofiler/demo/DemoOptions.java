@@ -176,7 +176,7 @@ final class DemoOptions {
         requireInRange("tokens", limit().tokens(), 1, ModelConfig.LARGEST);
         requireInRange("warmup", warmup, 0, ModelConfig.LARGEST);
         requireInRange("threads", threads, 1, MOST_THREADS);
-        return new ModelConfig(layers, dim, heads, kvHeads, ffnDim, vocab, limit().tokens() + warmup);
+        return model(limit().tokens() + warmup);
     }
 
     /**
@@ -201,6 +201,29 @@ final class DemoOptions {
         return choice;
     }
 
+    /**
+     * Checks that no option is set that a run which serves requests does not have.
+     *
+     * @throws IllegalArgumentException if one is set; the message names them
+     */
+    void requireServing() {
+        boolean hasFile = Stream.of(jfr, graph, checksums, perturb, slow).anyMatch(option -> option != null);
+        if (!device.equals("cpu") || tokens != null || seconds != null || hasFile) {
+            throw new IllegalArgumentException("--serve excludes --device, --tokens, --seconds, --jfr, --graph,"
+                    + " --checksums, --perturb and --slow");
+        }
+        requireInRange("threads", threads, 1, MOST_THREADS);
+    }
+
+    /**
+     * Returns the shape of a model with sequences of a length.
+     *
+     * @throws IllegalArgumentException when a number makes no sense; the message names it
+     */
+    ModelConfig model(int positions) {
+        return new ModelConfig(layers, dim, heads, kvHeads, ffnDim, vocab, positions);
+    }
+
     private static void requireInRange(String what, int value, int smallest, int largest) {
         if (value < smallest || value > largest) {
             throw new IllegalArgumentException(what + " " + value + " is not within " + smallest + " to " + largest);
@@ -213,7 +236,12 @@ final class DemoOptions {
      * @throws IllegalArgumentException when a number is out of range; the message names it
      */
     Sampler sampler() {
-        return new Sampler(temperature, topP, seed);
+        return sampler(seed);
+    }
+
+    /** Makes a sampler with another seed, as {@link #sampler()} does. */
+    Sampler sampler(long otherSeed) {
+        return new Sampler(temperature, topP, otherSeed);
     }
 
     /**

@@ -30,27 +30,25 @@ interface PassRunner {
 
     /**
      * Runs a pass and times its bricks. They follow each other without a gap, so that one clock read ends a brick and
-     * begins the next.
+     * begins the next. The caller begins and ends the step, which may have several passes.
      */
-    final class Profiled implements PassRunner {
+    class InStep implements PassRunner {
 
         private final BrickProfiler profiler;
 
-        Profiled(BrickProfiler profiler) {
+        InStep(BrickProfiler profiler) {
             this.profiler = profiler;
         }
 
         @Override
         public void run(Pass pass, int position) {
-            profiler.beginStep(StepInfo.decode(position));
             time(pass.opening());
-            for (List<Step> layer : pass.layers()) {
-                profiler.startLayer();
-                time(layer);
+            for (int layer = 0; layer < pass.layers().size(); layer++) {
+                profiler.startLayer(layer);
+                time(pass.layers().get(layer));
                 profiler.endLayer();
             }
             time(pass.closing());
-            profiler.endPass();
         }
 
         private void time(List<Step> steps) {
@@ -63,6 +61,24 @@ interface PassRunner {
                 step.operation().run();
             }
             profiler.stopBrick(timer, TOKENS);
+        }
+    }
+
+    /** Runs a pass as a step of its own, and times its bricks. */
+    final class Profiled extends InStep {
+
+        private final BrickProfiler profiler;
+
+        Profiled(BrickProfiler profiler) {
+            super(profiler);
+            this.profiler = profiler;
+        }
+
+        @Override
+        public void run(Pass pass, int position) {
+            profiler.beginStep(StepInfo.decode(position));
+            super.run(pass, position);
+            profiler.endPass();
         }
     }
 

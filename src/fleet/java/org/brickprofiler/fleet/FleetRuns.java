@@ -14,7 +14,6 @@ import java.util.stream.Stream;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
@@ -22,6 +21,8 @@ import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.compare.Run;
+import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.stats.LatencyDistribution;
 
 /**
  * The runs of a fleet as runs that can be compared: each is one observation, however many ranks and windows it has, and
@@ -139,6 +140,7 @@ public final class FleetRuns {
                 List.of(),
                 List.of(),
                 new Steps(steps, LatencyDistribution.EMPTY, 0, LatencyDistribution.EMPTY, 0, List.of()),
+                RequestStats.NONE,
                 RunFacts.NONE,
                 identity.build());
     }

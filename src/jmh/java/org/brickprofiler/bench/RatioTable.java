@@ -43,6 +43,8 @@ public final class RatioTable {
     private static final String GRAPH = GraphBenchmark.class.getSimpleName() + ".";
     private static final String CHECKSUM = ChecksumBenchmark.class.getSimpleName() + ".";
 
+    private static final String REQUEST = RequestBenchmark.class.getSimpleName() + ".";
+
     private static final String PAIRED = PairedBenchmark.class.getSimpleName() + ".";
 
     // After the name of a pair: its floor, and the ratio of all turns.
@@ -86,6 +88,19 @@ public final class RatioTable {
             atMost(1.25, "brick on a simulated CUDA stream", Path.MARKED),
             atMost(0.7, "the same by lap", Path.MARKED_BY_LAP),
             shown("the same, start and stop, to the resolved sample", Path.MARKED_TO_THE_END),
+            new Row("a request in a step", REQUEST + "inStep", REQUEST + "floorStores", Kind.NS_OVER, 25),
+            new Row(
+                    "a request, arrival and finish",
+                    REQUEST + "arriveAndFinish",
+                    REQUEST + "floorTwoClockReads",
+                    Kind.NS_OVER,
+                    400),
+            new Row(
+                    "a step with 256 requests",
+                    REQUEST + "stepOf256",
+                    REQUEST + "floorTwoClockReads",
+                    Kind.NS_OVER,
+                    10_000),
             new Row("two threads to one", THREADS + "twoThreads", THREADS + "oneThread", Kind.AT_LEAST, 1.9),
             shown("(clock reads, two threads to one)", THREADS + "floorTwoThreads", THREADS + "floorOneThread"),
             shown("Brick Profiler", COMPETITOR + "brickProfiler", TWO_READS_BESIDE),

@@ -13,7 +13,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.ProfilerListener;
 import org.brickprofiler.RunIdentity;
@@ -24,6 +23,7 @@ import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.internal.io.Settings;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 

@@ -20,6 +20,7 @@ import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.Steps;
+import org.brickprofiler.request.RequestStats;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -115,6 +116,7 @@ public final class EventProfile {
                 List.of(),
                 List.of(),
                 steps,
+                RequestStats.NONE,
                 RunFacts.NONE,
                 RunIdentity.NONE);
     }

@@ -14,7 +14,6 @@ import java.util.TreeMap;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Calibration;
 import org.brickprofiler.Environment;
-import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
@@ -25,7 +24,10 @@ import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.report.internal.JsonInput;
 import org.brickprofiler.report.internal.ProfileFields;
+import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.Row;
+import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileStats;
 import org.eclipse.collections.impl.map.mutable.primitive.ObjectLongHashMap;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +52,7 @@ final class JsonReportReader {
     private final Row phase = new Row(ProfileFields.PHASE);
     private final Row distribution = new Row(ProfileFields.DISTRIBUTION);
     private Steps steps = Steps.NONE;
+    private RequestStats requests = RequestStats.NONE;
 
     private @Nullable List<BrickStats> bricks;
     private Instant startedAt = Instant.EPOCH;
@@ -98,6 +101,8 @@ final class JsonReportReader {
             case "tiles" -> input.array(key, () -> tiles.add(ProfileFields.tile(input, tile.read(input, "tile"))));
             case "streams" -> input.array(key, () -> streams.add(ProfileFields.stream(stream.read(input, "stream"))));
             case "steps" -> steps = read(key, new StepsFields()).steps();
+            case "requests" ->
+                requests = RequestFields.requests(input, new Row(RequestFields.REQUESTS).read(input, key));
             case "identity" ->
                 identity = ProfileFields.identity(input, new Row(ProfileFields.IDENTITY).read(input, key));
             case "run" -> facts = read(key, new FactsFields()).facts();
@@ -133,6 +138,7 @@ final class JsonReportReader {
                 tiles,
                 streams,
                 steps,
+                requests,
                 facts,
                 identity);
     }

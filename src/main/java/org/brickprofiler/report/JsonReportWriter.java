@@ -14,7 +14,6 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.Calibration;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
-import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
@@ -25,6 +24,9 @@ import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.report.internal.ProfileFields;
+import org.brickprofiler.report.internal.RequestFields;
+import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileStats;
 
 /** Writes one report. One thread. */
@@ -106,6 +108,10 @@ final class JsonReportWriter {
         streams();
         if (!snapshot.steps().equals(Steps.NONE)) {
             steps(snapshot.steps());
+        }
+        if (!snapshot.requests().equals(RequestStats.NONE)) {
+            json.writeFieldName("requests");
+            RequestFields.REQUESTS.write(json, snapshot.requests(), isCompact);
         }
         facts();
         fields(further);

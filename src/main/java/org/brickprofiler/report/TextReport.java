@@ -25,13 +25,13 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.Calibration;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
-import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.report.internal.TextTable;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileStats;
 
 /**
@@ -122,6 +122,7 @@ public final class TextReport {
         header();
         warnings();
         steps();
+        text.append(RequestText.render(snapshot.requests()));
         bricks();
         categories();
         tiles();

@@ -28,13 +28,19 @@ final class GuideShell {
         PROFILE,
         /** Files of other profilers. */
         FILES,
+        /** A service and its requests. */
+        REQUESTS,
         /** All other chapters: runs of two sides, and what is made of them. */
         COMPARISON;
 
         private static Part of(String chapter) {
-            return chapter.startsWith("## Profile, and look\n")
-                    ? PROFILE
-                    : chapter.startsWith("## Files of other profilers\n") ? FILES : COMPARISON;
+            if (chapter.startsWith("## Profile, and look\n")) {
+                return PROFILE;
+            }
+            if (chapter.startsWith("## Files of other profilers\n")) {
+                return FILES;
+            }
+            return chapter.startsWith("## Why was this answer late?\n") ? REQUESTS : COMPARISON;
         }
     }
 

@@ -8,6 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.zip.GZIPInputStream;
 import org.brickprofiler.cli.GuideShell.Part;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.request.Cause;
+import org.brickprofiler.request.RequestStats;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -30,6 +33,20 @@ class GuideTest {
     @Test
     void aFirstProfileIsSetBelowTheRoof() throws IOException {
         assertThat(new GuideShell(folder).run(Part.PROFILE, 2)).contains("Brick profile\n", "Distance to the roof, ");
+    }
+
+    @Test
+    void chunksOfPromptsEndTheStalls() throws IOException {
+        String output = new GuideShell(folder).run(Part.REQUESTS, 2);
+
+        assertThat(output).contains("decoding beside others' prompts", "longer for the first token than the median: ");
+        RequestStats whole = JsonReport.read(folder.resolve("whole.json")).requests();
+        RequestStats chunks = JsonReport.read(folder.resolve("chunks.json")).requests();
+        assertThat(whole.causeNs().get(Cause.STALLED_BEHIND_PROMPTS)).isPositive();
+        assertThat(whole.causeNs().get(Cause.DECODE_BESIDE_PROMPTS)).isZero();
+        assertThat(chunks.causeNs().get(Cause.STALLED_BEHIND_PROMPTS)).isZero();
+        assertThat(chunks.causeNs().get(Cause.DECODE_BESIDE_PROMPTS)).isPositive();
+        assertThat(chunks.tokens()).isEqualTo(whole.tokens());
     }
 
     @Test

@@ -19,7 +19,6 @@ import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
-import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
@@ -33,6 +32,8 @@ import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.compare.SimulatedRuns.Behaviour;
 import org.brickprofiler.compare.SimulatedRuns.Sides;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -194,6 +195,7 @@ class ComparisonTest {
                             List.of(new TileStats(TileLevel.MACRO, 10, totalNs / 20, 1, totalNs, 640, 1_280, 0, 0)),
                             List.of(),
                             steps,
+                            RequestStats.NONE,
                             RunFacts.NONE,
                             RunIdentity.NONE));
         }

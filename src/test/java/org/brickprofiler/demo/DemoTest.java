@@ -54,6 +54,13 @@ class DemoTest {
             --layers x                | Invalid value for option '--layers'
             --sync-mode sometimes     | Invalid value for option '--sync-mode'
             --no-such-option          | Unknown option: '--no-such-option'
+            --rate 2                  | --requests, --rate, --slots and --chunk need --serve
+            --serve --rate 0          | rate 0.0 is not above 0 and up to 1000000
+            --serve --slots 0         | slots 0 is not within 1 to 256
+            --serve --chunk 0         | chunk 0 is not within 1 to 1048576
+            --serve --requests -1     | requests -1 is not within 1 to 100000
+            --serve --device cuda     | --serve excludes --device, --tokens, --seconds
+            --serve --jfr out.jfr     | --serve excludes --device, --tokens, --seconds
             stray                     | Unmatched argument
             --trace trace.txt         | .pftrace, .perfetto-trace, .json or .json.gz, not trace.txt
             --perturb RmsNorm         | 'RmsNorm' is not LAYER:BRICK

@@ -6,7 +6,7 @@ import java.io.IOException;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.junit.jupiter.api.Test;
 
 final class JsonReportBricksTest {

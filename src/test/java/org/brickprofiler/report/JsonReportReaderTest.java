@@ -43,6 +43,7 @@ final class JsonReportReaderTest {
         assertThat(JsonReport.read(Golden.path("full.json"))).isEqualTo(Samples.full());
         assertThat(JsonReport.read(Golden.path("device.json"))).isEqualTo(Samples.device());
         assertThat(JsonReport.read(Golden.path("steps.json"))).isEqualTo(Samples.steps());
+        assertThat(JsonReport.read(Golden.path("requests.json"))).isEqualTo(Samples.requests());
     }
 
     @Spec("8.2")

@@ -75,6 +75,12 @@ final class JsonReportWriterTest {
         Golden.assertSame(JsonReport.toJson(Samples.steps()), "steps.json");
     }
 
+    @Spec("25.10")
+    @Test
+    void writesRequests() throws IOException {
+        Golden.assertSame(JsonReport.toJson(Samples.requests()), "requests.json");
+    }
+
     @Spec("8.2")
     @Test
     void hasEveryKeyOfTheContract() throws IOException {

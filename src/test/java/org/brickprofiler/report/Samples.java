@@ -15,7 +15,6 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
-import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
@@ -31,6 +30,9 @@ import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.graph.TransferDirection;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.request.RequestSamples;
+import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.brickprofiler.trace.Timeline;
@@ -133,6 +135,7 @@ final class Samples {
                         new StreamTotals(
                                 "copies", "Example GPU", 0, 0, 0, 0, 0, 0, Optional.of("the device was lost"))),
                 Steps.NONE,
+                RequestStats.NONE,
                 RunFacts.NONE,
                 RunIdentity.NONE);
     }
@@ -241,6 +244,7 @@ final class Samples {
                 List.of(),
                 List.of(),
                 Steps.NONE,
+                RequestStats.NONE,
                 RunFacts.NONE,
                 RunIdentity.NONE);
     }
@@ -526,6 +530,15 @@ final class Samples {
 
     /** Steps of two phases, one of which checks drafted tokens. */
     static ProfileSnapshot steps() {
+        return steps(RequestStats.NONE);
+    }
+
+    /** The same, and 200 requests, of which two waited long behind the prompts of others. */
+    static ProfileSnapshot requests() {
+        return steps(RequestSamples.twoOfThemSlow());
+    }
+
+    private static ProfileSnapshot steps(RequestStats requests) {
         Step prompt = new Step(
                 0,
                 1_760_000_000_000_000_000L,
@@ -561,6 +574,7 @@ final class Samples {
                         distribution(875_000),
                         1,
                         List.of(prompt, token)),
+                requests,
                 RunFacts.NONE,
                 RunIdentity.NONE);
     }

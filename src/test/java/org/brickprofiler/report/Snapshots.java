@@ -20,7 +20,6 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.Calibration;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
-import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
@@ -30,6 +29,8 @@ import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.request.RequestSamples;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 
@@ -77,6 +78,7 @@ final class Snapshots extends DomainContextBase {
                         parts.tiles,
                         parts.streams,
                         parts.steps,
+                        RequestSamples.of(times),
                         parts.facts,
                         parts.identity))
                 // Combinations of edge cases alone would use up the tries; single ones are drawn all the same.

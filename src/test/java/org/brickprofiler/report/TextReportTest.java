@@ -44,6 +44,12 @@ final class TextReportTest {
         Golden.assertSame(TextReport.render(Samples.steps()), "steps.txt");
     }
 
+    @Spec("25.10")
+    @Test
+    void reportsWhyTheSlowestRequestsWaitedLongerThanTheMedian() throws IOException {
+        Golden.assertSame(TextReport.render(Samples.requests()), "requests.txt");
+    }
+
     @Test
     void anEmptyProfileIsSaidToBeEmpty() throws IOException {
         Golden.assertSame(TextReport.render(Samples.empty()), "empty.txt");

@@ -25,16 +25,18 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.CategoryStats;
-import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
-import org.brickprofiler.Steps;
 import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.metrics.BrickSeries;
 import org.brickprofiler.metrics.BrickSeries.Labels;
 import org.brickprofiler.metrics.RecentSnapshot;
+import org.brickprofiler.request.Cause;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.spi.NanoClock;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,7 +58,11 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@code brick.step.output.tokens}</td><td>function counter</td><td>the same</td>
  *     <td>tokens that were given</td></tr>
  * <tr><td>{@code brick.first.token}, {@code brick.output.token}</td><td>time gauges</td><td>{@code percentile}</td>
- *     <td>time to first token, and per output token: median, 90th and 99th percentile since the last reset</td></tr>
+ *     <td>time to first token, and per output token: median, 90th and 99th percentile since the last reset; of requests
+ *     if the profiler has recorded any, else of steps</td></tr>
+ * <tr><td>{@code brick.requests}</td><td>function counter</td><td>{@code outcome}</td><td>requests that finished</td></tr>
+ * <tr><td>{@code brick.request.time}</td><td>function counter, s</td><td>{@code cause}</td>
+ *     <td>time of these requests by cause</td></tr>
  * <tr><td>{@code brick.wall}</td><td>function counter, s</td><td></td><td>time the profiler was on for</td></tr>
  * <tr><td>{@code brick.overhead}</td><td>function counter, s</td><td></td><td>what recording cost, estimated</td></tr>
  * <tr><td>{@code brick.unresolved}</td><td>function counter</td><td></td>
@@ -72,6 +78,7 @@ import org.jspecify.annotations.Nullable;
 public final class BrickMetrics implements MeterBinder {
 
     private static final int[] PERCENTILES = {50, 90, 99};
+    private static final double NS_PER_S = 1e9;
 
     /** How often new bricks are looked for: more often than registries are read, and rarely enough to cost nothing. */
     static final int LOOK_SECONDS = 2;
@@ -169,6 +176,7 @@ public final class BrickMetrics implements MeterBinder {
 
     private Map<Labels, CategoryStats> sums = Map.of();
     private final Set<Labels> known = new HashSet<>();
+    private boolean hasRequests;
     private final Set<StepInfo.Phase> phases = EnumSet.noneOf(StepInfo.Phase.class);
     private final List<MeterRegistry> registries = new ArrayList<>();
 
@@ -192,15 +200,23 @@ public final class BrickMetrics implements MeterBinder {
             if (!phases.isEmpty()) {
                 registerTokenTimes(registry);
             }
+            if (hasRequests) {
+                registerRequests(registry);
+            }
             read();
         }
-        counter(registry, "brick.wall", "seconds", "Time the profiler was switched on for.", all -> all.wallNs() / 1e9);
+        counter(
+                registry,
+                "brick.wall",
+                "seconds",
+                "Time the profiler was switched on for.",
+                all -> all.wallNs() / NS_PER_S);
         counter(
                 registry,
                 "brick.overhead",
                 "seconds",
                 "Estimated time that recording took.",
-                all -> all.overheadNs() / 1e9);
+                all -> all.overheadNs() / NS_PER_S);
         counter(
                 registry,
                 "brick.unresolved",
@@ -267,15 +283,50 @@ public final class BrickMetrics implements MeterBinder {
             gauge(
                     registry,
                     "brick.first.token",
-                    "Time from the beginning of a prompt to its first token.",
+                    "Time to first token: of requests if they are recorded, else of prompts.",
                     percentile,
-                    Steps::timeToFirstToken);
+                    BrickMetrics::timeToFirstToken);
             gauge(
                     registry,
                     "brick.output.token",
                     "Time between two output tokens.",
                     percentile,
-                    Steps::timePerOutputToken);
+                    BrickMetrics::timePerOutputToken);
+        }
+    }
+
+    private static LatencyDistribution timeToFirstToken(ProfileSnapshot snapshot) {
+        RequestStats requests = snapshot.requests();
+        return requests.isRecorded()
+                ? requests.latencies().timeToFirstToken()
+                : snapshot.steps().timeToFirstToken();
+    }
+
+    private static LatencyDistribution timePerOutputToken(ProfileSnapshot snapshot) {
+        RequestStats requests = snapshot.requests();
+        return requests.isRecorded()
+                ? requests.latencies().timePerOutputToken()
+                : snapshot.steps().timePerOutputToken();
+    }
+
+    private void registerRequests(MeterRegistry registry) {
+        for (Outcome outcome : Outcome.values()) {
+            FunctionCounter.builder("brick.requests", this, ignored -> read().requests()
+                            .counts()
+                            .finished(outcome))
+                    .description("Requests that finished.")
+                    .tags(tags.and("outcome", outcome.name().toLowerCase(Locale.ROOT)))
+                    .register(registry);
+        }
+        for (Cause cause : Cause.values()) {
+            FunctionCounter.builder(
+                            "brick.request.time",
+                            this,
+                            ignored -> read().requests().causeNs(cause) / NS_PER_S)
+                    .description("Time of the requests that finished, by cause.")
+                    .baseUnit("seconds")
+                    .tags(tags.and("cause", cause.name().toLowerCase(Locale.ROOT)))
+                    .register(registry);
         }
     }
 
@@ -284,8 +335,8 @@ public final class BrickMetrics implements MeterBinder {
             String name,
             String description,
             int percentile,
-            Function<Steps, LatencyDistribution> times) {
-        TimeGauge.builder(name, this, TimeUnit.NANOSECONDS, ignored -> times.apply(read().steps())
+            Function<ProfileSnapshot, LatencyDistribution> times) {
+        TimeGauge.builder(name, this, TimeUnit.NANOSECONDS, ignored -> times.apply(read())
                         .percentileNs(percentile))
                 .description(description)
                 .tags(tags.and("percentile", String.valueOf(percentile)))
@@ -308,7 +359,7 @@ public final class BrickMetrics implements MeterBinder {
         if (now != latest) {
             latest = now;
             sums = series.sums(now);
-            registerNew(sums.keySet(), now.steps());
+            registerNew(sums.keySet(), now);
         }
         return now;
     }
@@ -317,17 +368,21 @@ public final class BrickMetrics implements MeterBinder {
     private void look() {
         ProfileSnapshot now = recent.takeAnother();
         synchronized (this) {
-            registerNew(series.sums(now).keySet(), now.steps());
+            registerNew(series.sums(now).keySet(), now);
         }
     }
 
-    private void registerNew(Set<Labels> found, Steps steps) {
+    private void registerNew(Set<Labels> found, ProfileSnapshot now) {
         for (Labels labels : found) {
             if (known.add(labels)) {
                 registries.forEach(registry -> register(registry, labels));
             }
         }
-        for (StepStats phase : steps.phases()) {
+        if (!hasRequests && now.requests().isRecorded()) {
+            hasRequests = true;
+            registries.forEach(this::registerRequests);
+        }
+        for (StepStats phase : now.steps().phases()) {
             if (phases.isEmpty()) {
                 registries.forEach(this::registerTokenTimes);
             }

@@ -28,7 +28,6 @@ import java.util.Objects;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.CategoryStats;
-import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
@@ -36,6 +35,8 @@ import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.metrics.BrickSeries;
 import org.brickprofiler.metrics.BrickSeries.Labels;
+import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.stats.LatencyDistribution;
 
 /**
  * The bricks of a profiler as metrics of OpenTelemetry: cumulative sums, all of one collection from one snapshot, so
@@ -59,14 +60,19 @@ import org.brickprofiler.metrics.BrickSeries.Labels;
  * <tr><td>{@code brick.steps}</td><td>{step}</td><td>the same</td><td>their number</td></tr>
  * <tr><td>{@code brick.step.prefill_tokens}</td><td>{token}</td><td>the same</td><td>tokens of prompts</td></tr>
  * <tr><td>{@code brick.step.output_tokens}</td><td>{token}</td><td>the same</td><td>tokens that were given</td></tr>
+ * <tr><td>{@code brick.requests}</td><td>{request}</td><td>{@code brick.request.outcome}</td><td>requests that
+ *     finished</td></tr>
+ * <tr><td>{@code brick.request.time}</td><td>s</td><td>{@code brick.request.cause}</td><td>time of these requests by
+ *     cause</td></tr>
  * <tr><td>{@code brick.wall}</td><td>s</td><td></td><td>time the profiler was on for</td></tr>
  * <tr><td>{@code brick.overhead}</td><td>s</td><td></td><td>what recording cost, estimated</td></tr>
  * </table>
  *
  * <p>With the attributes of OpenTelemetry's conventions for generative models, there are also their histograms
  * {@code gen_ai.server.time_to_first_token} and {@code gen_ai.server.time_per_output_token}, in s, with the boundaries
- * that the conventions advise. A step counts in the bucket of its duration within
- * {@link LatencyDistribution#RELATIVE_ERROR}.
+ * that the conventions advise. If the profiler has recorded requests, the histograms are those of the requests, and
+ * {@code gen_ai.server.request.duration} is there, too; otherwise they are those of the steps. A value counts in the
+ * bucket of its duration within {@link LatencyDistribution#RELATIVE_ERROR}.
  *
  * <p>256 bricks have series of their own; further ones share one for each category, named
  * {@value BrickProfiler#OTHER_NAMES}. Any thread.
@@ -85,6 +91,8 @@ public final class BrickMetricProducer implements MetricProducer {
     private static final AttributeKey<String> NAME = AttributeKey.stringKey("brick.name");
     private static final AttributeKey<String> CATEGORY = AttributeKey.stringKey("brick.category");
     private static final AttributeKey<String> PHASE = AttributeKey.stringKey("brick.step.phase");
+    private static final AttributeKey<String> OUTCOME = AttributeKey.stringKey("brick.request.outcome");
+    private static final AttributeKey<String> CAUSE = AttributeKey.stringKey("brick.request.cause");
 
     /** The attributes that the conventions for generative models require on their metrics. */
     private static final List<AttributeKey<String>> REQUIRED =
@@ -94,6 +102,8 @@ public final class BrickMetricProducer implements MetricProducer {
             List.of(0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0);
     private static final List<Double> OUTPUT_TOKEN_SECONDS =
             List.of(0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 2.5);
+    private static final List<Double> DURATION_SECONDS =
+            List.of(0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92);
 
     /**
      * Creates producers. The virtual machine loads this class without OpenTelemetry, but not
@@ -180,6 +190,13 @@ public final class BrickMetricProducer implements MetricProducer {
                 bricks,
                 CategoryStats::totalElements);
         addSteps(to, snapshot.steps());
+        RequestStats requests = snapshot.requests();
+        if (requests.isRecorded()) {
+            addRequests(to, requests);
+        }
+        if (!genAi.isEmpty()) {
+            addGenAi(to, snapshot.steps(), requests);
+        }
         Map<Attributes, ProfileSnapshot> whole = Map.of(Attributes.empty(), snapshot);
         to.seconds("brick.wall", "Time the profiler was switched on for.", whole, ProfileSnapshot::wallNs);
         to.seconds("brick.overhead", "Estimated time that recording took.", whole, ProfileSnapshot::overheadNs);
@@ -200,20 +217,45 @@ public final class BrickMetricProducer implements MetricProducer {
                 phases,
                 StepStats::prefillTokens);
         to.counts("brick.step.output_tokens", "Tokens that steps gave.", "{token}", phases, StepStats::outputTokens);
-        if (!genAi.isEmpty()) {
-            to.histogram(
-                    "gen_ai.server.time_to_first_token",
-                    "Time from the beginning of a prompt to its first token.",
-                    genAi,
-                    FIRST_TOKEN_SECONDS,
-                    steps.timeToFirstToken());
-            to.histogram(
-                    "gen_ai.server.time_per_output_token",
-                    "Time between two output tokens.",
-                    genAi,
-                    OUTPUT_TOKEN_SECONDS,
-                    steps.timePerOutputToken());
-        }
+    }
+
+    private static void addRequests(Collected to, RequestStats requests) {
+        Map<Attributes, Long> finished = new LinkedHashMap<>();
+        requests.counts()
+                .finished()
+                .forEach((outcome, number) ->
+                        finished.put(Attributes.of(OUTCOME, outcome.name().toLowerCase(Locale.ROOT)), number));
+        to.counts("brick.requests", "Requests that finished.", "{request}", finished, Long::longValue);
+        Map<Attributes, Long> causes = new LinkedHashMap<>();
+        requests.causeNs()
+                .forEach((cause, ns) ->
+                        causes.put(Attributes.of(CAUSE, cause.name().toLowerCase(Locale.ROOT)), ns));
+        to.seconds("brick.request.time", "Time of the requests that finished, by cause.", causes, Long::longValue);
+    }
+
+    private void addGenAi(Collected to, Steps steps, RequestStats requests) {
+        boolean ofRequests = requests.isRecorded();
+        RequestStats.Latencies latencies = requests.latencies();
+        to.histogram(
+                "gen_ai.server.time_to_first_token",
+                ofRequests
+                        ? "Time from the arrival of a request to its first token."
+                        : "Time from the beginning of a prompt to its first token.",
+                genAi,
+                FIRST_TOKEN_SECONDS,
+                ofRequests ? latencies.timeToFirstToken() : steps.timeToFirstToken());
+        to.histogram(
+                "gen_ai.server.time_per_output_token",
+                "Time between two output tokens.",
+                genAi,
+                OUTPUT_TOKEN_SECONDS,
+                ofRequests ? latencies.timePerOutputToken() : steps.timePerOutputToken());
+        to.histogram(
+                "gen_ai.server.request.duration",
+                "Time from the arrival of a request to its finish.",
+                genAi,
+                DURATION_SECONDS,
+                latencies.duration());
     }
 
     private static Map<Attributes, CategoryStats> byAttributes(Map<Labels, CategoryStats> sums) {

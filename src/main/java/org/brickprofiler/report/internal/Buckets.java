@@ -4,8 +4,8 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.BitSet;
-import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.stats.LatencyDistribution;
 
 /** The buckets of one distribution that have samples, as they were read. One thread; reused. */
 public final class Buckets {

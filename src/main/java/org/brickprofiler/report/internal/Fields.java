@@ -113,6 +113,22 @@ public final class Fields<T> {
         }
     }
 
+    /** Records within a record. */
+    private record Parts<P>(Fields<P> fields, List<P> records) {
+        void write(JsonGenerator json, boolean isCompact) throws IOException {
+            json.writeStartArray();
+            for (P record : records) {
+                fields.write(json, record, isCompact);
+            }
+            json.writeEndArray();
+        }
+    }
+
+    /** Makes a record of a row. */
+    interface RecordReading<P> {
+        P read(JsonInput input, Row row) throws IOException;
+    }
+
     private final String title;
     private final List<Field<T>> fields;
     private final Map<String, Integer> places = new HashMap<>();
@@ -231,6 +247,9 @@ public final class Fields<T> {
         } else if (value instanceof Part<?> part) {
             json.writeFieldName(key);
             part.write(json, isCompact);
+        } else if (value instanceof Parts<?> parts) {
+            json.writeFieldName(key);
+            parts.write(json, isCompact);
         } else if (value instanceof long[] counts) {
             Buckets.write(json, key, counts);
         } else if (value instanceof Map<?, ?> numbers) {
@@ -386,6 +405,24 @@ public final class Fields<T> {
                     },
                     parts.title,
                     columns));
+        }
+
+        /** Records within a record, for JSON alone. */
+        <P> Builder<T> parts(
+                String key, String meaning, Fields<P> parts, Function<T, List<P>> records, RecordReading<P> reading) {
+            return add(new Field<>(
+                    key,
+                    meaning,
+                    Use.STORED,
+                    record -> new Parts<>(parts, records.apply(record)),
+                    (input, of, row, place) -> {
+                        List<P> read = new ArrayList<>();
+                        Row within = new Row(parts);
+                        input.array(of, () -> read.add(reading.read(input, within.read(input, parts.title))));
+                        row.objects[place] = read;
+                    },
+                    parts.title,
+                    List.of()));
         }
 
         Builder<T> buckets(String key, String meaning, Function<T, long[]> counts) {

@@ -17,7 +17,6 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.Calibration;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
-import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.Step;
@@ -26,6 +25,7 @@ import org.brickprofiler.StepStats;
 import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
@@ -357,21 +357,30 @@ public final class ProfileFields {
             .real("high", "ninetieth percentile, ns", Calibration.Spread::highNs)
             .build();
 
-    /** All tables. */
-    public static final List<Fields<?>> ALL = List.of(
-            BRICK,
-            DISTRIBUTION,
-            DEVICE,
-            WORK,
-            TILE,
-            STREAM,
-            PHASE,
-            STEP,
-            IDENTITY,
-            ENVIRONMENT,
-            VIRTUAL_MACHINE,
-            NESTING,
-            SPREAD);
+    /**
+     * Returns all tables.
+     *
+     * @return each once
+     */
+    public static List<Fields<?>> all() {
+        return List.of(
+                BRICK,
+                DISTRIBUTION,
+                DEVICE,
+                WORK,
+                TILE,
+                STREAM,
+                PHASE,
+                STEP,
+                IDENTITY,
+                ENVIRONMENT,
+                VIRTUAL_MACHINE,
+                NESTING,
+                SPREAD,
+                RequestFields.REQUESTS,
+                RequestFields.REQUEST,
+                RequestFields.FIRST_TOKEN);
+    }
 
     private static Object relativeError(JsonInput input, String key) throws IOException {
         if (input.real(key, 1.0) != LatencyDistribution.RELATIVE_ERROR) {

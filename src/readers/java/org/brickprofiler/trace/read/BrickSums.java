@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.stats.LatencyDistribution;
 
 /** Adds events up by brick. One thread. */
 final class BrickSums {

@@ -21,6 +21,8 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.metrics.RecentSnapshot;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
@@ -88,6 +90,37 @@ final class BrickMetricsTest {
 
         assertThat(time("RopeEmbedding").count()).isEqualTo(1);
         assertThat(second.get("brick.elements").functionCounter().count()).isEqualTo(4);
+    }
+
+    @Spec("20.7")
+    @Test
+    void requestsHaveMetersByOutcomeAndByCause() {
+        metrics(9).bindTo(registry);
+        RequestRecorder requests = profiler.requests();
+        long request = requests.arrived(100);
+        clock.advance(300_000_000);
+        profiler.beginStep(StepInfo.prefill(100));
+        requests.inStep(request, 100);
+        clock.advance(64_000_000);
+        profiler.endPass();
+        requests.finished(request, Outcome.CANCELLED);
+        registry.get("brick.wall").functionCounter().count();
+
+        assertThat(registry.get("brick.requests")
+                        .tag("outcome", "cancelled")
+                        .functionCounter()
+                        .count())
+                .isEqualTo(1);
+        assertThat(registry.get("brick.request.time")
+                        .tag("cause", "queued_idle")
+                        .functionCounter()
+                        .count())
+                .isCloseTo(0.3, Offset.offset(1e-9));
+        assertThat(registry.get("brick.first.token")
+                        .tag("percentile", "50")
+                        .timeGauge()
+                        .value(TimeUnit.MILLISECONDS))
+                .isCloseTo(364, Percentage.withPercentage(1));
     }
 
     @Spec("20.7")

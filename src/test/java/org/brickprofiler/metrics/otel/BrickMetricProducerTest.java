@@ -37,6 +37,8 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -202,6 +204,34 @@ final class BrickMetricProducerTest {
         assertThat(each.getSum()).isCloseTo(0.728, Percentage.withPercentage(1));
         assertThat(each.getMin()).isCloseTo(0.016, Percentage.withPercentage(1));
         assertThat(each.getMax()).isCloseTo(0.6, Percentage.withPercentage(1));
+    }
+
+    @Spec("20.7")
+    @Test
+    void ifRequestsAreRecordedTheTimesAreThoseOfRequests() {
+        RequestRecorder requests = profiler.requests();
+        long request = requests.arrived(100);
+        clock.advance(300_000_000);
+        profiler.beginStep(StepInfo.prefill(100));
+        requests.inStep(request, 100);
+        clock.advance(64_000_000);
+        profiler.endPass();
+        requests.finished(request, Outcome.LENGTH);
+        Received received = export();
+
+        HistogramDataPoint first = histogram(received, "gen_ai.server.time_to_first_token");
+        assertThat(first.getBucketCounts(9)).as("above 0.25, to 0.5").isEqualTo(1);
+        HistogramDataPoint duration = histogram(received, "gen_ai.server.request.duration");
+        assertThat(duration.getBucketCounts(6)).as("above 0.32, to 0.64").isEqualTo(1);
+        assertThat(duration.getExplicitBoundsList()).startsWith(0.01, 0.02).endsWith(40.96, 81.92);
+        assertThat(received.metric("brick.requests").getSum().getDataPointsList())
+                .filteredOn(point -> point.getAsInt() > 0)
+                .extracting(point -> attribute(point, "brick.request.outcome"), NumberDataPoint::getAsInt)
+                .containsExactly(Assertions.tuple("length", 1L));
+        assertThat(received.metric("brick.request.time").getSum().getDataPointsList())
+                .filteredOn(point -> point.getAsDouble() > 0)
+                .extracting(point -> attribute(point, "brick.request.cause"), NumberDataPoint::getAsDouble)
+                .containsExactly(Assertions.tuple("queued_idle", 0.3), Assertions.tuple("own_prompt", 0.064));
     }
 
     private static HistogramDataPoint histogram(Received received, String name) {

@@ -38,7 +38,7 @@ class FormatDocumentTest {
                 This page is written by `FormatDocumentTest` from the tables that writers, readers and CSV use. To change it,
                 change `ProfileFields` and run the test with `-Dgolden.regenerate=true`.
                 """);
-        for (Fields<?> table : ProfileFields.ALL) {
+        for (Fields<?> table : ProfileFields.all()) {
             String title = table.title();
             text.append("\n## ").append(title.substring(0, 1).toUpperCase(Locale.ROOT));
             text.append(title, 1, title.length()).append("\n\n");

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.junit.jupiter.api.Test;
 
 final class BrickSumsTest {

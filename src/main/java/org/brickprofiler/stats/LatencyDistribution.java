@@ -1,4 +1,4 @@
-package org.brickprofiler;
+package org.brickprofiler.stats;
 
 import java.util.Arrays;
 import java.util.Objects;
@@ -219,8 +219,13 @@ public final class LatencyDistribution {
         return new LatencyDistribution(from, sum);
     }
 
-    /** Returns the samples that were added since an earlier state of the same distribution. */
-    LatencyDistribution since(LatencyDistribution earlier) {
+    /**
+     * Returns the samples that were added since an earlier state of the same distribution.
+     *
+     * @param earlier the earlier state
+     * @return the difference; a bucket that has fewer samples than before counts as empty
+     */
+    public LatencyDistribution since(LatencyDistribution earlier) {
         long[] more = counts.clone();
         for (int i = 0; i < more.length; i++) {
             int before = first + i - earlier.first;

@@ -1,0 +1,180 @@
+package org.brickprofiler.report;
+
+import static org.brickprofiler.report.internal.HumanUnits.count;
+import static org.brickprofiler.report.internal.HumanUnits.duration;
+import static org.brickprofiler.report.internal.HumanUnits.durationCell;
+import static org.brickprofiler.report.internal.HumanUnits.percent;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.brickprofiler.report.internal.TextTable;
+import org.brickprofiler.request.Cause;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.stats.LatencyDistribution;
+
+/** The section of a text report about requests: their latencies, and the causes of the slow ones. Stateless. */
+final class RequestText {
+
+    private static final double MEDIAN_FROM = 45;
+    private static final double MEDIAN_TO = 55;
+    private static final double SLOWEST_PERCENT = 1;
+
+    /** The causes that the sentence names, and the least share of the excess that it names one for. */
+    private static final int CAUSES_NAMED = 3;
+
+    private static final double LEAST_SHARE = 0.05;
+
+    private record Latency(String name, LatencyDistribution times) {}
+
+    /** The mean time to first token by cause, ns: of the requests around the median, and of the slowest ones. */
+    private record Waits(String slowestName, Map<Cause, Double> median, Map<Cause, Double> slowest) {
+
+        static Waits of(RequestStats stats, long requests) {
+            double onePercent = 100.0 / requests;
+            boolean isShare = onePercent <= SLOWEST_PERCENT;
+            return new Waits(
+                    isShare ? "slowest 1 %" : "slowest one",
+                    stats.firstTokenCauses(MEDIAN_FROM, MEDIAN_TO),
+                    stats.firstTokenCauses(100 - (isShare ? SLOWEST_PERCENT : onePercent), 100));
+        }
+
+        boolean isKnown(Cause cause) {
+            return slowest.getOrDefault(cause, 0.0) + median.getOrDefault(cause, 0.0) > 0;
+        }
+
+        double excess(Cause cause) {
+            return slowest.getOrDefault(cause, 0.0) - median.getOrDefault(cause, 0.0);
+        }
+
+        double totalExcess() {
+            return slowest.keySet().stream().mapToDouble(this::excess).sum();
+        }
+    }
+
+    private RequestText() {}
+
+    /** Returns the section, empty if there are no requests. */
+    static String render(RequestStats stats) {
+        if (!stats.isRecorded()) {
+            return "";
+        }
+        StringBuilder text = new StringBuilder("\nRequests\n\n");
+        List<Latency> latencies = latencies(stats.latencies());
+        if (!latencies.isEmpty()) {
+            text.append(new TextTable<Latency>()
+                    .left("latency", Latency::name, "")
+                    .right("p50", each -> durationCell(each.times().percentileNs(50)), "")
+                    .right("p90", each -> durationCell(each.times().percentileNs(90)), "")
+                    .right("p99", each -> durationCell(each.times().percentileNs(99)), "")
+                    .right("max", each -> durationCell(each.times().percentileNs(100)), "")
+                    .right("of", each -> count(each.times().count()), "")
+                    .render(latencies));
+        }
+        counts(text, stats);
+        causes(text, stats);
+        return text.toString();
+    }
+
+    private static List<Latency> latencies(RequestStats.Latencies all) {
+        return List.of(
+                        new Latency("time to first token", all.timeToFirstToken()),
+                        new Latency("queue time", all.queueTime()),
+                        new Latency("inter-token latency", all.interToken()),
+                        new Latency("time per output token", all.timePerOutputToken()),
+                        new Latency("duration", all.duration()))
+                .stream()
+                .filter(each -> each.times().count() > 0)
+                .toList();
+    }
+
+    private static void counts(StringBuilder text, RequestStats stats) {
+        RequestStats.Counts counts = stats.counts();
+        List<String> parts = new ArrayList<>();
+        parts.add(count(counts.arrived()) + " arrived");
+        for (Outcome outcome : Outcome.values()) {
+            long number = counts.finished(outcome);
+            if (number > 0) {
+                parts.add(count(number) + " " + outcome.name().toLowerCase(Locale.ROOT));
+            }
+        }
+        if (counts.waiting() > 0) {
+            parts.add(count(counts.waiting()) + " waiting");
+        }
+        if (counts.running() > 0) {
+            parts.add(count(counts.running()) + " running");
+        }
+        text.append("Requests: ").append(String.join(", ", parts)).append(".\n");
+        RequestStats.Tokens tokens = stats.tokens();
+        if (counts.allFinished() > 0) {
+            text.append("Tokens of finished requests: ")
+                    .append(count(tokens.prompt()))
+                    .append(" of prompts")
+                    .append(tokens.cached() == 0 ? "" : " (" + count(tokens.cached()) + " cached)")
+                    .append(", ")
+                    .append(count(tokens.output()))
+                    .append(" of output.\n");
+        }
+        if (counts.abandoned() > 0) {
+            text.append("Requests that were given up without a finish: ")
+                    .append(count(counts.abandoned()))
+                    .append(".\n");
+        }
+        if (counts.ignoredCalls() > 0) {
+            text.append(
+                            "Calls that did not fit their request or step, and changed nothing or less than they asked for: ")
+                    .append(count(counts.ignoredCalls()))
+                    .append(". The log names each kind.\n");
+        }
+    }
+
+    private static void causes(StringBuilder text, RequestStats stats) {
+        long firstTokens = stats.latencies().timeToFirstToken().count();
+        long allNs =
+                stats.causeNs().values().stream().mapToLong(Long::longValue).sum();
+        if (firstTokens == 0 && allNs == 0) {
+            return;
+        }
+        boolean compares = firstTokens > 1;
+        Waits waits = compares ? Waits.of(stats, firstTokens) : new Waits("", Map.of(), Map.of());
+        List<Cause> shown = Arrays.stream(Cause.values())
+                .filter(cause -> stats.causeNs(cause) > 0 || (compares && waits.isKnown(cause)))
+                .toList();
+        text.append("\nCauses of the time of requests")
+                .append(compares ? ", up to the first token, and in all" : "")
+                .append("\n\n")
+                .append(new TextTable<Cause>()
+                        .left("cause", Cause::displayName, "all causes")
+                        .rightIf(compares, "median", cause -> meanCell(waits.median(), cause), "")
+                        .rightIf(compares, waits.slowestName(), cause -> meanCell(waits.slowest(), cause), "")
+                        .right("all", cause -> durationCell(stats.causeNs(cause)), durationCell(allNs))
+                        .right(
+                                "% of all",
+                                cause -> allNs == 0 ? "-" : percent(100.0 * stats.causeNs(cause) / allNs), "")
+                        .render(shown));
+        if (compares && waits.totalExcess() > 0) {
+            text.append(sentence(waits)).append('\n');
+        }
+    }
+
+    private static String meanCell(Map<Cause, Double> means, Cause cause) {
+        double ns = means.getOrDefault(cause, 0.0);
+        return ns == 0 ? "-" : durationCell(ns);
+    }
+
+    private static String sentence(Waits waits) {
+        double excess = waits.totalExcess();
+        List<String> parts = waits.slowest().keySet().stream()
+                .filter(cause -> waits.excess(cause) >= LEAST_SHARE * excess)
+                .sorted(Comparator.<Cause>comparingDouble(waits::excess).reversed())
+                .limit(CAUSES_NAMED)
+                .map(cause -> duration(waits.excess(cause)) + " " + cause.displayName())
+                .toList();
+        return "The " + waits.slowestName() + " waited " + duration(excess)
+                + " longer for the first token than the median: " + String.join(", ", parts) + ".";
+    }
+}

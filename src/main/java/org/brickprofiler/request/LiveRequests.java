@@ -1,0 +1,512 @@
+package org.brickprofiler.request;
+
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The requests that have arrived and not finished, each in a slot: its tokens, and its time by cause up to the moment
+ * that is accounted for. Guarded by the recorder. Allocates only while more requests are live than ever before.
+ *
+ * <p>A slot remembers the sums of {@link StepTimes} at the moment up to which its time is accounted for. When the next
+ * step of the request ends, the differences of these sums are its waiting time by cause. So a request costs the same
+ * for each of its steps, however many steps of others lie in between.
+ *
+ * <p>Waiting after the latest token is kept apart: the next token turns it into stalls, and the finish into delivery.
+ */
+final class LiveRequests {
+
+    static final int NONE = -1;
+
+    private static final int SLOT_BITS = 16;
+
+    /** The most requests that are live at once; of more, the one that has been silent longest is evicted. */
+    static final int MOST = 1 << SLOT_BITS;
+
+    private static final int SEQUENCE_BITS = 32;
+
+    // The first cache line of a slot has the values that inStep reads.
+    private static final int HANDLE = 0;
+    private static final int FLAGS = 1;
+    private static final int OPEN = 2;
+    private static final int SECOND_OPEN = 3;
+    private static final int PROMPT = 4;
+    private static final int CACHED = 5;
+    private static final int DONE = 6;
+    private static final int LINKS = 7;
+    private static final int ARRIVED = 8;
+    private static final int OUTPUT = 9;
+    private static final int FIRST_TOKEN = 10;
+    private static final int LAST_TOKEN = 11;
+    private static final int LONGEST_GAP = 12;
+    private static final int ACCOUNTED = 13;
+    private static final int ACCOUNTED_PROMPTS = 14;
+    private static final int ACCOUNTED_DECODING = 15;
+    /** Waiting since the latest token, which is not a stall yet: three values, in the order of the causes. */
+    private static final int SINCE_TOKEN = 16;
+
+    private static final int FINISH = 19;
+    private static final int FINISH_PROMPTS = 20;
+    private static final int FINISH_DECODING = 21;
+    private static final int CAUSES = 22;
+    private static final int STRIDE = 32;
+
+    /** A step has worked on the request, or does. */
+    private static final long IN_STEP = 1;
+    /** A step of the request has ended. */
+    private static final long STEPPED = 2;
+    /** The request has finished within a step that is under way. */
+    private static final long FINISHING = 4;
+
+    private static final int OUTCOME_SHIFT = 8;
+
+    private static final int CHUNK_BITS = 8;
+    private static final int CHUNK_SLOTS = 1 << CHUNK_BITS;
+
+    private static final int WAITING_CAUSES = 3;
+    private static final int QUEUED = Cause.QUEUED_BEHIND_PROMPTS.index();
+    private static final int STALLED = Cause.STALLED_BEHIND_PROMPTS.index();
+    private static final int DELIVERY = Cause.DELIVERY.index();
+
+    private final StepTimes times;
+    private final IntFunction<RunningStep> steps;
+    private final Consumer<long[]> finished;
+    private final long[] record = new long[RequestRecord.CELLS];
+    private final long[] @Nullable [] chunks = new long[MOST / CHUNK_SLOTS][];
+
+    /** The upper bits of every handle, which differ from those of other recorders. */
+    private final long salt;
+
+    /** Receives what is known of requests; replaced by a reset. */
+    private RequestSums sums;
+
+    private long sequence;
+    private int made;
+    private int free = NONE;
+    private int live;
+    private int waiting;
+
+    /** The slots by the time of their latest sign of life. */
+    private int oldest = NONE;
+
+    private int newest = NONE;
+
+    /**
+     * No requests.
+     *
+     * @param steps returns the step that is under way at an index
+     * @param finished receives the cells of a {@link RequestRecord}, which are used again
+     * @param sums receive what is known of requests
+     * @param salt a number above 0, of 15 bits
+     */
+    LiveRequests(
+            StepTimes times, IntFunction<RunningStep> steps, Consumer<long[]> finished, RequestSums sums, int salt) {
+        this.times = times;
+        this.steps = steps;
+        this.finished = finished;
+        this.sums = sums;
+        this.salt = (long) salt << (SLOT_BITS + SEQUENCE_BITS);
+    }
+
+    void setSums(RequestSums others) {
+        sums = others;
+    }
+
+    int live() {
+        return live;
+    }
+
+    /** Returns how many live requests no step has worked on. */
+    int waiting() {
+        return waiting;
+    }
+
+    // ---- arrival ----
+
+    /** Adds a request, and returns its handle. If there is no slot left, evicts the one that was silent longest. */
+    long arrive(long atNs, long promptTokens) {
+        if (live == MOST) {
+            evict(oldest);
+        }
+        int slot = takeSlot();
+        long[] cells = cells(slot);
+        int base = base(slot);
+        Arrays.fill(cells, base, base + STRIDE, 0);
+        sequence = (sequence + 1) & ((1L << SEQUENCE_BITS) - 1);
+        long handle = salt | sequence << SLOT_BITS | slot;
+        cells[base + HANDLE] = handle;
+        cells[base + PROMPT] = promptTokens;
+        cells[base + ARRIVED] = atNs;
+        cells[base + ACCOUNTED] = atNs;
+        cells[base + ACCOUNTED_PROMPTS] = times.promptsNs(atNs);
+        cells[base + ACCOUNTED_DECODING] = times.decodingNs(atNs);
+        append(slot);
+        live++;
+        waiting++;
+        sums.arrived();
+        return handle;
+    }
+
+    private int takeSlot() {
+        if (free != NONE) {
+            int slot = free;
+            free = previous(slot);
+            return slot;
+        }
+        if (chunks[made >>> CHUNK_BITS] == null) {
+            chunks[made >>> CHUNK_BITS] = new long[CHUNK_SLOTS * STRIDE];
+        }
+        return made++;
+    }
+
+    private void evict(int slot) {
+        sums.abandoned();
+        remove(slot);
+    }
+
+    /** Forgets all requests, and counts them as abandoned. */
+    void abandonAll() {
+        while (oldest != NONE) {
+            evict(oldest);
+        }
+    }
+
+    // ---- handles ----
+
+    /** Returns whether a number has the form of a handle of this table. */
+    boolean isOurs(long handle) {
+        return (handle & -1L << (SLOT_BITS + SEQUENCE_BITS)) == salt;
+    }
+
+    /** Returns the slot of a request that is live and not finishing, or {@link #NONE}. */
+    int find(long handle) {
+        int slot = slotOf(handle);
+        return slot == NONE || (cells(slot)[base(slot) + FLAGS] & FINISHING) != 0 ? NONE : slot;
+    }
+
+    /** Returns the slot that a handle still has, or {@link #NONE}. */
+    private int slotOf(long handle) {
+        int slot = (int) handle & (MOST - 1);
+        return slot < made && cells(slot)[base(slot) + HANDLE] == handle && handle != 0 ? slot : NONE;
+    }
+
+    private long[] cells(int slot) {
+        return Objects.requireNonNull(chunks[slot >>> CHUNK_BITS]);
+    }
+
+    private static int base(int slot) {
+        return (slot & (CHUNK_SLOTS - 1)) * STRIDE;
+    }
+
+    // ---- steps ----
+
+    /** Sets how many tokens of a prompt need no work; returns false, and sets all of them, if there are fewer. */
+    boolean setCached(int slot, long tokens) {
+        long[] cells = cells(slot);
+        int base = base(slot);
+        cells[base + CACHED] = Math.min(tokens, cells[base + PROMPT]);
+        return tokens <= cells[base + PROMPT];
+    }
+
+    /** Returns how many tokens of its prompt are left to be processed. */
+    long promptLeft(int slot) {
+        long[] cells = cells(slot);
+        int base = base(slot);
+        return Math.max(0, cells[base + PROMPT] - cells[base + CACHED] - cells[base + DONE]);
+    }
+
+    /** Returns whether a step of the request is under way or has ended. */
+    boolean wasInStep(int slot) {
+        return (cells(slot)[base(slot) + FLAGS] & IN_STEP) != 0;
+    }
+
+    /** Returns the entry that a request has in a step, or {@link #NONE}. */
+    int entry(int slot, RunningStep step) {
+        long[] cells = cells(slot);
+        int base = base(slot);
+        int entry = entryOf(cells[base + OPEN], step);
+        return entry != NONE ? entry : entryOf(cells[base + SECOND_OPEN], step);
+    }
+
+    private static int entryOf(long open, RunningStep step) {
+        return open != 0 && (int) open == step.index ? (int) (open >>> 32) - 1 : NONE;
+    }
+
+    boolean isInSteps(int slot) {
+        return cells(slot)[base(slot) + OPEN] != 0;
+    }
+
+    /** Returns whether a step of the request has ended after the beginning of a step. */
+    boolean hasStepAfter(int slot, RunningStep step) {
+        long[] cells = cells(slot);
+        int base = base(slot);
+        return (cells[base + FLAGS] & STEPPED) != 0 && cells[base + ACCOUNTED] > step.startNs();
+    }
+
+    /** A step works on a request; returns false, and changes nothing, if two other steps do. */
+    boolean enter(int slot, RunningStep step, long handle, long promptTokens) {
+        long[] cells = cells(slot);
+        int base = base(slot);
+        int open = cells[base + OPEN] == 0 ? OPEN : SECOND_OPEN;
+        if (cells[base + open] != 0) {
+            return false;
+        }
+        cells[base + open] = (step.add(handle, promptTokens) + 1L) << 32 | step.index;
+        if ((cells[base + FLAGS] & IN_STEP) == 0) {
+            cells[base + FLAGS] |= IN_STEP;
+            waiting--;
+        }
+        return true;
+    }
+
+    /**
+     * A step has ended, and gives its requests their tokens.
+     *
+     * @param acceptedTokens accepted tokens of the step's draft
+     */
+    void ended(RunningStep step, long endNs, long acceptedTokens) {
+        long promptsNs = times.promptsNs(endNs);
+        long decodingNs = times.decodingNs(endNs);
+        for (int entry = 0; entry < step.entries(); entry++) {
+            int slot = slotOf(step.handle(entry));
+            if (slot != NONE) {
+                long[] cells = cells(slot);
+                int base = base(slot);
+                boolean finishing = (cells[base + FLAGS] & FINISHING) != 0;
+                if ((cells[base + FLAGS] & STEPPED) == 0) {
+                    sums.queued(Math.max(0, earliestStartNs(cells, base) - cells[base + ARRIVED]));
+                }
+                account(cells, base, finishing ? Math.min(endNs, cells[base + FINISH]) : endNs);
+                cells[base + ACCOUNTED_PROMPTS] = promptsNs;
+                cells[base + ACCOUNTED_DECODING] = decodingNs;
+                cells[base + FLAGS] |= STEPPED;
+                leave(cells, base, step);
+                cells[base + DONE] += step.promptTokens(entry);
+                long tokens = tokens(slot, step.gives(entry), acceptedTokens);
+                if (tokens > 0) {
+                    give(cells, base, tokens, endNs);
+                }
+                if (finishing && cells[base + OPEN] == 0) {
+                    finishNow(slot);
+                } else {
+                    touch(slot);
+                }
+            }
+        }
+    }
+
+    private long tokens(int slot, long gives, long acceptedTokens) {
+        if (gives >= 0) {
+            return gives;
+        }
+        long byRule = promptLeft(slot) == 0 ? 1 : 0;
+        return gives == RunningStep.BY_RULE_AND_DRAFT ? byRule + acceptedTokens : byRule;
+    }
+
+    /** A step is no step of its requests: it was abandoned. */
+    void abandoned(RunningStep step) {
+        for (int entry = 0; entry < step.entries(); entry++) {
+            int slot = slotOf(step.handle(entry));
+            if (slot != NONE) {
+                long[] cells = cells(slot);
+                int base = base(slot);
+                leave(cells, base, step);
+                if ((cells[base + FLAGS] & FINISHING) != 0 && cells[base + OPEN] == 0) {
+                    finishNow(slot);
+                }
+            }
+        }
+    }
+
+    private static void leave(long[] cells, int base, RunningStep step) {
+        if (entryOf(cells[base + OPEN], step) != NONE) {
+            cells[base + OPEN] = cells[base + SECOND_OPEN];
+        }
+        cells[base + SECOND_OPEN] = 0;
+    }
+
+    /** Accounts for the time up to a moment at which steps of the request are under way. */
+    private void account(long[] cells, int base, long toNs) {
+        RunningStep step = steps.apply((int) cells[base + OPEN]);
+        Cause cause = causeOf(cells[base + OPEN], step);
+        long second = cells[base + SECOND_OPEN];
+        if (second != 0) {
+            RunningStep other = steps.apply((int) second);
+            Cause otherCause = causeOf(second, other);
+            boolean otherIsLater = other.number() > step.number();
+            RunningStep earlier = otherIsLater ? step : other;
+            RunningStep later = otherIsLater ? other : step;
+            waitUntil(cells, base, Math.min(toNs, earlier.startNs()), earlier);
+            work(cells, base, Math.min(toNs, later.startNs()), otherIsLater ? cause : otherCause);
+            work(cells, base, toNs, otherIsLater ? otherCause : cause);
+        } else {
+            waitUntil(cells, base, Math.min(toNs, step.startNs()), step);
+            work(cells, base, toNs, cause);
+        }
+    }
+
+    private long earliestStartNs(long[] cells, int base) {
+        long firstNs = steps.apply((int) cells[base + OPEN]).startNs();
+        long second = cells[base + SECOND_OPEN];
+        return second == 0
+                ? firstNs
+                : Math.min(firstNs, steps.apply((int) second).startNs());
+    }
+
+    private static Cause causeOf(long open, RunningStep step) {
+        return step.causeOf((int) (open >>> 32) - 1);
+    }
+
+    private static void work(long[] cells, int base, long toNs, Cause cause) {
+        if (toNs > cells[base + ACCOUNTED]) {
+            cells[base + CAUSES + cause.index()] += toNs - cells[base + ACCOUNTED];
+            cells[base + ACCOUNTED] = toNs;
+        }
+    }
+
+    private static void waitUntil(long[] cells, int base, long toNs, RunningStep next) {
+        if (toNs > cells[base + ACCOUNTED]) {
+            addWaiting(cells, base, waitingAt(cells, base), toNs, next.promptsNs(), next.decodingNs());
+        }
+    }
+
+    /** Returns the first of the three cells that waiting of the request counts in. */
+    private static int waitingAt(long[] cells, int base) {
+        if ((cells[base + FLAGS] & STEPPED) == 0) {
+            return base + CAUSES + QUEUED;
+        }
+        return cells[base + OUTPUT] == 0 ? base + CAUSES + STALLED : base + SINCE_TOKEN;
+    }
+
+    private static void addWaiting(long[] cells, int base, int at, long toNs, long promptsNs, long decodingNs) {
+        long behindPromptsNs = promptsNs - cells[base + ACCOUNTED_PROMPTS];
+        long behindDecodingNs = decodingNs - cells[base + ACCOUNTED_DECODING];
+        cells[at] += behindPromptsNs;
+        cells[at + 1] += behindDecodingNs;
+        cells[at + 2] += toNs - cells[base + ACCOUNTED] - behindPromptsNs - behindDecodingNs;
+        cells[base + ACCOUNTED] = toNs;
+    }
+
+    private void give(long[] cells, int base, long tokens, long atNs) {
+        for (int i = 0; i < WAITING_CAUSES; i++) {
+            cells[base + CAUSES + STALLED + i] += cells[base + SINCE_TOKEN + i];
+            cells[base + SINCE_TOKEN + i] = 0;
+        }
+        if (cells[base + OUTPUT] == 0) {
+            cells[base + FIRST_TOKEN] = atNs;
+            sums.firstToken(Math.max(0, atNs - cells[base + ARRIVED]), cells, base + CAUSES);
+        } else {
+            long gapNs = atNs - cells[base + LAST_TOKEN];
+            sums.interToken(gapNs);
+            cells[base + LONGEST_GAP] = Math.max(cells[base + LONGEST_GAP], gapNs);
+        }
+        cells[base + OUTPUT] += tokens;
+        cells[base + LAST_TOKEN] = atNs;
+    }
+
+    // ---- finish ----
+
+    /** A request has finished; within a step that is under way, it counts when this step ends. */
+    void finish(int slot, long atNs, Outcome outcome) {
+        long[] cells = cells(slot);
+        int base = base(slot);
+        cells[base + FLAGS] |= FINISHING | (long) outcome.index() << OUTCOME_SHIFT;
+        cells[base + FINISH] = Math.max(atNs, cells[base + ARRIVED]);
+        cells[base + FINISH_PROMPTS] = times.promptsNs(cells[base + FINISH]);
+        cells[base + FINISH_DECODING] = times.decodingNs(cells[base + FINISH]);
+        if (cells[base + OPEN] == 0) {
+            finishNow(slot);
+        }
+    }
+
+    private void finishNow(int slot) {
+        long[] cells = cells(slot);
+        int base = base(slot);
+        long finishNs = cells[base + FINISH];
+        if ((cells[base + FLAGS] & STEPPED) == 0) {
+            int at = base + CAUSES + QUEUED;
+            addWaiting(cells, base, at, finishNs, cells[base + FINISH_PROMPTS], cells[base + FINISH_DECODING]);
+        } else {
+            long deliveryNs = Math.max(0, finishNs - cells[base + ACCOUNTED]);
+            for (int i = 0; i < WAITING_CAUSES; i++) {
+                deliveryNs += cells[base + SINCE_TOKEN + i];
+            }
+            cells[base + CAUSES + DELIVERY] += deliveryNs;
+        }
+        long output = cells[base + OUTPUT];
+        if (output > 1) {
+            long tokensNs = cells[base + LAST_TOKEN] - cells[base + FIRST_TOKEN];
+            sums.perOutputToken(Math.round((double) tokensNs / (output - 1)));
+        }
+        record[RequestRecord.ARRIVED] = cells[base + ARRIVED];
+        record[RequestRecord.DURATION] = finishNs - cells[base + ARRIVED];
+        record[RequestRecord.FIRST_TOKEN] = output == 0 ? 0 : cells[base + FIRST_TOKEN] - cells[base + ARRIVED];
+        record[RequestRecord.PROMPT_TOKENS] = cells[base + PROMPT];
+        record[RequestRecord.CACHED_TOKENS] = cells[base + CACHED];
+        record[RequestRecord.OUTPUT_TOKENS] = output;
+        record[RequestRecord.LONGEST_GAP] = cells[base + LONGEST_GAP];
+        record[RequestRecord.OUTCOME] = cells[base + FLAGS] >>> OUTCOME_SHIFT;
+        System.arraycopy(
+                cells, base + CAUSES, record, RequestRecord.CAUSES, RequestRecord.CELLS - RequestRecord.CAUSES);
+        finished.accept(record);
+        remove(slot);
+    }
+
+    // ---- the order of signs of life ----
+
+    private void remove(int slot) {
+        unlink(slot);
+        long[] cells = cells(slot);
+        int base = base(slot);
+        if ((cells[base + FLAGS] & IN_STEP) == 0) {
+            waiting--;
+        }
+        cells[base + HANDLE] = 0;
+        setLinks(slot, free, NONE);
+        free = slot;
+        live--;
+    }
+
+    private void touch(int slot) {
+        if (slot != newest) {
+            unlink(slot);
+            append(slot);
+        }
+    }
+
+    private void append(int slot) {
+        setLinks(slot, newest, NONE);
+        if (newest != NONE) {
+            setLinks(newest, previous(newest), slot);
+        }
+        newest = slot;
+        oldest = oldest == NONE ? slot : oldest;
+    }
+
+    private void unlink(int slot) {
+        int before = previous(slot);
+        int after = next(slot);
+        if (before != NONE) {
+            setLinks(before, previous(before), after);
+        }
+        if (after != NONE) {
+            setLinks(after, before, next(after));
+        }
+        oldest = oldest == slot ? after : oldest;
+        newest = newest == slot ? before : newest;
+    }
+
+    private void setLinks(int slot, int before, int after) {
+        cells(slot)[base(slot) + LINKS] = (long) before << 32 | (after & 0xFFFF_FFFFL);
+    }
+
+    private int previous(int slot) {
+        return (int) (cells(slot)[base(slot) + LINKS] >> 32);
+    }
+
+    private int next(int slot) {
+        return (int) cells(slot)[base(slot) + LINKS];
+    }
+}

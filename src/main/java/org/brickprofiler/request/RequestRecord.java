@@ -1,0 +1,268 @@
+package org.brickprofiler.request;
+
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * A request that has finished. Immutable.
+ *
+ * <p>An engine may call {@link RequestRecorder#finished} inside the step that gives the last token. The duration then
+ * ends at this call, and the token counts at the end of the step, so the time to first token of a request with one
+ * token may exceed its duration.
+ *
+ * @param arrivedNs its arrival, ns on the scale of {@code BrickProfiler.elapsedNs()}
+ * @param durationNs the time from its arrival to its finish, ns
+ * @param timeToFirstTokenNs the time from its arrival to the end of the step that gave its first token, ns; 0 if it got
+ *     no token
+ * @param promptTokens tokens of its prompt
+ * @param cachedTokens tokens of its prompt that needed no work
+ * @param outputTokens tokens that it got
+ * @param outcome the reason for which it ended
+ * @param causeNs its time by cause, ns, with every cause; the times sum to the duration
+ * @param longestGapNs the longest time between the ends of two steps that gave it tokens, one after the other, ns; 0
+ *     for fewer than two such steps
+ */
+public record RequestRecord(
+        long arrivedNs,
+        long durationNs,
+        long timeToFirstTokenNs,
+        long promptTokens,
+        long cachedTokens,
+        long outputTokens,
+        Outcome outcome,
+        Map<Cause, Long> causeNs,
+        long longestGapNs) {
+
+    // The cells of a record in an array of numbers; the times by cause are the last ones.
+    static final int ARRIVED = 0;
+    static final int DURATION = 1;
+    static final int FIRST_TOKEN = 2;
+    static final int PROMPT_TOKENS = 3;
+    static final int CACHED_TOKENS = 4;
+    static final int OUTPUT_TOKENS = 5;
+    static final int LONGEST_GAP = 6;
+    static final int OUTCOME = 7;
+    static final int CAUSES = 8;
+
+    private static final Cause[] EVERY_CAUSE = Cause.values();
+    private static final Outcome[] OUTCOMES = Outcome.values();
+
+    static final int CELLS = CAUSES + EVERY_CAUSE.length;
+
+    /**
+     * Copies the times, and adds the causes that are missing with 0.
+     *
+     * @throws IllegalArgumentException when a number other than the arrival is negative, or the times do not sum to the
+     *     duration
+     */
+    public RequestRecord {
+        requireNotNegative("durationNs", durationNs);
+        requireNotNegative("timeToFirstTokenNs", timeToFirstTokenNs);
+        requireNotNegative("promptTokens", promptTokens);
+        requireNotNegative("cachedTokens", cachedTokens);
+        requireNotNegative("outputTokens", outputTokens);
+        requireNotNegative("longestGapNs", longestGapNs);
+        Objects.requireNonNull(outcome, "outcome");
+        causeNs = everyCause(causeNs);
+        long sumNs = 0;
+        for (long ns : causeNs.values()) {
+            sumNs += ns;
+        }
+        if (sumNs != durationNs) {
+            throw new IllegalArgumentException(
+                    "the times of the causes sum to " + sumNs + " ns, and the duration is " + durationNs + " ns");
+        }
+    }
+
+    /**
+     * Returns the time of one cause.
+     *
+     * @param cause the cause
+     * @return ns
+     */
+    public long causeNs(Cause cause) {
+        return causeNs.getOrDefault(Objects.requireNonNull(cause, "cause"), 0L);
+    }
+
+    /** Returns the times by cause, in order, with 0 for the causes that are missing; cannot be changed. */
+    static Map<Cause, Long> everyCause(Map<Cause, Long> given) {
+        Objects.requireNonNull(given, "causeNs");
+        Map<Cause, Long> all = new EnumMap<>(Cause.class);
+        for (Cause cause : EVERY_CAUSE) {
+            long ns = given.getOrDefault(cause, 0L);
+            requireNotNegative(cause.name(), ns);
+            all.put(cause, ns);
+        }
+        return Collections.unmodifiableMap(all);
+    }
+
+    /** Returns the times by cause that stand in an array, by {@link Cause#index()}. */
+    static Map<Cause, Long> byCause(long[] ns, int from) {
+        Map<Cause, Long> all = new EnumMap<>(Cause.class);
+        for (Cause cause : EVERY_CAUSE) {
+            all.put(cause, ns[from + cause.index()]);
+        }
+        return all;
+    }
+
+    /** Returns the record that stands in an array from an index on; arrivals count from {@code epochNs}. */
+    static RequestRecord of(long[] cells, int at, long epochNs) {
+        return builder()
+                .arrivedNs(cells[at + ARRIVED] - epochNs)
+                .durationNs(cells[at + DURATION])
+                .timeToFirstTokenNs(cells[at + FIRST_TOKEN])
+                .promptTokens(cells[at + PROMPT_TOKENS])
+                .cachedTokens(cells[at + CACHED_TOKENS])
+                .outputTokens(cells[at + OUTPUT_TOKENS])
+                .outcome(OUTCOMES[(int) cells[at + OUTCOME]])
+                .causeNs(byCause(cells, at + CAUSES))
+                .longestGapNs(cells[at + LONGEST_GAP])
+                .build();
+    }
+
+    /**
+     * Returns a builder whose numbers are 0, with the outcome {@link Outcome#COMPLETED}.
+     *
+     * @return a builder
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Collects the values of a record by name. One thread. */
+    public static final class Builder {
+        private long arrivedNs;
+        private long durationNs;
+        private long timeToFirstTokenNs;
+        private long promptTokens;
+        private long cachedTokens;
+        private long outputTokens;
+        private Outcome outcome = Outcome.COMPLETED;
+        private Map<Cause, Long> causeNs = Map.of();
+        private long longestGapNs;
+
+        private Builder() {}
+
+        /**
+         * Sets {@link RequestRecord#arrivedNs}.
+         *
+         * @param ns the arrival
+         * @return this
+         */
+        public Builder arrivedNs(long ns) {
+            arrivedNs = ns;
+            return this;
+        }
+
+        /**
+         * Sets {@link RequestRecord#durationNs}.
+         *
+         * @param ns the duration
+         * @return this
+         */
+        public Builder durationNs(long ns) {
+            durationNs = ns;
+            return this;
+        }
+
+        /**
+         * Sets {@link RequestRecord#timeToFirstTokenNs}.
+         *
+         * @param ns the time to first token
+         * @return this
+         */
+        public Builder timeToFirstTokenNs(long ns) {
+            timeToFirstTokenNs = ns;
+            return this;
+        }
+
+        /**
+         * Sets {@link RequestRecord#promptTokens}.
+         *
+         * @param tokens tokens of the prompt
+         * @return this
+         */
+        public Builder promptTokens(long tokens) {
+            promptTokens = tokens;
+            return this;
+        }
+
+        /**
+         * Sets {@link RequestRecord#cachedTokens}.
+         *
+         * @param tokens tokens that needed no work
+         * @return this
+         */
+        public Builder cachedTokens(long tokens) {
+            cachedTokens = tokens;
+            return this;
+        }
+
+        /**
+         * Sets {@link RequestRecord#outputTokens}.
+         *
+         * @param tokens tokens that it got
+         * @return this
+         */
+        public Builder outputTokens(long tokens) {
+            outputTokens = tokens;
+            return this;
+        }
+
+        /**
+         * Sets {@link RequestRecord#outcome}.
+         *
+         * @param reason the reason for which it ended
+         * @return this
+         */
+        public Builder outcome(Outcome reason) {
+            outcome = reason;
+            return this;
+        }
+
+        /**
+         * Sets {@link RequestRecord#causeNs}.
+         *
+         * @param ns the time by cause
+         * @return this
+         */
+        public Builder causeNs(Map<Cause, Long> ns) {
+            causeNs = ns;
+            return this;
+        }
+
+        /**
+         * Sets {@link RequestRecord#longestGapNs}.
+         *
+         * @param ns the longest gap between tokens
+         * @return this
+         */
+        public Builder longestGapNs(long ns) {
+            longestGapNs = ns;
+            return this;
+        }
+
+        /**
+         * Returns the record.
+         *
+         * @return a new record
+         * @throws IllegalArgumentException when a value is refused by the record
+         */
+        public RequestRecord build() {
+            return new RequestRecord(
+                    arrivedNs,
+                    durationNs,
+                    timeToFirstTokenNs,
+                    promptTokens,
+                    cachedTokens,
+                    outputTokens,
+                    outcome,
+                    causeNs,
+                    longestGapNs);
+        }
+    }
+}

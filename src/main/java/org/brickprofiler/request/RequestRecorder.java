@@ -1,0 +1,552 @@
+package org.brickprofiler.request;
+
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
+import org.brickprofiler.internal.record.PerThread;
+import org.brickprofiler.spi.NanoClock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Follows the requests that an engine serves, and attributes each nanosecond from arrival to finish to one
+ * {@link Cause}.
+ *
+ * <pre>{@code
+ * RequestRecorder requests = profiler.requests();
+ * long request = requests.arrived(prompt.length);          // where the request enters the queue
+ *
+ * profiler.beginStep(step);                                 // the loop of the engine
+ * for (Sequence sequence : batch) {
+ *     requests.inStep(sequence.request, sequence.promptTokensOfThisStep());   // 0 if the sequence decodes
+ * }
+ * forward(batch);
+ * profiler.endPass();
+ * for (Sequence sequence : finished(batch)) {
+ *     requests.finished(sequence.request, Outcome.COMPLETED);
+ * }
+ * }</pre>
+ *
+ * <p><b>A request</b> is a handle in a {@code long}, 0 while recording is off. A request that is void, has finished,
+ * was given up or is of another recorder changes nothing; such a call is counted in
+ * {@link RequestStats.Counts#ignoredCalls()}, and each kind is logged once.
+ *
+ * <p><b>Steps</b> are those of {@code BrickProfiler.beginStep} and {@code endPass}. A step gives its tokens when it
+ * ends. A step that is abandoned gives none, and is no step of its requests.
+ *
+ * <p><b>Memory</b> is bounded: at most 65,536 requests are live at once. If one more arrives, the live request that has
+ * been silent longest is given up, counted as abandoned, and logged once.
+ *
+ * <p><b>Threads.</b> Any thread; one lock guards everything and is held for less than a microsecond, except at the end
+ * of a step, for each of its requests, and while somebody reads. {@link #inStep} and {@link #gives} belong to the
+ * thread of the step. Calls allocate nothing unless more requests are live, or in one step, than ever before.
+ */
+public final class RequestRecorder {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RequestRecorder.class);
+
+    /** The finished requests that {@link #recent()} returns. */
+    private static final int RECENT = 1_024;
+
+    private static final int SALT_BOUND = 1 << 15;
+    private static final int INDEX_BITS = 20;
+    private static final int INDEX_MASK = (1 << INDEX_BITS) - 1;
+
+    private final NanoClock clock;
+    private final LongSupplier epochNs;
+    private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
+
+    // Guarded by this.
+    private final StepTimes times;
+    private final LiveRequests live;
+    private final List<RunningStep> steps = new ArrayList<>();
+    private final List<RunningStep> freeSteps = new ArrayList<>();
+    private final long[] recent = new long[RECENT * RequestRecord.CELLS];
+    private final boolean[] logged = new boolean[Ignored.values().length];
+    private RequestSums sums = new RequestSums();
+    private long recorded;
+    private long readNs = Long.MIN_VALUE;
+    private long begun;
+    private boolean evictionLogged;
+
+    private volatile boolean on;
+
+    /** Whether a thread ever served a request: see {@link #serve}. */
+    private volatile boolean serves;
+
+    /** The reasons for which a call changes nothing, or less than it asks for. */
+    private enum Ignored {
+        VOID("the request is void: it arrived while recording was off"),
+        UNKNOWN("the request has finished or was given up"),
+        FOREIGN("the request is of another recorder"),
+        NO_STEP("the calling thread is in no step: call beginStep first"),
+        TWICE("the request is in this step already"),
+        TWO_STEPS("the request is in another step at the same time"),
+        NOT_IN_STEP("the request is not in the step of the calling thread: call inStep first"),
+        PROMPT("the step has more tokens of the prompt than were left"),
+        CACHED("more tokens are cached than the prompt has"),
+        NEVER_IN_STEP("the request ended with an answer, and no step worked on it"),
+        TOO_EARLY("the request arrived before the oldest step that is remembered, and counts from there"),
+        FUTURE("the request arrives in the future, and counts from now"),
+        BACKWARDS("the clock ran backwards");
+
+        private final String reason;
+
+        Ignored(String reason) {
+            this.reason = reason;
+        }
+
+        @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+        int index() {
+            return ordinal();
+        }
+    }
+
+    /** The step and the served request of a thread. Written by its thread. */
+    private static final class Place extends PerThread.Owned {
+        private @Nullable RunningStep step;
+        private long number;
+        private long served;
+
+        Place(@Nullable Thread owner) {
+            super(owner);
+        }
+    }
+
+    /** A named class: the first lambda of a virtual machine takes longer to make than a recorder. */
+    private static final class Places implements PerThread.Keeper<Place, @Nullable Void> {
+        @Override
+        public Place make(@Nullable Thread owner) {
+            return new Place(owner);
+        }
+    }
+
+    /**
+     * Makes a recorder that is off. Applications get theirs from {@code BrickProfiler.requests()}, which announces its
+     * steps to it.
+     *
+     * @param clock the clock
+     * @param epochNs the clock at 0 of the scale of arrivals, ns
+     */
+    public RequestRecorder(NanoClock clock, LongSupplier epochNs) {
+        this.clock = Objects.requireNonNull(clock, "clock");
+        this.epochNs = Objects.requireNonNull(epochNs, "epochNs");
+        this.times = new StepTimes(clock.nanoTime());
+        int salt = ThreadLocalRandom.current().nextInt(1, SALT_BOUND);
+        this.live = new LiveRequests(times, steps::get, this::finished, sums, salt);
+    }
+
+    private void finished(long[] record) {
+        sums.finished(record);
+        int at = (int) (recorded++ % RECENT) * RequestRecord.CELLS;
+        System.arraycopy(record, 0, recent, at, RequestRecord.CELLS);
+    }
+
+    // ---- the switch ----
+
+    /** Switches recording on. */
+    public void enable() {
+        on = true;
+    }
+
+    /**
+     * Switches recording off. Live requests are given up and counted as abandoned, since nobody will know what happened
+     * to them meanwhile.
+     */
+    public synchronized void disable() {
+        on = false;
+        live.abandonAll();
+    }
+
+    /**
+     * Returns whether recording is on.
+     *
+     * @return true between {@link #enable} and {@link #disable}
+     */
+    public boolean isEnabled() {
+        return on;
+    }
+
+    // ---- requests ----
+
+    /**
+     * A request arrives now. Any thread.
+     *
+     * @param promptTokens tokens of its prompt
+     * @return the request; 0 while recording is off
+     * @throws IllegalArgumentException when the number is negative
+     */
+    public long arrived(long promptTokens) {
+        requireNotNegative("promptTokens", promptTokens);
+        if (!on) {
+            return 0;
+        }
+        synchronized (this) {
+            return arrive(read(), promptTokens);
+        }
+    }
+
+    /**
+     * A request has arrived at a moment that a queue in front of the engine knows. Any thread. The steps since then
+     * have to be remembered, which the latest 2,048 are: an earlier arrival counts from the oldest of them.
+     *
+     * @param elapsedNs the moment, ns on the scale of {@code BrickProfiler.elapsedNs()}
+     * @param promptTokens tokens of its prompt
+     * @return the request; 0 while recording is off
+     * @throws IllegalArgumentException when the number of tokens is negative
+     */
+    public long arrivedAt(long elapsedNs, long promptTokens) {
+        requireNotNegative("promptTokens", promptTokens);
+        if (!on) {
+            return 0;
+        }
+        synchronized (this) {
+            long nowNs = read();
+            long atNs = epochNs.getAsLong() + elapsedNs;
+            if (atNs > nowNs) {
+                ignore(Ignored.FUTURE, elapsedNs);
+            } else if (atNs < times.oldestNs()) {
+                ignore(Ignored.TOO_EARLY, elapsedNs);
+            }
+            return arrive(Math.min(nowNs, Math.max(times.oldestNs(), atNs)), promptTokens);
+        }
+    }
+
+    private long arrive(long atNs, long promptTokens) {
+        if (live.live() == LiveRequests.MOST && !evictionLogged) {
+            evictionLogged = true;
+            LOG.warn(
+                    "{} requests are live: the one that has been silent longest is given up for each that arrives."
+                            + " Call finished for every request. Not logged again",
+                    LiveRequests.MOST);
+        }
+        return live.arrive(atNs, promptTokens);
+    }
+
+    /**
+     * Tokens of a prompt need no work, as after a hit of the prefix cache. Any thread; the latest call counts.
+     *
+     * @param request what {@link #arrived} returned
+     * @param promptTokens so many tokens of its prompt
+     * @throws IllegalArgumentException when the number is negative
+     */
+    public void cached(long request, long promptTokens) {
+        requireNotNegative("promptTokens", promptTokens);
+        if (on) {
+            synchronized (this) {
+                int slot = find(request);
+                if (slot != LiveRequests.NONE && !live.setCached(slot, promptTokens)) {
+                    ignore(Ignored.CACHED, promptTokens);
+                }
+            }
+        }
+    }
+
+    /**
+     * The step of the calling thread works on a request. The request gets one token at the end of the step if its
+     * prompt is complete by then, and none before, unless {@link #gives} says otherwise.
+     *
+     * @param request what {@link #arrived} returned
+     * @param promptTokens so many tokens of its prompt; 0 if the step decodes it
+     * @throws IllegalArgumentException when the number is negative
+     */
+    public void inStep(long request, long promptTokens) {
+        requireNotNegative("promptTokens", promptTokens);
+        if (on) {
+            Place mine = places.mineOrNull();
+            synchronized (this) {
+                RunningStep step = stepOf(mine, request);
+                if (step != null) {
+                    enter(step, request, promptTokens);
+                }
+            }
+        }
+    }
+
+    private boolean enter(RunningStep step, long request, long promptTokens) {
+        int slot = find(request);
+        if (slot == LiveRequests.NONE) {
+            return false;
+        }
+        if (live.entry(slot, step) != LiveRequests.NONE) {
+            ignore(Ignored.TWICE, request);
+            return false;
+        }
+        if (live.isInSteps(slot) || live.hasStepAfter(slot, step)) {
+            ignore(Ignored.TWO_STEPS, request);
+        }
+        if (promptTokens > live.promptLeft(slot)) {
+            ignore(Ignored.PROMPT, promptTokens);
+        }
+        return live.enter(slot, step, request, promptTokens);
+    }
+
+    /**
+     * The step of the calling thread gives a request this many tokens, instead of those of {@link #inStep}'s rule. Call
+     * it after {@code inStep} in the same step; the latest call counts.
+     *
+     * @param request what {@link #arrived} returned
+     * @param tokens tokens that it gets at the end of the step
+     * @throws IllegalArgumentException when the number is negative
+     */
+    public void gives(long request, long tokens) {
+        requireNotNegative("tokens", tokens);
+        if (on) {
+            Place mine = places.mineOrNull();
+            synchronized (this) {
+                RunningStep step = stepOf(mine, request);
+                int slot = step == null ? LiveRequests.NONE : find(request);
+                if (step != null && slot != LiveRequests.NONE) {
+                    int entry = live.entry(slot, step);
+                    if (entry == LiveRequests.NONE) {
+                        ignore(Ignored.NOT_IN_STEP, request);
+                    } else {
+                        step.give(entry, tokens);
+                    }
+                }
+            }
+        }
+    }
+
+    /**
+     * A request ends. Any thread. Within a step that works on the request, the duration ends now, and the tokens of the
+     * step still count.
+     *
+     * @param request what {@link #arrived} returned
+     * @param outcome the reason
+     */
+    public void finished(long request, Outcome outcome) {
+        Objects.requireNonNull(outcome, "outcome");
+        if (on) {
+            synchronized (this) {
+                int slot = find(request);
+                if (slot != LiveRequests.NONE) {
+                    boolean answered = outcome == Outcome.COMPLETED || outcome == Outcome.LENGTH;
+                    if (answered && !live.wasInStep(slot)) {
+                        ignore(Ignored.NEVER_IN_STEP, request);
+                    }
+                    live.finish(slot, read(), outcome);
+                }
+            }
+        }
+    }
+
+    /**
+     * The calling thread serves one request: every step that it begins until the scope is closed works on this request,
+     * with the prompt tokens of its {@code StepInfo}, and gives accepted tokens of a draft in addition. Close the scope
+     * on the same thread; closing it finishes nothing.
+     *
+     * @param request what {@link #arrived} returned
+     * @return the scope; within another one of the same thread it takes the other one's place until it is closed
+     */
+    public Scope serve(long request) {
+        Place mine = places.mine();
+        long before = mine.served;
+        mine.served = request;
+        serves = true;
+        return () -> mine.served = before;
+    }
+
+    /** The time in which a thread serves a request: see {@link RequestRecorder#serve}. */
+    @FunctionalInterface
+    public interface Scope extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    private int find(long request) {
+        int slot = live.find(request);
+        if (slot == LiveRequests.NONE) {
+            ignore(request == 0 ? Ignored.VOID : live.isOurs(request) ? Ignored.UNKNOWN : Ignored.FOREIGN, request);
+        }
+        return slot;
+    }
+
+    private @Nullable RunningStep stepOf(@Nullable Place mine, long request) {
+        RunningStep step = mine == null ? null : mine.step;
+        if (mine == null || step == null || step.number() != mine.number) {
+            ignore(Ignored.NO_STEP, request);
+            return null;
+        }
+        return step;
+    }
+
+    private void ignore(Ignored kind, long value) {
+        sums.ignored();
+        if (!logged[kind.index()]) {
+            logged[kind.index()] = true;
+            LOG.warn("{} (value {}); such calls are counted, and not logged again", kind.reason, value);
+        }
+    }
+
+    /**
+     * Reads the clock. Only readings under the lock are ordered: a thread that read it before may have waited for the
+     * lock.
+     */
+    private long read() {
+        long nowNs = clock.nanoTime();
+        if (nowNs < readNs) {
+            ignore(Ignored.BACKWARDS, nowNs - readNs);
+        }
+        readNs = Math.max(readNs, nowNs);
+        return times.inOrder(nowNs);
+    }
+
+    // ---- steps, announced by the profiler ----
+
+    /**
+     * The calling thread begins a step. Called by the profiler, and by an engine that uses a recorder without one.
+     *
+     * @param prompts whether the step processes prompts, alone or beside decoding
+     * @param promptTokens tokens of prompts in the step, for {@link #serve}
+     * @param startNs the clock at its beginning
+     * @return the step, for {@link #stepEnded} or {@link #stepAbandoned}
+     */
+    public long stepBegan(boolean prompts, long promptTokens, long startNs) {
+        Place mine = places.mine();
+        synchronized (this) {
+            RunningStep step = begin(prompts, startNs);
+            mine.step = step;
+            mine.number = step.number();
+            if (serves && on && mine.served != 0 && enter(step, mine.served, promptTokens)) {
+                step.give(0, RunningStep.BY_RULE_AND_DRAFT);
+            }
+            return token(step);
+        }
+    }
+
+    /**
+     * A step of another thread is under way already. It works on no request, since none had arrived when it began;
+     * those that wait for its end wait behind it.
+     *
+     * @param prompts whether the step processes prompts, alone or beside decoding
+     * @param nowNs the clock
+     * @return the step, for {@link #stepEnded} or {@link #stepAbandoned}
+     */
+    public synchronized long stepUnderWay(boolean prompts, long nowNs) {
+        return token(begin(prompts, nowNs));
+    }
+
+    private RunningStep begin(boolean prompts, long startNs) {
+        long atNs = times.inOrder(startNs);
+        RunningStep step = takeStep();
+        times.begin(prompts, atNs);
+        step.begin(++begun, prompts, startNs, atNs, times);
+        return step;
+    }
+
+    private static long token(RunningStep step) {
+        return step.number() << INDEX_BITS | step.index;
+    }
+
+    private RunningStep takeStep() {
+        if (!freeSteps.isEmpty()) {
+            return freeSteps.remove(freeSteps.size() - 1);
+        }
+        RunningStep step = new RunningStep(steps.size());
+        steps.add(step);
+        return step;
+    }
+
+    /**
+     * A step has ended, and its requests get their tokens.
+     *
+     * @param step what {@link #stepBegan} returned; ignored if the step is not under way
+     * @param endNs the clock at its end
+     * @param acceptedTokens accepted tokens of a draft, for {@link #serve}
+     */
+    public synchronized void stepEnded(long step, long endNs, long acceptedTokens) {
+        RunningStep ended = underWay(step);
+        if (ended != null) {
+            if (endNs < ended.announcedNs()) {
+                ignore(Ignored.BACKWARDS, endNs - ended.announcedNs());
+            }
+            long atNs = times.inOrder(endNs);
+            times.end(ended.hasPrompts(), atNs);
+            live.ended(ended, atNs, acceptedTokens);
+            release(ended);
+        }
+    }
+
+    /**
+     * A step was abandoned: it gives no tokens, and is no step of its requests.
+     *
+     * @param step what {@link #stepBegan} returned; ignored if the step is not under way
+     * @param atNs the clock
+     */
+    public synchronized void stepAbandoned(long step, long atNs) {
+        RunningStep abandoned = underWay(step);
+        if (abandoned != null) {
+            times.end(abandoned.hasPrompts(), times.inOrder(atNs));
+            live.abandoned(abandoned);
+            release(abandoned);
+        }
+    }
+
+    private @Nullable RunningStep underWay(long step) {
+        int index = (int) step & INDEX_MASK;
+        RunningStep found = index < steps.size() ? steps.get(index) : null;
+        return found != null && step != 0 && found.number() == step >>> INDEX_BITS ? found : null;
+    }
+
+    private void release(RunningStep step) {
+        step.end();
+        freeSteps.add(step);
+    }
+
+    // ---- readers ----
+
+    /**
+     * Returns what was recorded since the last reset.
+     *
+     * @return the requests
+     */
+    public synchronized RequestStats stats() {
+        return sums.stats(live.waiting(), (long) live.live() - live.waiting(), epochNs.getAsLong());
+    }
+
+    /**
+     * Returns the requests that finished last, at most 1,024.
+     *
+     * @return the records, oldest first; cannot be changed
+     */
+    public synchronized List<RequestRecord> recent() {
+        List<RequestRecord> records = new ArrayList<>();
+        for (long number = Math.max(0, recorded - RECENT); number < recorded; number++) {
+            records.add(RequestRecord.of(recent, (int) (number % RECENT) * RequestRecord.CELLS, epochNs.getAsLong()));
+        }
+        return List.copyOf(records);
+    }
+
+    /**
+     * Returns what was recorded since the last reset, and begins anew. Live requests and steps that are under way go
+     * on, and count where they end.
+     *
+     * @return the requests
+     */
+    public synchronized RequestStats statsAndReset() {
+        RequestStats stats = stats();
+        sums = new RequestSums();
+        live.setSums(sums);
+        return stats;
+    }
+
+    /** Forgets everything: sums, live and recent requests. Steps that are under way are abandoned. */
+    public synchronized void reset() {
+        for (RunningStep step : steps) {
+            if (step.number() != 0) {
+                stepAbandoned(token(step), clock.nanoTime());
+            }
+        }
+        live.abandonAll();
+        recorded = 0;
+        sums = new RequestSums();
+        live.setSums(sums);
+        places.sweep();
+    }
+}

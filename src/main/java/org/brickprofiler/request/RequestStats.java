@@ -1,0 +1,371 @@
+package org.brickprofiler.request;
+
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.stats.LatencyDistribution;
+
+/**
+ * The requests of a run: numbers, latencies and their causes. Immutable; its size does not depend on the number of
+ * requests.
+ *
+ * @param counts numbers of requests
+ * @param tokens tokens of the requests that finished
+ * @param latencies distributions of latencies
+ * @param causeNs the time of the requests that finished, by cause, ns, with every cause
+ * @param firstTokenCauseNs the time from arrival to first token by cause, ns, summed over the requests whose time to
+ *     first token is in the same bucket of {@link LatencyDistribution#counts()}; see {@link #firstTokenCauses}
+ * @param slowestFirstTokens the finished requests with the longest times to first token, at most {@value #SLOWEST}, the
+ *     longest first
+ * @param longestGaps the finished requests with the longest gaps between tokens, at most {@value #SLOWEST}, the longest
+ *     first
+ */
+public record RequestStats(
+        Counts counts,
+        Tokens tokens,
+        Latencies latencies,
+        Map<Cause, Long> causeNs,
+        SortedMap<Integer, Map<Cause, Long>> firstTokenCauseNs,
+        List<RequestRecord> slowestFirstTokens,
+        List<RequestRecord> longestGaps) {
+
+    /** The number of slowest requests that are kept in each of the two lists. */
+    public static final int SLOWEST = 16;
+
+    private static final Comparator<RequestRecord> BY_ARRIVAL = Comparator.comparingLong(RequestRecord::arrivedNs)
+            .thenComparingLong(RequestRecord::durationNs)
+            .thenComparing(RequestRecord::toString);
+
+    private static final Comparator<RequestRecord> BY_FIRST_TOKEN = Comparator.comparingLong(
+                    RequestRecord::timeToFirstTokenNs)
+            .reversed()
+            .thenComparing(BY_ARRIVAL);
+
+    private static final Comparator<RequestRecord> BY_GAP =
+            Comparator.comparingLong(RequestRecord::longestGapNs).reversed().thenComparing(BY_ARRIVAL);
+
+    /** No requests. */
+    public static final RequestStats NONE = new RequestStats(
+            Counts.NONE, Tokens.NONE, Latencies.NONE, Map.of(), Collections.emptySortedMap(), List.of(), List.of());
+
+    /**
+     * Numbers of requests. Immutable.
+     *
+     * @param arrived requests that arrived
+     * @param waiting requests that no step has worked on, when the numbers were read; of merged numbers, the sum
+     * @param running requests that a step has worked on and that have not finished, when the numbers were read; of
+     *     merged numbers, the sum
+     * @param finished requests that finished, with every outcome
+     * @param abandoned requests that were given up without a finish: the table of live requests was full, or the
+     *     profiler was switched off
+     * @param ignoredCalls calls that changed nothing, or less than they asked for: the request was void, finished, of
+     *     another profiler, or given up; the thread was in no step; or the numbers did not fit. The log names each kind
+     */
+    public record Counts(
+            long arrived, long waiting, long running, Map<Outcome, Long> finished, long abandoned, long ignoredCalls) {
+
+        static final Counts NONE = new Counts(0, 0, 0, Map.of(), 0, 0);
+
+        /**
+         * Copies the numbers, and adds the outcomes that are missing with 0.
+         *
+         * @throws IllegalArgumentException when a number is negative
+         */
+        public Counts {
+            requireNotNegative("arrived", arrived);
+            requireNotNegative("waiting", waiting);
+            requireNotNegative("running", running);
+            requireNotNegative("abandoned", abandoned);
+            requireNotNegative("ignoredCalls", ignoredCalls);
+            Map<Outcome, Long> all = new EnumMap<>(Outcome.class);
+            for (Outcome outcome : Outcome.values()) {
+                long number = finished.getOrDefault(outcome, 0L);
+                requireNotNegative(outcome.name(), number);
+                all.put(outcome, number);
+            }
+            finished = Collections.unmodifiableMap(all);
+        }
+
+        /**
+         * Returns how many requests finished with an outcome.
+         *
+         * @param outcome the outcome
+         * @return 0 or more
+         */
+        public long finished(Outcome outcome) {
+            return finished.getOrDefault(Objects.requireNonNull(outcome, "outcome"), 0L);
+        }
+
+        /**
+         * Returns how many requests finished.
+         *
+         * @return requests of every outcome
+         */
+        public long allFinished() {
+            return finished.values().stream().mapToLong(Long::longValue).sum();
+        }
+
+        private Counts plus(Counts other) {
+            Map<Outcome, Long> both = new EnumMap<>(finished);
+            other.finished.forEach((outcome, number) -> both.merge(outcome, number, Long::sum));
+            return new Counts(
+                    arrived + other.arrived,
+                    waiting + other.waiting,
+                    running + other.running,
+                    both,
+                    abandoned + other.abandoned,
+                    ignoredCalls + other.ignoredCalls);
+        }
+
+        private Counts since(Counts earlier) {
+            Map<Outcome, Long> more = new EnumMap<>(finished);
+            earlier.finished.forEach((outcome, number) -> more.merge(outcome, -number, Long::sum));
+            return new Counts(
+                    arrived - earlier.arrived,
+                    waiting,
+                    running,
+                    more,
+                    abandoned - earlier.abandoned,
+                    ignoredCalls - earlier.ignoredCalls);
+        }
+    }
+
+    /**
+     * Tokens of the requests that finished. Immutable.
+     *
+     * @param prompt tokens of their prompts
+     * @param cached tokens of their prompts that needed no work
+     * @param output tokens that they got
+     */
+    public record Tokens(long prompt, long cached, long output) {
+
+        static final Tokens NONE = new Tokens(0, 0, 0);
+
+        /**
+         * Checks the numbers.
+         *
+         * @throws IllegalArgumentException when a number is negative
+         */
+        public Tokens {
+            requireNotNegative("prompt", prompt);
+            requireNotNegative("cached", cached);
+            requireNotNegative("output", output);
+        }
+
+        private Tokens plus(Tokens other) {
+            return new Tokens(
+                    Sums.limited(prompt, other.prompt),
+                    Sums.limited(cached, other.cached),
+                    Sums.limited(output, other.output));
+        }
+
+        private Tokens since(Tokens earlier) {
+            return new Tokens(prompt - earlier.prompt, cached - earlier.cached, output - earlier.output);
+        }
+    }
+
+    /**
+     * Distributions of latencies. Immutable.
+     *
+     * @param queueTime from the arrival to the beginning of the first step that works on the request; counted when this
+     *     step ends
+     * @param timeToFirstToken from the arrival to the end of the step that gives the first token; counted then
+     * @param interToken from the end of a step that gave a request tokens to the end of the next one that does; counted
+     *     once for each such step, however many tokens it gives
+     * @param timePerOutputToken (last token - first token) / (tokens - 1), for two tokens or more; counted at the
+     *     finish
+     * @param duration from the arrival to the finish; counted then
+     */
+    public record Latencies(
+            LatencyDistribution queueTime,
+            LatencyDistribution timeToFirstToken,
+            LatencyDistribution interToken,
+            LatencyDistribution timePerOutputToken,
+            LatencyDistribution duration) {
+
+        static final Latencies NONE = new Latencies(
+                LatencyDistribution.EMPTY,
+                LatencyDistribution.EMPTY,
+                LatencyDistribution.EMPTY,
+                LatencyDistribution.EMPTY,
+                LatencyDistribution.EMPTY);
+
+        /** Checks that no distribution is missing. */
+        public Latencies {
+            Objects.requireNonNull(queueTime, "queueTime");
+            Objects.requireNonNull(timeToFirstToken, "timeToFirstToken");
+            Objects.requireNonNull(interToken, "interToken");
+            Objects.requireNonNull(timePerOutputToken, "timePerOutputToken");
+            Objects.requireNonNull(duration, "duration");
+        }
+
+        private Latencies plus(Latencies other) {
+            return new Latencies(
+                    queueTime.plus(other.queueTime),
+                    timeToFirstToken.plus(other.timeToFirstToken),
+                    interToken.plus(other.interToken),
+                    timePerOutputToken.plus(other.timePerOutputToken),
+                    duration.plus(other.duration));
+        }
+
+        private Latencies since(Latencies earlier) {
+            return new Latencies(
+                    queueTime.since(earlier.queueTime),
+                    timeToFirstToken.since(earlier.timeToFirstToken),
+                    interToken.since(earlier.interToken),
+                    timePerOutputToken.since(earlier.timePerOutputToken),
+                    duration.since(earlier.duration));
+        }
+    }
+
+    /**
+     * Copies and sorts the values, and leaves out buckets without time.
+     *
+     * @throws IllegalArgumentException when a number is negative, or a bucket does not exist
+     */
+    public RequestStats {
+        Objects.requireNonNull(counts, "counts");
+        Objects.requireNonNull(tokens, "tokens");
+        Objects.requireNonNull(latencies, "latencies");
+        causeNs = RequestRecord.everyCause(causeNs);
+        SortedMap<Integer, Map<Cause, Long>> byBucket = new TreeMap<>();
+        firstTokenCauseNs.forEach((bucket, ns) -> {
+            if (bucket < 0 || bucket >= LatencyBuckets.COUNT) {
+                throw new IllegalArgumentException("bucket " + bucket + " is not in 0.." + (LatencyBuckets.COUNT - 1));
+            }
+            if (ns.values().stream().anyMatch(each -> each != 0)) {
+                byBucket.put(bucket, RequestRecord.everyCause(ns));
+            }
+        });
+        firstTokenCauseNs = Collections.unmodifiableSortedMap(byBucket);
+        slowestFirstTokens = slowest(slowestFirstTokens, BY_FIRST_TOKEN);
+        longestGaps = slowest(longestGaps, BY_GAP);
+    }
+
+    private static List<RequestRecord> slowest(Collection<RequestRecord> records, Comparator<RequestRecord> order) {
+        return records.stream().sorted(order).limit(SLOWEST).toList();
+    }
+
+    /**
+     * Returns the time of the requests that finished with one cause.
+     *
+     * @param cause the cause
+     * @return ns
+     */
+    public long causeNs(Cause cause) {
+        return causeNs.getOrDefault(Objects.requireNonNull(cause, "cause"), 0L);
+    }
+
+    /**
+     * Returns whether there is anything to report.
+     *
+     * @return true if a request arrived or was live, or a call was ignored
+     */
+    public boolean isRecorded() {
+        return counts.arrived() > 0
+                || counts.waiting() + counts.running() > 0
+                || counts.allFinished() + counts.abandoned() + counts.ignoredCalls() > 0;
+    }
+
+    /**
+     * Returns the mean time to first token by cause, of the requests between two shares of all requests in the order of
+     * their time to first token: 45 and 55 are those around the median, 99 and 100 the slowest 1 %. The order is known
+     * to within a bucket; a bucket that a share divides counts in part.
+     *
+     * @param fromPercent the share of faster requests that is left out, 0 to 100
+     * @param toPercent the share up to which requests count, above {@code fromPercent}, up to 100
+     * @return ns by cause, with every cause; all 0 if no request got a token
+     * @throws IllegalArgumentException when the shares are not within 0 to 100 in ascending order
+     */
+    public Map<Cause, Double> firstTokenCauses(double fromPercent, double toPercent) {
+        if (!(fromPercent >= 0 && fromPercent < toPercent && toPercent <= 100)) {
+            throw new IllegalArgumentException(
+                    "shares " + fromPercent + " and " + toPercent + " are not within 0 to 100 in ascending order");
+        }
+        Map<Cause, Double> means = new EnumMap<>(Cause.class);
+        for (Cause cause : Cause.values()) {
+            means.put(cause, 0.0);
+        }
+        long[] requests = latencies.timeToFirstToken().counts();
+        double from = fromPercent * latencies.timeToFirstToken().count() / 100;
+        double to = toPercent * latencies.timeToFirstToken().count() / 100;
+        double seen = 0;
+        for (int bucket = 0; bucket < requests.length; bucket++) {
+            double within = Math.min(seen + requests[bucket], to) - Math.max(seen, from);
+            if (within > 0) {
+                double share = within / requests[bucket] / (to - from);
+                firstTokenCauseNs
+                        .getOrDefault(bucket, Map.of())
+                        .forEach((cause, ns) -> means.merge(cause, ns * share, Double::sum));
+            }
+            seen += requests[bucket];
+        }
+        return means;
+    }
+
+    /**
+     * Returns the requests of both, as if one recorder had recorded them. Commutative and associative.
+     *
+     * @param other the other requests
+     * @return the requests of both
+     */
+    public RequestStats merge(RequestStats other) {
+        SortedMap<Integer, Map<Cause, Long>> byBucket = new TreeMap<>(firstTokenCauseNs);
+        other.firstTokenCauseNs.forEach((bucket, ns) -> byBucket.merge(bucket, ns, (one, two) -> sum(one, two, 1)));
+        List<RequestRecord> firstTokens = new ArrayList<>(slowestFirstTokens);
+        firstTokens.addAll(other.slowestFirstTokens);
+        List<RequestRecord> gaps = new ArrayList<>(longestGaps);
+        gaps.addAll(other.longestGaps);
+        return new RequestStats(
+                counts.plus(other.counts),
+                tokens.plus(other.tokens),
+                latencies.plus(other.latencies),
+                sum(causeNs, other.causeNs, 1),
+                byBucket,
+                firstTokens,
+                gaps);
+    }
+
+    /**
+     * Returns what was recorded since an earlier reading of the same recorder. Of the slowest requests, those that were
+     * among the slowest of the earlier reading are left out.
+     *
+     * @param earlier the earlier reading, with no reset since
+     * @return the difference
+     */
+    public RequestStats since(RequestStats earlier) {
+        SortedMap<Integer, Map<Cause, Long>> byBucket = new TreeMap<>();
+        firstTokenCauseNs.forEach((bucket, ns) -> {
+            byBucket.put(bucket, sum(ns, earlier.firstTokenCauseNs.getOrDefault(bucket, Map.of()), -1));
+        });
+        List<RequestRecord> firstTokens = new ArrayList<>(slowestFirstTokens);
+        firstTokens.removeAll(earlier.slowestFirstTokens);
+        List<RequestRecord> gaps = new ArrayList<>(longestGaps);
+        gaps.removeAll(earlier.longestGaps);
+        return new RequestStats(
+                counts.since(earlier.counts),
+                tokens.since(earlier.tokens),
+                latencies.since(earlier.latencies),
+                sum(causeNs, earlier.causeNs, -1),
+                byBucket,
+                firstTokens,
+                gaps);
+    }
+
+    private static Map<Cause, Long> sum(Map<Cause, Long> one, Map<Cause, Long> two, int sign) {
+        Map<Cause, Long> both = new EnumMap<>(one);
+        two.forEach((cause, ns) -> both.merge(cause, sign * ns, Long::sum));
+        return both;
+    }
+}

@@ -1,0 +1,181 @@
+package org.brickprofiler.request;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.stats.LatencyDistribution;
+import org.jspecify.annotations.Nullable;
+
+/** The sums of requests since a reset, in fixed memory. Guarded by the recorder. */
+final class RequestSums {
+
+    private static final int CAUSES = Cause.values().length;
+    private static final Outcome[] OUTCOMES = Outcome.values();
+
+    private final long[] finished = new long[OUTCOMES.length];
+    private final long[] queueTimes = new long[LatencyBuckets.COUNT];
+    private final long[] firstTokens = new long[LatencyBuckets.COUNT];
+    private final long[] interTokens = new long[LatencyBuckets.COUNT];
+    private final long[] perOutputTokens = new long[LatencyBuckets.COUNT];
+    private final long[] durations = new long[LatencyBuckets.COUNT];
+    private final long[] causeNs = new long[CAUSES];
+
+    /** The times by cause up to the first token, of all requests whose time to first token is in the same bucket. */
+    private final long[] @Nullable [] firstTokenCauseNs = new long[LatencyBuckets.COUNT][];
+
+    private final Slowest slowestFirstTokens = new Slowest(RequestRecord.FIRST_TOKEN);
+    private final Slowest longestGaps = new Slowest(RequestRecord.LONGEST_GAP);
+
+    private long arrived;
+    private long abandoned;
+    private long ignored;
+    private long promptTokens;
+    private long cachedTokens;
+    private long outputTokens;
+
+    /** The requests with the largest numbers in one cell of their records; requests with 0 are left out. */
+    private static final class Slowest {
+        private final int cell;
+        private final long[] records = new long[RequestStats.SLOWEST * RequestRecord.CELLS];
+        private int count;
+
+        Slowest(int cell) {
+            this.cell = cell;
+        }
+
+        void offer(long[] record) {
+            if (record[cell] == 0) {
+                return;
+            }
+            int at = count * RequestRecord.CELLS;
+            if (count < RequestStats.SLOWEST) {
+                count++;
+            } else {
+                at = last();
+                if (isBefore(records, at, record, 0)) {
+                    return;
+                }
+            }
+            System.arraycopy(record, 0, records, at, RequestRecord.CELLS);
+        }
+
+        private int last() {
+            int last = 0;
+            for (int at = RequestRecord.CELLS; at < records.length; at += RequestRecord.CELLS) {
+                last = isBefore(records, last, records, at) ? at : last;
+            }
+            return last;
+        }
+
+        /** Compares in the order of the lists of {@link RequestStats}, so that merging windows gives the same lists. */
+        private boolean isBefore(long[] one, int oneAt, long[] two, int twoAt) {
+            if (one[oneAt + cell] != two[twoAt + cell]) {
+                return one[oneAt + cell] > two[twoAt + cell];
+            }
+            if (one[oneAt + RequestRecord.ARRIVED] != two[twoAt + RequestRecord.ARRIVED]) {
+                return one[oneAt + RequestRecord.ARRIVED] < two[twoAt + RequestRecord.ARRIVED];
+            }
+            return one[oneAt + RequestRecord.DURATION] <= two[twoAt + RequestRecord.DURATION];
+        }
+
+        List<RequestRecord> records(long epochNs) {
+            List<RequestRecord> all = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                all.add(RequestRecord.of(records, i * RequestRecord.CELLS, epochNs));
+            }
+            return all;
+        }
+    }
+
+    void arrived() {
+        arrived++;
+    }
+
+    void abandoned() {
+        abandoned++;
+    }
+
+    void ignored() {
+        ignored++;
+    }
+
+    void queued(long ns) {
+        queueTimes[LatencyBuckets.indexOf(ns)]++;
+    }
+
+    void firstToken(long ns, long[] cells, int causesAt) {
+        int bucket = LatencyBuckets.indexOf(ns);
+        firstTokens[bucket]++;
+        long[] causes = firstTokenCauseNs[bucket];
+        if (causes == null) {
+            causes = new long[CAUSES];
+            firstTokenCauseNs[bucket] = causes;
+        }
+        for (int i = 0; i < CAUSES; i++) {
+            causes[i] += cells[causesAt + i];
+        }
+    }
+
+    void interToken(long ns) {
+        interTokens[LatencyBuckets.indexOf(ns)]++;
+    }
+
+    void perOutputToken(long ns) {
+        perOutputTokens[LatencyBuckets.indexOf(ns)]++;
+    }
+
+    void finished(long[] record) {
+        finished[(int) record[RequestRecord.OUTCOME]]++;
+        durations[LatencyBuckets.indexOf(record[RequestRecord.DURATION])]++;
+        promptTokens += record[RequestRecord.PROMPT_TOKENS];
+        cachedTokens += record[RequestRecord.CACHED_TOKENS];
+        outputTokens += record[RequestRecord.OUTPUT_TOKENS];
+        for (int i = 0; i < CAUSES; i++) {
+            causeNs[i] += record[RequestRecord.CAUSES + i];
+        }
+        slowestFirstTokens.offer(record);
+        longestGaps.offer(record);
+    }
+
+    /**
+     * Returns the sums.
+     *
+     * @param waiting live requests that no step has worked on
+     * @param running the other live requests
+     * @param epochNs the clock at 0 of the scale of arrivals, ns
+     */
+    RequestStats stats(long waiting, long running, long epochNs) {
+        Map<Outcome, Long> byOutcome = new EnumMap<>(Outcome.class);
+        for (Outcome outcome : OUTCOMES) {
+            byOutcome.put(outcome, finished[outcome.index()]);
+        }
+        return new RequestStats(
+                new RequestStats.Counts(arrived, waiting, running, byOutcome, abandoned, ignored),
+                new RequestStats.Tokens(promptTokens, cachedTokens, outputTokens),
+                new RequestStats.Latencies(
+                        LatencyDistribution.ofCounts(queueTimes),
+                        LatencyDistribution.ofCounts(firstTokens),
+                        LatencyDistribution.ofCounts(interTokens),
+                        LatencyDistribution.ofCounts(perOutputTokens),
+                        LatencyDistribution.ofCounts(durations)),
+                RequestRecord.byCause(causeNs, 0),
+                firstTokenCauses(),
+                slowestFirstTokens.records(epochNs),
+                longestGaps.records(epochNs));
+    }
+
+    private SortedMap<Integer, Map<Cause, Long>> firstTokenCauses() {
+        SortedMap<Integer, Map<Cause, Long>> byBucket = new TreeMap<>();
+        for (int bucket = 0; bucket < firstTokenCauseNs.length; bucket++) {
+            long[] causes = firstTokenCauseNs[bucket];
+            if (causes != null) {
+                byBucket.put(bucket, RequestRecord.byCause(causes, 0));
+            }
+        }
+        return byBucket;
+    }
+}

@@ -1,0 +1,120 @@
+package org.brickprofiler.request;
+
+import java.util.Arrays;
+
+/** A step that is under way, and the requests that it works on. Reused by later steps. Guarded by the recorder. */
+final class RunningStep {
+
+    /** The tokens that a request gets unless the engine says otherwise: see {@link RequestRecorder#inStep}. */
+    static final long BY_RULE = -1;
+
+    /** The same, and the accepted tokens of the step's draft: see {@link RequestRecorder#serve}. */
+    static final long BY_RULE_AND_DRAFT = -2;
+
+    private static final int FIRST_ENTRIES = 8;
+
+    /** Its place among the steps that are under way. */
+    final int index;
+
+    /** The number of the step; 0 while none is under way here. */
+    private long number;
+
+    /** Whether it processes prompts. */
+    private boolean prompts;
+
+    /** Its beginning as it was announced, and in the order of the events. */
+    private long announcedNs;
+
+    private long startNs;
+    private long promptsNs;
+    private long decodingNs;
+
+    private int entries;
+    private long[] handles = new long[FIRST_ENTRIES];
+    private long[] promptTokens = new long[FIRST_ENTRIES];
+    private long[] gives = new long[FIRST_ENTRIES];
+
+    RunningStep(int index) {
+        this.index = index;
+    }
+
+    /** A step begins: as it was announced, and in the order of the events. */
+    void begin(long numberOfStep, boolean withPrompts, long givenNs, long atNs, StepTimes times) {
+        number = numberOfStep;
+        announcedNs = givenNs;
+        prompts = withPrompts;
+        startNs = atNs;
+        promptsNs = times.promptsNs(atNs);
+        decodingNs = times.decodingNs(atNs);
+        entries = 0;
+    }
+
+    void end() {
+        number = 0;
+    }
+
+    /** Adds a request, and returns the number of its entry. */
+    int add(long handle, long tokens) {
+        if (entries == handles.length) {
+            handles = Arrays.copyOf(handles, 2 * entries);
+            promptTokens = Arrays.copyOf(promptTokens, 2 * entries);
+            gives = Arrays.copyOf(gives, 2 * entries);
+        }
+        handles[entries] = handle;
+        promptTokens[entries] = tokens;
+        gives[entries] = BY_RULE;
+        return entries++;
+    }
+
+    /** Returns the cause of a request's time within this step. */
+    Cause causeOf(int entry) {
+        if (promptTokens[entry] > 0) {
+            return Cause.OWN_PROMPT;
+        }
+        return prompts ? Cause.DECODE_BESIDE_PROMPTS : Cause.DECODE;
+    }
+
+    void give(int entry, long tokens) {
+        gives[entry] = tokens;
+    }
+
+    long gives(int entry) {
+        return gives[entry];
+    }
+
+    long number() {
+        return number;
+    }
+
+    boolean hasPrompts() {
+        return prompts;
+    }
+
+    long announcedNs() {
+        return announcedNs;
+    }
+
+    long startNs() {
+        return startNs;
+    }
+
+    long promptsNs() {
+        return promptsNs;
+    }
+
+    long decodingNs() {
+        return decodingNs;
+    }
+
+    int entries() {
+        return entries;
+    }
+
+    long handle(int entry) {
+        return handles[entry];
+    }
+
+    long promptTokens(int entry) {
+        return promptTokens[entry];
+    }
+}

@@ -1,0 +1,133 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.request.Cause;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestRecord;
+import org.brickprofiler.request.RequestRecorder;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+
+/** The profiler announces its steps and its switch to the recorder of its requests. */
+final class BrickProfilerRequestsTest {
+
+    private final FakeClock clock = new FakeClock(100);
+    private final BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
+
+    private void step(StepInfo info, long request, long promptTokens, long ns) {
+        profiler.beginStep(info);
+        profiler.requests().inStep(request, promptTokens);
+        clock.advance(ns);
+        profiler.endPass();
+    }
+
+    @Spec("25.4")
+    @Test
+    void stepsOfTheProfilerAreStepsOfRequests() {
+        profiler.enable();
+        long request = profiler.requests().arrived(16);
+        clock.advance(20);
+        step(StepInfo.prefill(16), request, 16, 300);
+        step(StepInfo.decode(16), request, 0, 10);
+        step(new StepInfo(StepInfo.Phase.MIXED, 2, 8, 16, 2, 0), request, 0, 40);
+        profiler.requests().finished(request, Outcome.COMPLETED);
+
+        RequestRecord record = profiler.requests().recent().get(0);
+        assertThat(record.arrivedNs()).isZero();
+        assertThat(record.outputTokens()).isEqualTo(3);
+        assertThat(record.timeToFirstTokenNs()).isEqualTo(320);
+        assertThat(record.causeNs())
+                .containsEntry(Cause.QUEUED_IDLE, 20L)
+                .containsEntry(Cause.OWN_PROMPT, 300L)
+                .containsEntry(Cause.DECODE, 10L)
+                .containsEntry(Cause.DECODE_BESIDE_PROMPTS, 40L);
+    }
+
+    @Spec("25.7")
+    @Test
+    void aServedRequestGetsThePromptAndTheDraftOfTheSteps() {
+        profiler.enable();
+        RequestRecorder requests = profiler.requests();
+        long request = requests.arrived(10);
+        try (RequestRecorder.Scope scope = requests.serve(request)) {
+            assertThat(scope).isNotNull();
+            profiler.beginStep(StepInfo.prefill(6).partOfPrompt());
+            clock.advance(10);
+            profiler.endPass();
+            profiler.beginStep(StepInfo.prefill(4).withKvLength(6));
+            clock.advance(10);
+            profiler.endPass();
+            profiler.beginStep(StepInfo.decode(10).withDraftedTokens(4));
+            profiler.recordAcceptedTokens(3);
+            clock.advance(10);
+            profiler.endPass();
+        }
+        requests.finished(request, Outcome.LENGTH);
+
+        RequestRecord record = requests.recent().get(0);
+        assertThat(record.outputTokens()).isEqualTo(1 + 4);
+        assertThat(record.timeToFirstTokenNs()).isEqualTo(20);
+        assertThat(requests.stats().counts().ignoredCalls()).isZero();
+    }
+
+    @Spec("25.5")
+    @Test
+    void aStepThatTheProfilerAbandonsIsNone() {
+        profiler.enable();
+        long request = profiler.requests().arrived(1);
+        profiler.beginStep(StepInfo.prefill(1));
+        profiler.requests().inStep(request, 1);
+        clock.advance(10);
+        step(StepInfo.prefill(1), request, 1, 5);
+        profiler.requests().finished(request, Outcome.COMPLETED);
+
+        RequestRecord record = profiler.requests().recent().get(0);
+        assertThat(record.outputTokens()).isOne();
+        assertThat(record.causeNs())
+                .containsEntry(Cause.QUEUED_BEHIND_PROMPTS, 10L)
+                .containsEntry(Cause.OWN_PROMPT, 5L);
+    }
+
+    @Spec("25.4")
+    @Test
+    void aStepThatIsUnderWayAtTheFirstCallIsWaitedForAndIsNobodysStep() throws Exception {
+        profiler.enable();
+        ExecutorService other = Executors.newSingleThreadExecutor();
+        try {
+            other.submit(() -> profiler.beginStep(StepInfo.decode(1))).get();
+            long request = profiler.requests().arrived(1);
+            profiler.requests().inStep(request, 1);
+            clock.advance(30);
+            other.submit(profiler::endPass).get();
+            clock.advance(2);
+            profiler.requests().finished(request, Outcome.CANCELLED);
+        } finally {
+            other.shutdown();
+        }
+
+        assertThat(profiler.requests().recent().get(0).causeNs())
+                .containsEntry(Cause.QUEUED_BEHIND_DECODING, 30L)
+                .containsEntry(Cause.QUEUED_IDLE, 2L);
+        assertThat(profiler.requests().stats().counts().ignoredCalls()).isOne();
+    }
+
+    @Spec("25.1")
+    @Test
+    void theRecorderIsOnWhileTheProfilerIs() {
+        assertThat(profiler.requests().arrived(1)).isZero();
+        profiler.enable();
+        assertThat(profiler.requests()).isSameAs(profiler.requests());
+        long request = profiler.requests().arrived(1);
+        assertThat(request).isPositive();
+        profiler.disable();
+        assertThat(profiler.requests().arrived(1)).isZero();
+        assertThat(profiler.requests().stats().counts().abandoned()).isOne();
+        profiler.enable();
+        profiler.reset();
+        assertThat(profiler.requests().stats().isRecorded()).isFalse();
+    }
+}

@@ -1,0 +1,121 @@
+package org.brickprofiler.request;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.testing.Spec;
+
+/** The recorder agrees to the nanosecond with a program that looks at each nanosecond of each request. */
+final class RequestRecorderProperties {
+
+    /** 10,000 requests in all. */
+    @Spec("25.4")
+    @Property(tries = 50)
+    void everyNanosecondHasTheCauseThatANaiveProgramFinds(@ForAll long seed) throws Exception {
+        try (SimulatedEngines engines = new SimulatedEngines(seed, 200)) {
+            engines.run(() -> {});
+
+            List<RequestRecord> expected = new ArrayList<>();
+            List<Long> queued = new ArrayList<>();
+            List<Long> firstTokens = new ArrayList<>();
+            List<Long> gaps = new ArrayList<>();
+            List<Long> perToken = new ArrayList<>();
+            Map<Cause, Long> causes = new EnumMap<>(RequestRecord.everyCause(Map.of()));
+            for (SimulatedEngines.LoggedRequest request : engines.finished) {
+                SimulatedEngines.Expected one = engines.expected(request);
+                RequestRecord record = one.record();
+                expected.add(record);
+                record.causeNs().forEach((cause, ns) -> causes.merge(cause, ns, Long::sum));
+                if (one.queuedNs() >= 0) {
+                    queued.add(one.queuedNs());
+                }
+                gaps.addAll(one.gapsNs());
+                if (record.outputTokens() > 0) {
+                    firstTokens.add(record.timeToFirstTokenNs());
+                }
+                if (record.outputTokens() > 1) {
+                    perToken.add(Math.round((double) one.tokensNs() / (record.outputTokens() - 1)));
+                }
+            }
+            assertThat(engines.recorder.recent()).containsExactlyInAnyOrderElementsOf(expected);
+            RequestStats stats = engines.recorder.stats();
+            assertThat(stats.causeNs()).isEqualTo(causes);
+            assertThat(stats.counts().arrived()).isEqualTo(200);
+            assertThat(stats.counts().allFinished()).isEqualTo(200);
+            assertThat(stats.counts().waiting() + stats.counts().running()).isZero();
+            assertThat(stats.latencies().queueTime()).isEqualTo(distribution(queued));
+            assertThat(stats.latencies().timeToFirstToken()).isEqualTo(distribution(firstTokens));
+            assertThat(stats.latencies().interToken()).isEqualTo(distribution(gaps));
+            assertThat(stats.latencies().timePerOutputToken()).isEqualTo(distribution(perToken));
+            assertThat(stats.latencies().duration())
+                    .isEqualTo(distribution(
+                            expected.stream().map(RequestRecord::durationNs).toList()));
+            long toFirstTokenNs = stats.firstTokenCauseNs().values().stream()
+                    .flatMap(ns -> ns.values().stream())
+                    .mapToLong(ns -> ns)
+                    .sum();
+            assertThat(toFirstTokenNs)
+                    .isLessThanOrEqualTo(
+                            firstTokens.stream().mapToLong(ns -> ns).sum());
+        }
+    }
+
+    @Spec("25.9")
+    @Property(tries = 15)
+    void windowsAddUpToTheWhole(@ForAll long seed) throws Exception {
+        try (SimulatedEngines whole = new SimulatedEngines(seed, 100);
+                SimulatedEngines parts = new SimulatedEngines(seed, 100)) {
+            List<RequestStats> differences = new ArrayList<>(List.of(RequestStats.NONE));
+            List<RequestStats> readings = new ArrayList<>(List.of(RequestStats.NONE));
+            whole.run(() -> {
+                RequestStats now = whole.recorder.stats();
+                differences.add(now.since(readings.get(readings.size() - 1)));
+                readings.add(now);
+            });
+            RequestStats last = whole.recorder.stats();
+            differences.add(last.since(readings.get(readings.size() - 1)));
+            List<RequestStats> windows = new ArrayList<>();
+            parts.run(() -> windows.add(parts.recorder.statsAndReset()));
+            windows.add(parts.recorder.statsAndReset());
+
+            assertThat(withoutGauges(merged(windows))).isEqualTo(withoutGauges(last));
+            RequestStats ofDifferences = merged(differences);
+            assertThat(ofDifferences.latencies()).isEqualTo(last.latencies());
+            assertThat(ofDifferences.causeNs()).isEqualTo(last.causeNs());
+            assertThat(ofDifferences.tokens()).isEqualTo(last.tokens());
+            assertThat(ofDifferences.firstTokenCauseNs()).isEqualTo(last.firstTokenCauseNs());
+            assertThat(parts.recorder.stats()).isEqualTo(RequestStats.NONE);
+        }
+    }
+
+    private static RequestStats merged(List<RequestStats> parts) {
+        return parts.stream().reduce(RequestStats.NONE, RequestStats::merge);
+    }
+
+    /** The numbers of live requests of each window are added up by a merge. */
+    private static RequestStats withoutGauges(RequestStats stats) {
+        RequestStats.Counts counts = stats.counts();
+        return new RequestStats(
+                new RequestStats.Counts(
+                        counts.arrived(), 0, 0, counts.finished(), counts.abandoned(), counts.ignoredCalls()),
+                stats.tokens(),
+                stats.latencies(),
+                stats.causeNs(),
+                stats.firstTokenCauseNs(),
+                stats.slowestFirstTokens(),
+                stats.longestGaps());
+    }
+
+    private static LatencyDistribution distribution(List<Long> durationsNs) {
+        long[] counts = new long[LatencyBuckets.COUNT];
+        durationsNs.forEach(ns -> counts[LatencyBuckets.indexOf(ns)]++);
+        return LatencyDistribution.ofCounts(counts);
+    }
+}

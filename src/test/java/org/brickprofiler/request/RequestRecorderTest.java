@@ -1,0 +1,453 @@
+package org.brickprofiler.request;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.AllocatedBytes;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+final class RequestRecorderTest {
+
+    private static final boolean PROMPTS = true;
+    private static final boolean DECODING = false;
+
+    private final FakeClock clock = new FakeClock(50);
+    private final RequestRecorder requests = new RequestRecorder(clock, () -> 50);
+
+    @BeforeEach
+    void on() {
+        requests.enable();
+    }
+
+    private long begin(boolean prompts) {
+        return requests.stepBegan(prompts, 0, clock.now());
+    }
+
+    private void end(long step, long afterNs) {
+        clock.advance(afterNs);
+        requests.stepEnded(step, clock.now(), 0);
+    }
+
+    private RequestRecord onlyRecord() {
+        assertThat(requests.recent()).hasSize(1);
+        return requests.recent().get(0);
+    }
+
+    private long ignored() {
+        return requests.stats().counts().ignoredCalls();
+    }
+
+    @Spec("25.4")
+    @Test
+    void aRequestHasACauseForEachPartOfItsTime() {
+        long others = begin(PROMPTS);
+        long request = requests.arrived(8);
+        end(others, 100);
+        clock.advance(10);
+        long prompt = begin(PROMPTS);
+        requests.inStep(request, 8);
+        end(prompt, 200);
+        long decoding = begin(DECODING);
+        end(decoding, 30);
+        long mixed = begin(PROMPTS);
+        requests.inStep(request, 0);
+        end(mixed, 40);
+        clock.advance(5);
+        long own = begin(DECODING);
+        requests.inStep(request, 0);
+        end(own, 7);
+        clock.advance(3);
+        requests.finished(request, Outcome.COMPLETED);
+
+        RequestRecord record = onlyRecord();
+        assertThat(record.causeNs())
+                .isEqualTo(RequestRecord.everyCause(Map.of(
+                        Cause.QUEUED_BEHIND_PROMPTS,
+                        100L,
+                        Cause.QUEUED_IDLE,
+                        10L,
+                        Cause.OWN_PROMPT,
+                        200L,
+                        Cause.STALLED_BEHIND_DECODING,
+                        30L,
+                        Cause.DECODE_BESIDE_PROMPTS,
+                        40L,
+                        Cause.STALLED_IDLE,
+                        5L,
+                        Cause.DECODE,
+                        7L,
+                        Cause.DELIVERY,
+                        3L)));
+        assertThat(record.arrivedNs()).isZero();
+        assertThat(record.durationNs()).isEqualTo(395);
+        assertThat(record.timeToFirstTokenNs()).isEqualTo(310);
+        assertThat(record.longestGapNs()).isEqualTo(70);
+        assertThat(record.outputTokens()).isEqualTo(3);
+        assertThat(ignored()).isZero();
+    }
+
+    @Spec("25.6")
+    @Test
+    void thePartsOfAPromptGiveNoTokenBeforeTheLastOne() {
+        long request = requests.arrived(10);
+        requests.cached(request, 4);
+        long first = begin(PROMPTS);
+        requests.inStep(request, 5);
+        end(first, 10);
+        long second = begin(PROMPTS);
+        requests.inStep(request, 1);
+        end(second, 10);
+        long third = begin(DECODING);
+        requests.inStep(request, 0);
+        requests.gives(request, 3);
+        end(third, 10);
+        requests.finished(request, Outcome.LENGTH);
+
+        RequestRecord record = onlyRecord();
+        assertThat(record.timeToFirstTokenNs()).isEqualTo(20);
+        assertThat(record.outputTokens()).isEqualTo(4);
+        assertThat(record.cachedTokens()).isEqualTo(4);
+        RequestStats.Latencies latencies = requests.stats().latencies();
+        assertThat(latencies.interToken().percentileNs(50)).isEqualTo(10);
+        assertThat(latencies.timePerOutputToken().percentileNs(50)).isEqualTo(3);
+        assertThat(requests.stats().tokens()).isEqualTo(new RequestStats.Tokens(10, 4, 4));
+    }
+
+    @Spec("25.5")
+    @Test
+    void aFinishWithinItsStepEndsTheDurationAndKeepsTheToken() {
+        long request = requests.arrived(2);
+        long step = begin(PROMPTS);
+        requests.inStep(request, 2);
+        clock.advance(10);
+        requests.finished(request, Outcome.COMPLETED);
+        assertThat(requests.recent()).isEmpty();
+        end(step, 5);
+
+        RequestRecord record = onlyRecord();
+        assertThat(record.durationNs()).isEqualTo(10);
+        assertThat(record.timeToFirstTokenNs()).isEqualTo(15);
+        assertThat(record.outputTokens()).isOne();
+        assertThat(record.causeNs().get(Cause.OWN_PROMPT)).isEqualTo(10);
+    }
+
+    @Spec("25.5")
+    @Test
+    void anAbandonedStepIsNoStepOfItsRequests() {
+        long request = requests.arrived(2);
+        long step = begin(PROMPTS);
+        requests.inStep(request, 2);
+        clock.advance(10);
+        requests.stepAbandoned(step, clock.now());
+        clock.advance(1);
+        requests.finished(request, Outcome.FAILED);
+
+        RequestRecord record = onlyRecord();
+        assertThat(record.outputTokens()).isZero();
+        assertThat(record.causeNs().get(Cause.QUEUED_BEHIND_PROMPTS)).isEqualTo(10);
+        assertThat(record.causeNs().get(Cause.QUEUED_IDLE)).isEqualTo(1);
+        assertThat(requests.stats().latencies().queueTime().count()).isZero();
+    }
+
+    @Spec("25.3")
+    @Test
+    void anArrivalInThePastSeesTheStepsOfThatTime() {
+        long step = begin(PROMPTS);
+        end(step, 100);
+        clock.advance(50);
+        long request = requests.arrivedAt(60, 1);
+        clock.advance(10);
+        requests.finished(request, Outcome.CANCELLED);
+
+        RequestRecord record = onlyRecord();
+        assertThat(record.arrivedNs()).isEqualTo(60);
+        assertThat(record.causeNs().get(Cause.QUEUED_BEHIND_PROMPTS)).isEqualTo(40);
+        assertThat(record.causeNs().get(Cause.QUEUED_IDLE)).isEqualTo(60);
+        assertThat(ignored()).isZero();
+    }
+
+    @Spec("25.3")
+    @Test
+    void anArrivalBeforeTheStepsThatAreRememberedOrInTheFutureIsCounted() {
+        for (int i = 0; i < StepTimes.BOUNDARIES; i++) {
+            end(begin(DECODING), 1);
+        }
+        long early = requests.arrivedAt(1, 1);
+        long late = requests.arrivedAt(1_000_000, 1);
+        assertThat(ignored()).isEqualTo(2);
+        clock.advance(10);
+        requests.finished(early, Outcome.CANCELLED);
+        requests.finished(late, Outcome.CANCELLED);
+
+        assertThat(requests.recent())
+                .extracting(RequestRecord::durationNs)
+                .containsExactly((long) StepTimes.BOUNDARIES / 2 + 10, 10L);
+    }
+
+    @Spec("25.7")
+    @Test
+    void aThreadServesOneRequestAtATime() {
+        long request = requests.arrived(4);
+        try (RequestRecorder.Scope scope = requests.serve(request)) {
+            assertThat(scope).isNotNull();
+            long prompt = requests.stepBegan(PROMPTS, 4, clock.now());
+            end(prompt, 10);
+            long decoding = requests.stepBegan(DECODING, 0, clock.now());
+            clock.advance(10);
+            requests.stepEnded(decoding, clock.now(), 2);
+        }
+        end(begin(DECODING), 10);
+        requests.finished(request, Outcome.COMPLETED);
+
+        RequestRecord record = onlyRecord();
+        assertThat(record.outputTokens()).isEqualTo(4);
+        assertThat(record.causeNs().get(Cause.OWN_PROMPT)).isEqualTo(10);
+        assertThat(record.causeNs().get(Cause.DECODE)).isEqualTo(10);
+        assertThat(record.causeNs().get(Cause.DELIVERY)).isEqualTo(10);
+    }
+
+    @Spec("25.8")
+    @Test
+    void aRequestThatIsNotLiveChangesNothingAndIsCounted() {
+        RequestRecorder other = new RequestRecorder(clock, () -> 0);
+        other.enable();
+        long foreign = other.arrived(1);
+        long done = requests.arrived(1);
+        requests.finished(done, Outcome.CANCELLED);
+        RequestStats before = requests.stats();
+        long step = begin(PROMPTS);
+        for (long request : new long[] {0, foreign, done, done + 1, -1, Long.MAX_VALUE}) {
+            requests.cached(request, 1);
+            requests.inStep(request, 1);
+            requests.gives(request, 1);
+            requests.finished(request, Outcome.COMPLETED);
+        }
+        end(step, 10);
+
+        RequestStats after = requests.stats();
+        assertThat(after.counts().ignoredCalls()).isEqualTo(24);
+        assertThat(after.counts().allFinished()).isOne();
+        assertThat(after.latencies()).isEqualTo(before.latencies());
+        assertThat(requests.recent()).hasSize(1);
+    }
+
+    @Spec("25.8")
+    @Test
+    void callsAtTheWrongPlaceChangeNothingAndAreCounted() {
+        long request = requests.arrived(5);
+        requests.inStep(request, 5);
+        assertThat(ignored()).as("no step").isOne();
+        long step = begin(PROMPTS);
+        requests.gives(request, 7);
+        assertThat(ignored()).as("not in the step").isEqualTo(2);
+        requests.inStep(request, 5);
+        requests.inStep(request, 5);
+        assertThat(ignored()).as("twice").isEqualTo(3);
+        end(step, 10);
+        requests.inStep(request, 0);
+        assertThat(ignored()).as("the step has ended").isEqualTo(4);
+        long again = begin(PROMPTS);
+        requests.inStep(request, 1);
+        assertThat(ignored()).as("the prompt was complete").isEqualTo(5);
+        end(again, 10);
+        requests.cached(request, 6);
+        assertThat(ignored()).as("cached more than the prompt").isEqualTo(6);
+        requests.finished(request, Outcome.COMPLETED);
+        requests.finished(requests.arrived(1), Outcome.COMPLETED);
+        assertThat(ignored()).as("an answer without a step").isEqualTo(7);
+
+        assertThat(requests.recent().get(0).outputTokens()).isEqualTo(2);
+        assertThat(requests.stats().counts().allFinished()).isEqualTo(2);
+    }
+
+    @Spec("25.8")
+    @Test
+    void aClockThatRunsBackwardsCorruptsNothing() {
+        clock.advance(10_000_000);
+        long request = requests.arrived(1);
+        long step = begin(PROMPTS);
+        requests.inStep(request, 1);
+        clock.advance(-5_000_000);
+        requests.stepEnded(step, clock.now(), 0);
+        requests.finished(request, Outcome.COMPLETED);
+
+        assertThat(onlyRecord().durationNs()).isZero();
+        assertThat(onlyRecord().outputTokens()).isOne();
+        assertThat(ignored()).isEqualTo(2);
+    }
+
+    @Spec("25.2")
+    @Test
+    void theRequestThatWasSilentLongestIsGivenUpWhenTheTableIsFull() {
+        List<Long> handles = new ArrayList<>();
+        for (int i = 0; i < LiveRequests.MOST; i++) {
+            handles.add(requests.arrived(1));
+        }
+        long step = begin(PROMPTS);
+        requests.inStep(handles.get(0), 1);
+        end(step, 10);
+        requests.arrived(1);
+        requests.arrived(1);
+        assertThat(requests.stats().counts().abandoned()).isEqualTo(2);
+        assertThat(requests.stats().counts().waiting()).isEqualTo(LiveRequests.MOST - 1);
+        assertThat(requests.stats().counts().running()).isOne();
+
+        requests.finished(handles.get(1), Outcome.CANCELLED);
+        requests.finished(handles.get(2), Outcome.CANCELLED);
+        assertThat(ignored()).isEqualTo(2);
+        requests.finished(handles.get(0), Outcome.COMPLETED);
+        requests.finished(handles.get(3), Outcome.CANCELLED);
+        assertThat(ignored()).isEqualTo(2);
+        assertThat(requests.stats().counts().allFinished()).isEqualTo(2);
+    }
+
+    @Spec("25.1")
+    @Test
+    void offMeansThatNothingIsRecordedAndLiveRequestsAreGivenUp() {
+        long request = requests.arrived(1);
+        requests.disable();
+        assertThat(requests.isEnabled()).isFalse();
+        assertThat(requests.arrived(1)).isZero();
+        assertThat(requests.arrivedAt(0, 1)).isZero();
+        requests.finished(request, Outcome.COMPLETED);
+        assertThat(requests.stats().counts().abandoned()).isOne();
+        assertThat(requests.stats().counts().arrived()).isOne();
+        assertThat(ignored()).isZero();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> requests.arrived(-1))
+                .withMessage("promptTokens -1 is negative");
+    }
+
+    @Spec("25.1")
+    @Test
+    void negativeNumbersAreRefused() {
+        long request = requests.arrived(1);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> requests.arrivedAt(0, -1))
+                .withMessage("promptTokens -1 is negative");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> requests.cached(request, -2))
+                .withMessage("promptTokens -2 is negative");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> requests.inStep(request, -3))
+                .withMessage("promptTokens -3 is negative");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> requests.gives(request, -4))
+                .withMessage("tokens -4 is negative");
+    }
+
+    @Spec("25.9")
+    @Test
+    void theSlowestAreKeptAndTheirCausesAreThoseUpToTheFirstToken() {
+        for (int i = 1; i <= 100; i++) {
+            long request = requests.arrived(1);
+            clock.advance(i <= 99 ? 10 : 1_000);
+            long step = begin(PROMPTS);
+            requests.inStep(request, 1);
+            end(step, 5);
+            clock.advance(7);
+            requests.finished(request, Outcome.COMPLETED);
+        }
+
+        RequestStats stats = requests.stats();
+        assertThat(stats.slowestFirstTokens()).hasSize(RequestStats.SLOWEST);
+        assertThat(stats.slowestFirstTokens().get(0).timeToFirstTokenNs()).isEqualTo(1_005);
+        assertThat(stats.longestGaps()).isEmpty();
+        assertThat(stats.firstTokenCauses(45, 55))
+                .containsEntry(Cause.QUEUED_IDLE, 10.0)
+                .containsEntry(Cause.OWN_PROMPT, 5.0)
+                .containsEntry(Cause.DELIVERY, 0.0);
+        assertThat(stats.firstTokenCauses(99, 100)).containsEntry(Cause.QUEUED_IDLE, 1_000.0);
+        assertThatIllegalArgumentException().isThrownBy(() -> stats.firstTokenCauses(50, 50));
+    }
+
+    @Spec("25.2")
+    @Test
+    void aResetForgetsEverything() {
+        long request = requests.arrived(1);
+        long step = begin(PROMPTS);
+        requests.inStep(request, 1);
+        requests.reset();
+        requests.stepEnded(step, clock.now(), 0);
+
+        assertThat(requests.stats()).isEqualTo(RequestStats.NONE);
+        assertThat(requests.recent()).isEmpty();
+        clock.advance(10);
+        long next = requests.arrived(1);
+        clock.advance(10);
+        requests.finished(next, Outcome.CANCELLED);
+        assertThat(onlyRecord().causeNs().get(Cause.QUEUED_IDLE)).isEqualTo(10);
+    }
+
+    @Spec("25.2")
+    @Test
+    void requestsAllocateNothing() {
+        Runnable serve = () -> {
+            long request = requests.arrived(0);
+            long step = requests.stepBegan(DECODING, 0, clock.now());
+            requests.inStep(request, 0);
+            requests.gives(request, 2);
+            clock.advance(5);
+            requests.stepEnded(step, clock.now(), 0);
+            requests.finished(request, Outcome.COMPLETED);
+        };
+        AllocatedBytes.ofCalls(3_000, serve);
+
+        assertThat(AllocatedBytes.fewest(10, () -> AllocatedBytes.ofCalls(1_000, serve)))
+                .isZero();
+    }
+
+    /** On a real clock: the constructor of a record refuses one whose causes do not sum to its duration. */
+    @Spec("25.4")
+    @Test
+    void threadsThatServeAtOnceLoseNothing() throws Exception {
+        RequestRecorder shared = new RequestRecorder(System::nanoTime, () -> 0);
+        shared.enable();
+        int threads = 4;
+        int each = 2_000;
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        try {
+            List<Future<?>> all = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                boolean prompts = i % 2 == 0;
+                all.add(pool.submit(() -> {
+                    long before = shared.arrived(1);
+                    for (int n = 0; n < each; n++) {
+                        long request = shared.arrived(1);
+                        try (RequestRecorder.Scope scope = shared.serve(request)) {
+                            assertThat(scope).isNotNull();
+                            shared.stepEnded(shared.stepBegan(prompts, 1, System.nanoTime()), System.nanoTime(), 0);
+                        }
+                        shared.finished(before, Outcome.CANCELLED);
+                        before = request;
+                    }
+                    shared.finished(before, Outcome.COMPLETED);
+                }));
+            }
+            RequestStats between = shared.stats();
+            assertThat(between.counts().arrived()).isBetween(0L, (long) threads * (each + 1));
+            for (Future<?> one : all) {
+                one.get();
+            }
+        } finally {
+            pool.shutdown();
+        }
+
+        RequestStats stats = shared.stats();
+        assertThat(stats.counts().arrived()).isEqualTo((long) threads * (each + 1));
+        assertThat(stats.counts().allFinished()).isEqualTo((long) threads * (each + 1));
+        assertThat(stats.counts().waiting() + stats.counts().running()).isZero();
+        assertThat(stats.counts().ignoredCalls()).isZero();
+        assertThat(stats.tokens().output()).isEqualTo((long) threads * each);
+        assertThat(shared.recent()).hasSize(1_024);
+    }
+}
