@@ -256,7 +256,7 @@ final class ArchitectureTest {
             .should()
             .dependOnClassesThat(GPU_BINDING);
 
-    /** It is loaded where nothing but the JDK is. */
+    /** It is loaded if nothing but the JDK is. */
     @ArchTest
     static final ArchRule theBridgeKnowsTheJdkOnly = classes()
             .that(inPackage("agent.bridge"))

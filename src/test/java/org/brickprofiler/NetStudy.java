@@ -23,9 +23,9 @@ import org.brickprofiler.testing.RunningProcess;
  * and any of the ways, of which all are tried otherwise; {@code INLINED} is for work that is compiled into the method
  * that times it, which otherwise is a method of its own, the same code in every process.
  *
- * <p>A process prints how long a piece of work took: by the clock around all of them where there is no profiler, else
- * the sum of net times over the number of pieces; and how long the same takes in the same process without a profiler,
- * in steps between those with one. What the bricks hold is learnt from a graph of the first pieces. Each brick does the
+ * <p>A process prints how long a piece of work took: by the clock around all of them if there is no profiler, else the
+ * sum of net times over the number of pieces; and how long the same takes in the same process without a profiler, in
+ * steps between those with one. What the bricks hold is learnt from a graph of the first pieces. Each brick does the
  * same work, a chain of operations that wait for each other; what a compiler could do with other code is not in it.
  */
 public final class NetStudy {

@@ -40,8 +40,7 @@ record CheckReport(String device, boolean simulated, String driver, List<Outcome
     /**
      * The worst of all.
      *
-     * @return {@link Status#BROKEN} also where nothing held that was checked; {@link Status#MISSED};
-     *     {@link Status#HELD}
+     * @return {@link Status#BROKEN} also if nothing held that was checked; {@link Status#MISSED}; {@link Status#HELD}
      */
     Status worst() {
         if (count(Status.BROKEN) > 0) {

@@ -73,7 +73,7 @@ final class CostCheck extends Check.OnDevice {
     /**
      * The times of the passes.
      *
-     * @param doubt why that cannot be right; empty where it can
+     * @param doubt why that cannot be right; empty if it can
      */
     private record Measured(PassCosts costs, String doubt) {}
 

@@ -26,8 +26,8 @@ import picocli.CommandLine.Spec;
 
 /**
  * The checks for a machine with a GPU: what tests over a simulated driver cannot show. Its first line says what it runs
- * on. Exit code 0 if nothing is broken, no bound is missed and something held; 1 where something is broken, nothing
- * held or there is no device; 2 after bad input; 3 where a bound is missed and nothing is broken.
+ * on. Exit code 0 if nothing is broken, no bound is missed and something held; 1 if something is broken, nothing held
+ * or there is no device; 2 after bad input; 3 if a bound is missed and nothing is broken.
  */
 @Command(
         name = "gpu-check",

@@ -93,7 +93,7 @@ final class MarksCheck extends Check.OnDevice {
     }
 
     /**
-     * The resources that the process holds. Each is empty where it is not known: the process's own figures come from
+     * The resources that the process holds. Each is empty if it is not known: the process's own figures come from
      * Linux.
      *
      * @param heapBytes live objects of Java, after a collection

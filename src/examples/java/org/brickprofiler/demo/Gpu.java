@@ -95,7 +95,7 @@ public final class Gpu implements ComputeDevice {
      *
      * @param ordinal its number
      * @return the device, with a stream of its own
-     * @throws DeviceFailure where there is no such device, or it refuses
+     * @throws DeviceFailure if there is no such device, or it refuses
      */
     public static Gpu open(int ordinal) {
         missing(ordinal).ifPresent(reason -> {
@@ -272,7 +272,7 @@ public final class Gpu implements ComputeDevice {
     /**
      * Returns the free memory of the device.
      *
-     * @return bytes; empty where the driver does not report it
+     * @return bytes; empty if the driver does not report it
      */
     public OptionalLong freeBytes() {
         long[] free = new long[1];

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface FleetEngine extends AutoCloseable {
 
-    /** The engine that is taken where none is named. */
+    /** The engine that is taken if none is named. */
     String DEFAULT = DuckEngine.NAME;
 
     /**
@@ -80,7 +80,7 @@ public interface FleetEngine extends AutoCloseable {
      * @param memoryBytes what it may hold in memory; the rest goes to temporary files
      * @param threads how many it may compute with
      * @param temporary a folder for temporary files; null for one of its own below the system's
-     * @param master where a distributed engine runs, in its own terms, such as {@code local[2]}; null where not set
+     * @param master where a distributed engine runs, in its own terms, such as {@code local[2]}; null if not set
      */
     record Options(
             long memoryBytes,

@@ -57,7 +57,7 @@ public final class FleetPack {
      * Returns whether a folder is one.
      *
      * @param folder any path
-     * @return true where it has the manifest of one, damaged or not
+     * @return true if it has the manifest of one, damaged or not
      */
     public static boolean isPack(Path folder) {
         Path manifest = folder.resolve(Manifest.NAME);

@@ -103,7 +103,7 @@ public final class FleetPacker {
      * Packs.
      *
      * @param files the profiles, in any order; the name of one that says nothing of its run is its path
-     * @return what came of it; where no window is left, nothing was written
+     * @return what came of it; if no window is left, nothing was written
      * @throws IOException when the pack cannot be written, or the engine fails; the former pack is whole
      * @throws IllegalArgumentException when the folder holds something else, or no model is that of most files
      */

@@ -54,7 +54,7 @@ public final class FleetReport {
     /** The most problems that are kept one by one; all are counted. */
     private static final int MOST_PROBLEMS = 1_000;
 
-    /** The most lines of a table of ranks or runs where no program reads it. */
+    /** The most lines of a table of ranks or runs if no program reads it. */
     private static final int MOST_LINES = 20;
 
     /** The questions for the sections; stragglers have questions of their own. */
@@ -650,7 +650,7 @@ public final class FleetReport {
             json.writeEndArray();
         }
 
-        /** A line for each rank, with the times of all bricks; null where it ran none. */
+        /** A line for each rank, with the times of all bricks; null if it ran none. */
         private void rankBricks() throws IOException {
             Map<List<String>, Integer> places = new LinkedHashMap<>();
             List<Row> names = new ArrayList<>();
@@ -690,7 +690,7 @@ public final class FleetReport {
             json.writeEndObject();
         }
 
-        /** A line for each brick, with its times in all parts of the windows; null where it did not run. */
+        /** A line for each brick, with its times in all parts of the windows; null if it did not run. */
         private void windows() throws IOException {
             List<Row> rows = rows(Question.WINDOWS);
             int parts = (int)
@@ -724,7 +724,7 @@ public final class FleetReport {
             json.writeStartObject();
         }
 
-        /** Nothing, where there is no value. */
+        /** Nothing, if there is no value. */
         private void field(String key, @Nullable Object value) throws IOException {
             if (value instanceof Double number) {
                 JsonText.number(json, key, number);

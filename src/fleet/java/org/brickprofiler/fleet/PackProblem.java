@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
  * otherwise. Immutable.
  *
  * @param kind what sort of thing
- * @param runId the run; null where it is not known
- * @param rank the rank; null where it is not known or all are meant
- * @param window the number of the window; null where it is not known or all are meant
- * @param file what was read; null where a file is what is missing
+ * @param runId the run; null if it is not known
+ * @param rank the rank; null if it is not known or all are meant
+ * @param window the number of the window; null if it is not known or all are meant
+ * @param file what was read; null if a file is what is missing
  * @param reason a sentence for people
  * @param leftOut windows that are in no table for that
  */

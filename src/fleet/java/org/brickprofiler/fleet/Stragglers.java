@@ -110,8 +110,8 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
      * @param kind what is wrong
      * @param run the run
      * @param rank which; empty for a host
-     * @param host where; may be empty where it is not known
-     * @param bricks which are concerned, in order of their names; empty where all are, or none
+     * @param host where; may be empty if it is not known
+     * @param bricks which are concerned, in order of their names; empty if all are, or none
      * @param percent how much longer than usual they take, %; for a link the collectives, for {@link Kind#NOT_KNOWN}
      *     how late it is, of what it computes; for {@link Kind#DRIFT} by how much more it does in the last third of its
      *     windows than in the first, below 0 for one that becomes faster
@@ -237,7 +237,7 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
      * do in this one. No difference found does not exclude a smaller one.
      *
      * @param run the run
-     * @param device of the ranks; empty where it is not known
+     * @param device of the ranks; empty if it is not known
      * @param ranks how many were tested
      * @param windows how many the middle one of them has
      * @param throughoutPercent of a rank in all bricks and windows, %

@@ -126,7 +126,7 @@ final class Comparer {
     /**
      * Returns how far each run is from the usual one, by the median over its bricks, and the usual time of a brick, by
      * its median over the runs: each is found from what the other leaves, in turns (Tukey, <i>Exploratory Data
-     * Analysis</i>, 1977, chapter 11). The time is that of the middle half of the samples where it is known, for the
+     * Analysis</i>, 1977, chapter 11). The time is that of the middle half of the samples if it is known, for the
      * longest samples are not what a process has in common. A brick counts by how little it spreads. All that is of all
      * runs, so that it does not matter which side a run is on.
      */

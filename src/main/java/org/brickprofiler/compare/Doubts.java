@@ -61,7 +61,7 @@ final class Doubts {
      * Returns the remarks.
      *
      * @param bricks of each brick that is compared its logarithms by run, as they are compared
-     * @param common what the bricks of each run have in common, as a logarithm; empty where there are too few of them
+     * @param common what the bricks of each run have in common, as a logarithm; empty if there are too few of them
      * @return one sentence each, most important first
      */
     List<String> remarks(List<double[]> bricks, Optional<double[]> common) {

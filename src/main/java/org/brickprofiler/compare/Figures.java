@@ -85,7 +85,7 @@ final class Figures {
             return name;
         }
 
-        /** Of each run, those of the first side first, in the unit of the kind; NaN where the run has none. */
+        /** Of each run, those of the first side first, in the unit of the kind; NaN if the run has none. */
         double[] values() {
             return values.clone();
         }
@@ -102,7 +102,7 @@ final class Figures {
             return obstacle.isEmpty();
         }
 
-        /** Why it cannot be compared; empty where it can. */
+        /** Why it cannot be compared; empty if it can. */
         String obstacle() {
             return obstacle;
         }
@@ -120,8 +120,7 @@ final class Figures {
     private final List<Map<TwoSides.Key, BrickStats>> bricks;
 
     /**
-     * For each brick what the mean of the middle half is of its mean in each run; 1 where that is not known of all
-     * runs.
+     * For each brick what the mean of the middle half is of its mean in each run; 1 if that is not known of all runs.
      */
     private final Map<TwoSides.Key, double[]> middleShares;
 
@@ -173,7 +172,7 @@ final class Figures {
      */
     record Move(String brick, double ns) {}
 
-    /** Returns the moves of all bricks, the largest first; empty where nothing is a step. */
+    /** Returns the moves of all bricks, the largest first; empty if nothing is a step. */
     List<Move> moves() {
         return !sides.hasSteps()
                 ? List.of()
@@ -204,7 +203,7 @@ final class Figures {
     }
 
     /**
-     * In each run, what the mean of the middle half of the samples is of the mean of all; 1 where not all runs have
+     * In each run, what the mean of the middle half of the samples is of the mean of all; 1 if not all runs have
      * percentiles. A ratio of two means of the same buckets: so their width is not in the figure.
      */
     private double[] middleShares(TwoSides.Key key) {

@@ -32,7 +32,7 @@ import org.apache.commons.statistics.descriptive.Quantile;
  */
 final class MaxTTest {
 
-    /** Random assignments where there are more than that. */
+    /** Random assignments if there are more than that. */
     static final int MOST_ASSIGNMENTS = 9_999;
 
     /** Equal statistics may differ by rounding, as they are sums in another order. */
@@ -105,7 +105,7 @@ final class MaxTTest {
      * The common variance of the variables of one kind.
      *
      * @param variance the median of the variances that chance explains where all are one
-     * @param priorDegrees the degrees of freedom that this median is worth; 0 where it is worth nothing
+     * @param priorDegrees the degrees of freedom that this median is worth; 0 if it is worth nothing
      */
     private record Pool(double variance, double priorDegrees) {
 

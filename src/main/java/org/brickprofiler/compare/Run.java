@@ -16,7 +16,7 @@ import org.brickprofiler.ProfileSnapshot;
  * @param snapshot what it recorded
  * @param tokensPerSec how fast it was by the application's own measure, best without a profiler, tokens/s; empty for
  *     what the snapshot knows of it
- * @param disturbances what the machine did besides, one remark each, for a report; empty where nothing was seen
+ * @param disturbances what the machine did besides, one remark each, for a report; empty if nothing was seen
  */
 public record Run(String name, ProfileSnapshot snapshot, OptionalDouble tokensPerSec, List<String> disturbances) {
 

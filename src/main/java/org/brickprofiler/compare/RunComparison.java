@@ -21,8 +21,8 @@ import org.brickprofiler.internal.io.OptionalPart;
  * are. If a change reaches many bricks, the median holds part of it: name the bricks that the change cannot have
  * touched as the {@linkplain Options#baseline baseline}, and the common part is theirs alone.
  *
- * <p><b>Verdicts</b> come from one permutation test of whole runs for all lines together: where nothing differs, and
- * runs of the two sides took turns in random order, the chance of even one verdict {@link Verdict#FASTER} or
+ * <p><b>Verdicts</b> come from one permutation test of whole runs for all lines together: if nothing differs, and runs
+ * of the two sides took turns in random order, the chance of even one verdict {@link Verdict#FASTER} or
  * {@link Verdict#SLOWER} is at most 2.5 %. Differences below a floor count for nothing, however sure they are. Test,
  * changes and intervals are of the runs of a side without the lowest and the highest ones (Yuen's trimmed means), so
  * that one bad process neither makes nor hides a difference: one run at each end from ten runs a side on, and up to a
@@ -47,8 +47,8 @@ import org.brickprofiler.internal.io.OptionalPart;
  * @param before the runs of the first side
  * @param after the runs of the second side
  * @param options how they were compared
- * @param stepBrick the brick whose executions are the steps; empty where steps were announced, and where there is none,
- *     so that the whole is not compared
+ * @param stepBrick the brick whose executions are the steps; empty if steps were announced, and if there is none, so
+ *     that the whole is not compared
  * @param remarks what to know before the lines are believed, most important first, one sentence each
  * @param lines the whole, then categories, bricks, the percentiles of bricks, and tiles, each with the most time first
  */
@@ -248,15 +248,15 @@ public record RunComparison(
      *
      * @param kind what it is
      * @param name of the brick, category or tile level, or of the whole; of a percentile such as {@code "RmsNorm, p90"}
-     * @param before the first side; empty where a run of it lacks the value
+     * @param before the first side; empty if a run of it lacks the value
      * @param after the second side; empty likewise
-     * @param change between the sides, as they are; empty where one is
-     * @param beside the change beside what all bricks have in common; empty where the line is not compared so
+     * @param change between the sides, as they are; empty if one is
+     * @param beside the change beside what all bricks have in common; empty if the line is not compared so
      * @param verdict what can be said
      * @param note what the verdict needs as explanation; may be empty
      * @param smallestPercent the smallest change that four in five of such comparisons would have found, %: above the
-     *     floor, since of changes at the floor half are estimated below it; empty where there are too few runs
-     * @param probability of such a difference anywhere if there is none, 0 to 1, for all lines together; empty where it
+     *     floor, since of changes at the floor half are estimated below it; empty if there are too few runs
+     * @param probability of such a difference anywhere if there is none, 0 to 1, for all lines together; empty if it
      *     was not tested
      * @param sharePercent of the brick time of the first side, or of the second where that lacks it, %; 100 for the
      *     whole
@@ -291,7 +291,7 @@ public record RunComparison(
         /**
          * Returns the change that the verdict is about.
          *
-         * @return beside the others, or else as it is; empty where there is none
+         * @return beside the others, or else as it is; empty if there is none
          */
         public Optional<Change> tested() {
             return beside.isPresent() ? beside : change;
@@ -300,7 +300,7 @@ public record RunComparison(
         /**
          * Returns how many times as fast the second side is.
          *
-         * @return above 1 where it is faster; empty where a side is
+         * @return above 1 if it is faster; empty if a side is
          */
         public OptionalDouble speedUp() {
             if (before.isEmpty() || after.isEmpty()) {
@@ -484,7 +484,7 @@ public record RunComparison(
      * Returns the smallest change that the runs could have shown of any brick that takes at least 1 % of the time: what
      * to look at when deciding whether more runs are needed. Percentiles are not among them.
      *
-     * @return %; empty where there are too few runs to say, or no such brick
+     * @return %; empty if there are too few runs to say, or no such brick
      */
     public OptionalDouble smallestPercent() {
         return lines.stream()

@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>A window</b> has each sample that was recorded since the one before, the first one what the profiler still
  * held. All windows merged are the whole, extremes and percentiles included. In one window an extreme is exact where it
- * is the extreme of everything up to then, within {@link LatencyDistribution#RELATIVE_ERROR} where the profiler records
+ * is the extreme of everything up to then, within {@link LatencyDistribution#RELATIVE_ERROR} if the profiler records
  * percentiles, and otherwise what is known for sure: the longest sample took no less, the shortest no more. A window in
  * which nothing was recorded is not written. {@link BrickProfiler#snapshot} is as without an export. Samples that
  * {@link BrickProfiler#snapshotAndReset} returns are in the windows, too; samples that {@link BrickProfiler#reset}
@@ -88,8 +88,8 @@ public final class WindowExport implements AutoCloseable {
     /**
      * The end of a window: a time or a number of steps.
      *
-     * @param ms its length, ms; 0 where steps do
-     * @param steps how many; 0 where time does
+     * @param ms its length, ms; 0 if steps do
+     * @param steps how many; 0 if time does
      */
     record Every(long ms, long steps) {
 

@@ -95,8 +95,8 @@ final class WindowFiles {
     /**
      * Writes a window.
      *
-     * @param number its number, where no window has it yet; the next free one otherwise
-     * @return false where that failed, which is counted, and logged the first time
+     * @param number its number, if no window has it yet; the next free one otherwise
+     * @return false if that failed, which is counted, and logged the first time
      */
     boolean write(ProfileSnapshot window, long number) {
         try {
@@ -177,7 +177,7 @@ final class WindowFiles {
         recorded = record();
     }
 
-    /** Writes the record; false where that fails, too. */
+    /** Writes the record; false if that fails, too. */
     private boolean record() {
         Path into = folder;
         ExportLoss before = lostBefore;

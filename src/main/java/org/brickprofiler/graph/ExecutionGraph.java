@@ -468,8 +468,8 @@ public final class ExecutionGraph {
     }
 
     /**
-     * Returns the kernel that took longest, by its own time or, where that is not known, by the time of the nearest
-     * brick above it, which launched it.
+     * Returns the kernel that took longest, by its own time or, if that is not known, by the time of the nearest brick
+     * above it, which launched it.
      *
      * @return its id, the lowest among equals; empty if no kernel has a time
      */
@@ -479,7 +479,7 @@ public final class ExecutionGraph {
 
     /**
      * Returns the part of a node's own time that its children do not explain: <i>max(0, t - c)</i>, where <i>t</i> is
-     * the node's own time, 0 where it has none, and <i>c</i> the sum of its children's totals.
+     * the node's own time, 0 if it has none, and <i>c</i> the sum of its children's totals.
      *
      * @param id a node
      * @return ns, 0 or more
@@ -492,8 +492,8 @@ public final class ExecutionGraph {
 
     /**
      * Returns the time of a node and everything below it, each counted once: <i>max(t, c)</i>, where <i>t</i> is the
-     * node's own time, 0 where it has none, and <i>c</i> the sum of its children's totals. Children that ran at the
-     * same time may sum to more than the node's own time.
+     * node's own time, 0 if it has none, and <i>c</i> the sum of its children's totals. Children that ran at the same
+     * time may sum to more than the node's own time.
      *
      * <p>The first call after a change computes the times of all nodes.
      *

@@ -9,7 +9,7 @@ import org.brickprofiler.Backend;
  *
  * @param label the label; {@link KernelTimings#OTHER_NAMES} for all labels past the bound
  * @param backend where they ran
- * @param count number of command buffers; 0 where only dispatches were recorded
+ * @param count number of command buffers; 0 if only dispatches were recorded
  * @param totalNs sum of their durations, ns; they may overlap, so this can exceed the time that passed
  * @param minNs shortest duration, ns; 0 without command buffers
  * @param maxNs longest duration, ns

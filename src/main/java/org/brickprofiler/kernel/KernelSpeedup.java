@@ -112,7 +112,7 @@ public record KernelSpeedup(List<Change> changes, List<KernelTiming> onlyBefore,
         /**
          * Returns how the total changed, which depends on the number of dispatches too: see {@link #ratio()}.
          *
-         * @return ns after less ns before; negative where it became less
+         * @return ns after less ns before; negative if it became less
          */
         public long totalChangeNs() {
             return after.totalNs() - before.totalNs();
@@ -121,8 +121,8 @@ public record KernelSpeedup(List<Change> changes, List<KernelTiming> onlyBefore,
         /**
          * Returns how many times faster a dispatch became: the mean duration before, over the mean duration after.
          *
-         * @return above 1 where it became faster, below 1 where it became slower; 1 where both means are 0, and
-         *     {@link Double#POSITIVE_INFINITY} where only the one after is
+         * @return above 1 if it became faster, below 1 if it became slower; 1 if both means are 0, and
+         *     {@link Double#POSITIVE_INFINITY} if only the one after is
          */
         public double ratio() {
             // A positive number over 0 is infinite by IEEE 754; 0 over 0 would be undefined.

@@ -408,7 +408,7 @@ public final class KernelTimings {
         dispatches.reset();
     }
 
-    /** Writes the kernels to the log, at level INFO; nothing where none was recorded. */
+    /** Writes the kernels to the log, at level INFO; nothing if none was recorded. */
     public void logSnapshot() {
         logSnapshot(0);
     }
@@ -416,7 +416,7 @@ public final class KernelTimings {
     /**
      * Writes the kernels to the log at every n-th call: one line of headings, then a line for each kernel, largest
      * total first, in columns {@code name backend avg min max last n}. Times are ms with six decimals, which is to the
-     * nanosecond. Level INFO; nothing where no kernel was recorded.
+     * nanosecond. Level INFO; nothing if no kernel was recorded.
      *
      * @param everyNth 1 or more: which of the calls with such a number, from whatever place or thread, are to write; 0:
      *     this one, without counting it

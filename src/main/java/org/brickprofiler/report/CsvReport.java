@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The columns are the keys of a brick in {@link JsonReport}, with the percentiles in place of {@code latency}, whose
  * buckets are left out, and the sums of {@code device} and {@code work}. Values of the whole profile are left out.
  * Counts and times in ns are exact. Other numbers have up to 15 significant digits, a dot, and no exponent, whatever
- * the locale. A cell is empty where there is no value.
+ * the locale. A cell is empty if there is no value.
  *
  * <p><b>Names are no formulas.</b> A spreadsheet runs a cell that begins with {@code =}, {@code +}, {@code -} or
  * {@code @}, and quotation marks do not keep it from that. A name that begins with one of them (or with the wide form

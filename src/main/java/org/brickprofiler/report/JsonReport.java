@@ -21,7 +21,7 @@ import org.brickprofiler.report.internal.JsonInput;
  *
  * <p>Keys are in snake case and carry their units ({@code _ns}, {@code _us}); {@code pct} is a share of the sum of
  * brick time. Derived values, such as averages, are written for other programs and ignored by the reader. Optional
- * values are left out where there is none. Equal snapshots give equal text.
+ * values are left out if there is none. Equal snapshots give equal text.
  *
  * <p>The file names its {@code schema_version}, as major and minor number. Readers ignore keys they do not know, and
  * keys that an older file lacks read as zero or are worked out from others; so files of the same major version can be

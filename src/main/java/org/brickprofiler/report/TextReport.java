@@ -134,7 +134,7 @@ public final class TextReport {
      * Returns the table of categories alone.
      *
      * @param snapshot the profile
-     * @return lines of text, empty where no brick was recorded
+     * @return lines of text, empty if no brick was recorded
      */
     public static String renderCategories(ProfileSnapshot snapshot) {
         TextReport report = new TextReport(snapshot, USUAL_BYTES_PER_ELEMENT, false);

@@ -121,7 +121,7 @@ public record MachineRoof(
      * what a processor loads only to overwrite it does not count. Threads divide the working set, but no part is
      * smaller than 16 KiB.
      *
-     * @param level the cache level that holds it for one thread, such as {@code L2}; {@code memory}; or empty where the
+     * @param level the cache level that holds it for one thread, such as {@code L2}; {@code memory}; or empty if the
      *     system does not describe its caches
      * @param workingSetBytes bytes that are used in turn
      * @param readOne GB/s (of 10<sup>9</sup>) read by one thread
@@ -192,7 +192,7 @@ public record MachineRoof(
      * {@link #measureBriefly} is more than a tenth below the median of the rounds here, or as much above the highest.
      *
      * @param figures what was measured beside the run
-     * @return a remark for each rate that has drifted; empty where none has, or none was measured
+     * @return a remark for each rate that has drifted; empty if none has, or none was measured
      */
     public List<String> drift(Map<String, Double> figures) {
         Objects.requireNonNull(figures, "figures");
@@ -221,7 +221,7 @@ public record MachineRoof(
     /**
      * Returns whether the bandwidth of the memory itself was measured, or only that of caches.
      *
-     * @return false where the largest working set fits a known cache
+     * @return false if the largest working set fits a known cache
      */
     public boolean reachesMemory() {
         String last = bandwidths.get(bandwidths.size() - 1).level();

@@ -101,7 +101,7 @@ final class RoofProbe {
         return Map.of(BRIEF_READ, readGBps, BRIEF_FLOPS, flops(1).high());
     }
 
-    /** Returns the caches of the first processor that hold data, by size; empty where the system does not say. */
+    /** Returns the caches of the first processor that hold data, by size; empty if the system does not say. */
     private static Map<Long, String> caches() {
         Map<Long, String> caches = new TreeMap<>();
         try (DirectoryStream<Path> all = Files.newDirectoryStream(CACHES, "index*")) {

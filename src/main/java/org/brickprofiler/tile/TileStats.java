@@ -28,7 +28,7 @@ public record TileStats(
         int slowestRow,
         int slowestCol) {
 
-    /** The row and column of the slowest tile where none is known. */
+    /** The row and column of the slowest tile if none is known. */
     public static final int UNKNOWN = -1;
 
     private static final double BYTES_PER_ELEMENT = 4.0;

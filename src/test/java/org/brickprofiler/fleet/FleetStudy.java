@@ -19,9 +19,9 @@ import org.brickprofiler.fleet.Stragglers.Finding;
 import org.brickprofiler.fleet.Stragglers.Kind;
 
 /**
- * Which stragglers are found in simulated fleets, and how often one is reported where there is none; a table for
+ * Which stragglers are found in simulated fleets, and how often one is reported if there is none; a table for
  * docs/BENCHMARKS.md. Arguments: how many fleets (20), ranks (1000), windows (200), the first seed (1). The exit code
- * is 1 where a fault is missed or wrongly named, or anything else is reported.
+ * is 1 if a fault is missed or wrongly named, or anything else is reported.
  *
  * <p>If the first argument is {@code stalls}, the study counts false alarms among heavy independent stalls instead:
  * {@code stalls} FLEETS RANKS WINDOWS SEED, and the shares of stalled windows in percent (20 25 30 35). The exit code

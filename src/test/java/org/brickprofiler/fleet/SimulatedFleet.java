@@ -137,7 +137,7 @@ final class SimulatedFleet {
     static final class Window {
         /** Its number. */
         int number;
-        /** By rank and by the brick's ordinal, ns over all samples; 0 where it was not recorded. */
+        /** By rank and by the brick's ordinal, ns over all samples; 0 if it was not recorded. */
         final long[][] totalNs;
         /** By rank, ns. */
         final long[] idleNs;

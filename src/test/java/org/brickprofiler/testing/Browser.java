@@ -58,7 +58,7 @@ public final class Browser implements AutoCloseable {
     }
 
     /**
-     * Starts a browser, or skips the test where there is none.
+     * Starts a browser, or skips the test if there is none.
      *
      * @param profile an empty folder for what it stores
      */

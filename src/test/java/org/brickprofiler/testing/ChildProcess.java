@@ -105,7 +105,7 @@ public final class ChildProcess {
     /**
      * Starts the process and waits for its end, as {@link RunningProcess#result} does.
      *
-     * @throws IOException if it cannot be started, as where there is no such program
+     * @throws IOException if it cannot be started, as if there is no such program
      */
     public ProcessResult run() throws IOException {
         return start().result();
@@ -114,7 +114,7 @@ public final class ChildProcess {
     /**
      * Starts the process.
      *
-     * @throws IOException if it cannot be started, as where there is no such program
+     * @throws IOException if it cannot be started, as if there is no such program
      */
     public RunningProcess start() throws IOException {
         List<String> command = new ArrayList<>(launcher);

@@ -28,7 +28,7 @@ public final class SkippedTests {
     private SkippedTests() {}
 
     /**
-     * Prints one line, or nothing where no test was skipped for want of a fixture.
+     * Prints one line, or nothing if no test was skipped for want of a fixture.
      *
      * @param arguments when the build began, as an {@link Instant}; then the folders of its reports
      */

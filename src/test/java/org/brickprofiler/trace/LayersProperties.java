@@ -44,7 +44,7 @@ final class LayersProperties {
         new Scenario().run(steps);
     }
 
-    /** Without the calls that announce them, layers begin where it is not known; both have to see the same. */
+    /** Without the calls that announce them, layers begin if it is not known; both have to see the same. */
     @Spec("3.9")
     @Property(tries = 2_000)
     void layersThatWereNotAnnouncedAreTheSameInTimelineAndGraph(

@@ -31,7 +31,7 @@ public final class Bridge {
          * Starts a brick.
          *
          * @param key the brick's key
-         * @return its timer; 0 where it is not timed
+         * @return its timer; 0 if it is not timed
          */
         long startBrick(int key);
 
@@ -47,7 +47,7 @@ public final class Bridge {
          * Begins a layer.
          *
          * @param number its number; negative for the one after the last
-         * @return what ends it; 0 where it is not followed
+         * @return what ends it; 0 if it is not followed
          */
         long startLayer(long number);
 
@@ -325,7 +325,7 @@ public final class Bridge {
      * @param type from the object to a {@code long}
      * @param place the rule, for messages
      * @param path the steps from the object to the number, see {@link Sink#elements}
-     * @return the code that reads the number; 0 where it cannot be read
+     * @return the code that reads the number; 0 if it cannot be read
      */
     public static CallSite elements(
             MethodHandles.Lookup caller, String name, MethodType type, String place, String... path) {

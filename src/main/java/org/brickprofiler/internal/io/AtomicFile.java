@@ -49,8 +49,8 @@ public final class AtomicFile {
     }
 
     /**
-     * Writes a file. A symbolic link stays, and the file it leads to is replaced, or made where there is none yet. A
-     * pipe, a terminal or another path that is no regular file cannot be replaced, and is written to directly.
+     * Writes a file. A symbolic link stays, and the file it leads to is replaced, or made if there is none yet. A pipe,
+     * a terminal or another path that is no regular file cannot be replaced, and is written to directly.
      *
      * @param path where to
      * @param content what

@@ -20,12 +20,12 @@ import java.util.Properties;
  * and is on the disk before anything is lost, and is written in place, so that it can be written while the disk is
  * full. Immutable.
  *
- * @param run the run; empty where it is not known
+ * @param run the run; empty if it is not known
  * @param rank the rank, if it is known
  * @param windows how many windows were not written, or were deleted by another program
  * @param samples in them, as far as it is known
  * @param totalNs that these samples took together
- * @param reason why the last of them is in no file; empty where no window is lost
+ * @param reason why the last of them is in no file; empty if no window is lost
  */
 public record ExportLoss(String run, OptionalInt rank, long windows, long samples, long totalNs, String reason) {
 
@@ -38,7 +38,7 @@ public record ExportLoss(String run, OptionalInt rank, long windows, long sample
     /**
      * Nothing is lost.
      *
-     * @param run the run; empty where it is not known
+     * @param run the run; empty if it is not known
      * @param rank the rank, if it is known
      * @return no windows
      */

@@ -28,7 +28,7 @@ public final class MarkPool {
     /** The largest bound: 2<sup>20</sup>, less one number that nobody has. */
     public static final int MAX_BOUND = (1 << 20) - 1;
 
-    /** Instead of a number; a device stream answers it, too, where no mark is left. */
+    /** Instead of a number; a device stream answers it, too, if no mark is left. */
     public static final int NONE = -1;
 
     private static final VarHandle HEAD = head();
@@ -52,7 +52,7 @@ public final class MarkPool {
          *
          * @param from the first number
          * @param to the number after the last
-         * @return the number after the last that could be made; {@code from} where none could
+         * @return the number after the last that could be made; {@code from} if none could
          */
         int make(int from, int to);
     }
@@ -103,7 +103,7 @@ public final class MarkPool {
     }
 
     /**
-     * Takes a free number. Makes a chunk of them where none is free, the bound allows it, and it has not failed.
+     * Takes a free number. Makes a chunk of them if none is free, the bound allows it, and it has not failed.
      *
      * @return a number that nobody has, or {@link #NONE}
      */
@@ -140,7 +140,7 @@ public final class MarkPool {
     }
 
     /**
-     * Gives a number back that is in use. Does nothing where it is not, so that neither twice nor too late does harm.
+     * Gives a number back that is in use. Does nothing if it is not, so that neither twice nor too late does harm.
      *
      * @param number a number that was taken once
      */
@@ -154,7 +154,7 @@ public final class MarkPool {
      * Takes a number that is in use away from its users, to be given back once what stands behind it is gone.
      *
      * @param number a number that was taken once
-     * @return whether the caller is the owner now; false where it is not in use
+     * @return whether the caller is the owner now; false if it is not in use
      */
     public boolean own(int number) {
         return STATE.compareAndSet(states, number, SET, OWNED);
@@ -190,7 +190,7 @@ public final class MarkPool {
      * Takes a number that is in use away from its users, for good.
      *
      * @param number a number that was taken once
-     * @return whether the caller is the owner now; false where it is not in use
+     * @return whether the caller is the owner now; false if it is not in use
      */
     public boolean retire(int number) {
         return STATE.compareAndSet(states, number, SET, RETIRED);

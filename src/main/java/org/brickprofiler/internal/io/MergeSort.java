@@ -19,7 +19,7 @@ public final class MergeSort {
          *
          * @param a one
          * @param b another
-         * @return negative where the first comes first, positive where the second does, 0 where they stay as they are
+         * @return negative if the first comes first, positive where the second does, 0 if they stay as they are
          */
         int compare(int a, int b);
     }

@@ -72,7 +72,7 @@ public final class Polling {
      * Returns a timeout in ns.
      *
      * @param timeout how long to wait at most
-     * @return ns; {@link Long#MAX_VALUE} where it is longer than that
+     * @return ns; {@link Long#MAX_VALUE} if it is longer than that
      * @throws IllegalArgumentException when the timeout is zero or negative
      */
     public static long timeoutNs(Duration timeout) {

@@ -6,7 +6,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Whether something is to be had in a virtual machine, and who decided. A system property comes before an environment
- * variable; where neither is set, it is. A value of another meaning is warned of and then counts as absent: a profiler
+ * variable; if neither is set, it is. A value of another meaning is warned of and then counts as absent: a profiler
  * must not keep its host from starting. No lambdas here, the first of which takes longer than all the rest of a start.
  *
  * @param on whether it is to be had
@@ -53,7 +53,7 @@ public record SwitchSetting(boolean on, String reason) {
      *
      * @param property the name of the system property
      * @param variable the name of the environment variable
-     * @return true where the first of them that is set says so
+     * @return true if the first of them that is set says so
      */
     public static boolean isAskedFor(String property, String variable) {
         SwitchSetting setting = find(property, variable, Settings.PROPERTIES, Settings.ENVIRONMENT);

@@ -39,7 +39,7 @@ public final class NameTable {
         }
     }
 
-    /** Of the JDK: the first profiler is made in no time only where no jar with signed classes has to be opened. */
+    /** Of the JDK: the first profiler is made in no time only if no jar with signed classes has to be opened. */
     private final ConcurrentHashMap<String, Entry> byName = new ConcurrentHashMap<>(256);
 
     private final AtomicReferenceArray<Entry> byKey;
@@ -74,7 +74,7 @@ public final class NameTable {
      * @param overflowName the name of the next key, shared by all names past the bound
      * @param overflowTag the tag of that key
      * @param spellings the fixed key that a name is a spelling of, or {@link #NONE}; asked for names that are not in
-     *     the table, it should allocate nothing; null where there are no other spellings
+     *     the table, it should allocate nothing; null if there are no other spellings
      */
     public NameTable(
             String[] fixedNames,

@@ -119,7 +119,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
          *
          * @param before what was left of others; null at first, where {@code L} may be null
          * @param ended the things of threads that have ended since, which may be none
-         * @return what is left now; the same object where nothing has changed
+         * @return what is left now; the same object if nothing has changed
          */
         default L leave(L before, List<T> ended) {
             return before;
@@ -235,8 +235,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         }
 
         /**
-         * Returns the same without the things of ended threads; this object where nothing has changed, without
-         * allocation.
+         * Returns the same without the things of ended threads; this object if nothing has changed, without allocation.
          */
         Slots<T, L> swept(Keeper<T, L> keeper) {
             boolean clean = live.size() < sweepAt;
@@ -316,7 +315,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     /**
      * Returns the slot of the calling thread alone, with the fewest loads. Allocates nothing.
      *
-     * @return what {@link #mine} returned; null where there is none, it is a virtual thread's, or the thread has an id
+     * @return what {@link #mine} returned; null if there is none, it is a virtual thread's, or the thread has an id
      *     that changes
      */
     public @Nullable T own() {

@@ -136,7 +136,7 @@ public final class SpanBuffer {
 
     // ---- readers ----
 
-    /** Returns the id of the writer; negative where it is shared. */
+    /** Returns the id of the writer; negative if it is shared. */
     long threadId() {
         return threadId;
     }

@@ -10,9 +10,7 @@ public enum SpanKind {
     LAYER_START,
     /** A moment at which a layer had ended; the value is its number. */
     LAYER_END,
-    /**
-     * A moment by which a forward pass had ended; the value is 1 where it was abandoned, at an unknown moment before.
-     */
+    /** A moment by which a forward pass had ended; the value is 1 if it was abandoned, at an unknown moment before. */
     PASS_END,
     /** The moment at which the host launched the span before this entry; the value is the id of the thread. */
     LAUNCH,

@@ -53,7 +53,7 @@ public final class SpanStore {
         return new SpanWriter(owner, this, null);
     }
 
-    /** Returns a buffer for a thread, or for threads that take turns where there is no owner. */
+    /** Returns a buffer for a thread, or for threads that take turns if there is no owner. */
     SpanBuffer newBuffer(@Nullable Thread owner) {
         return contents.newBuffer(owner);
     }

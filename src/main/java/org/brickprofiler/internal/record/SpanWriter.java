@@ -20,8 +20,8 @@ public final class SpanWriter extends PerThread.Owned {
      *
      * @param owner the only thread that may write, or null if threads hold it in turn
      * @param store where the timeline is kept
-     * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}; null where that
-     *     is always the thread's own
+     * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}; null if that is
+     *     always the thread's own
      */
     SpanWriter(@Nullable Thread owner, SpanStore store, @Nullable LongSupplier layer) {
         super(owner);

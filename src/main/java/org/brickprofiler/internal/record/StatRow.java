@@ -18,7 +18,7 @@ import static org.brickprofiler.internal.io.Sums.limited;
  * @param minCycles fewest cycles of a sample that had any, {@link Long#MAX_VALUE} without one
  * @param maxCycles most cycles of a sample
  * @param work sum of the caller's unit of work, such as floating-point operations
- * @param maxTag the caller's tag on the sample that took {@code maxNs}, {@link #NO_TAG} where there is none
+ * @param maxTag the caller's tag on the sample that took {@code maxNs}, {@link #NO_TAG} if there is none
  */
 public record StatRow(
         long count,
@@ -81,7 +81,7 @@ public record StatRow(
      * the mean of all but the latest stands for it.
      *
      * @param earlier a reading of the same row, with at least one sample fewer or the same
-     * @return those samples alone, {@link #EMPTY} where there are none
+     * @return those samples alone, {@link #EMPTY} if there are none
      */
     StatRow samplesSince(StatRow earlier) {
         long more = count - earlier.count;

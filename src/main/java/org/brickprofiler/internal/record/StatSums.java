@@ -155,7 +155,7 @@ public final class StatSums {
      * Returns the sums of one row.
      *
      * @param key the row
-     * @return its sums over all tables, {@link StatRow#EMPTY} where nothing was recorded
+     * @return its sums over all tables, {@link StatRow#EMPTY} if nothing was recorded
      */
     public StatRow row(int key) {
         return key < rows.length ? rows[key] : StatRow.EMPTY;

@@ -391,7 +391,7 @@ public final class StatTable extends PerThread.Owned {
      * Returns how long the latest sample of a row took. Only the writer.
      *
      * @param key the row
-     * @return ns, -1 where there is none
+     * @return ns, -1 if there is none
      */
     public long latestNs(int key) {
         return count(key) > 0 ? rows[key * STRIDE + LAST_NS] : -1;
@@ -412,7 +412,7 @@ public final class StatTable extends PerThread.Owned {
      * When the latest sample of a row ended. Only the writer.
      *
      * @param key the row
-     * @return the clock, ns; {@link Long#MIN_VALUE} where it has none
+     * @return the clock, ns; {@link Long#MIN_VALUE} if it has none
      */
     public long latestEndedNs(int key) {
         return hasRow(key) ? rows[key * STRIDE + LAST_AT_NS] : Long.MIN_VALUE;

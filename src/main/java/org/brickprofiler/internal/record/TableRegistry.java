@@ -57,7 +57,7 @@ public final class TableRegistry {
 
         static final Left NOTHING = new Left(new StatSums(), List.of());
 
-        /** This without the queues that are empty, whose threads are counted; the same object where there are none. */
+        /** This without the queues that are empty, whose threads are counted; the same object if there are none. */
         Left tidied() {
             boolean empty = false;
             for (int i = 0; i < queues.size(); i++) {
@@ -151,7 +151,7 @@ public final class TableRegistry {
      * @param names whose keys may have rows, or null if every key may
      * @param spans where every sample goes as a span too, or null if nobody wants that
      * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}; asked where
-     *     threads share a timeline; null where that is always the thread's own
+     *     threads share a timeline; null if that is always the thread's own
      */
     public TableRegistry(
             int rowCount,
@@ -215,7 +215,7 @@ public final class TableRegistry {
     /**
      * Returns the number of the calling thread as an owner of drained measurements.
      *
-     * @return a number that no other living thread has, or {@link #NOBODY} where it has queued none
+     * @return a number that no other living thread has, or {@link #NOBODY} if it has queued none
      */
     public long caller() {
         StatTable own = threads.mineOrNull();

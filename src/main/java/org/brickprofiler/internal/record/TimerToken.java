@@ -52,7 +52,7 @@ public final class TimerToken {
      * Returns the row of a token.
      *
      * @param token any token
-     * @return its key; -1 for {@link #VOID}, more than {@link #MAX_KEY} where {@link #FOREIGN} is set
+     * @return its key; -1 for {@link #VOID}, more than {@link #MAX_KEY} if {@link #FOREIGN} is set
      */
     public static int key(long token) {
         return (int) (token & KEY_MASK) - 1;

@@ -76,7 +76,7 @@ public final class TextTable<T> {
      * Returns the table.
      *
      * @param items what to show, a line each
-     * @return lines that end with {@code "\n"} and carry no blanks before it; the line of totals is left out where no
+     * @return lines that end with {@code "\n"} and carry no blanks before it; the line of totals is left out if no
      *     column has one
      */
     public String render(List<T> items) {

@@ -36,7 +36,7 @@ import org.brickprofiler.trace.TraceInfo;
  *       span's name; and so are transfers, {@code Memcpy HtoD}, {@code Memcpy DtoH}, or {@code Memcpy} and the span's
  *       name where the direction is not known. The span's own name is the argument {@code brick}. The elements of a
  *       transfer are taken for bytes: {@code bytes}, and {@code memory bandwidth (GB/s)}, in 10^9 bytes a second.
- *   <li>The rank is 0 of 1, and {@code "derived": true}, where none was given.
+ *   <li>The rank is 0 of 1, and {@code "derived": true}, if none was given.
  *   <li>Spans that overlap without nesting go on further rows, named {@code (lane 2)} and so on. A span that ends
  *       before it starts ends where it starts. Values of counters that are no finite number are left out.
  *   <li>The key {@code producer}, before the events, is {@link #PRODUCER}. A span on a thread whose category is a

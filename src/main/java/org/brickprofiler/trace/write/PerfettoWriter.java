@@ -19,9 +19,9 @@ import org.brickprofiler.trace.TraceInfo;
  *   <li>Elements, layer and the device's time are debug annotations {@code elements}, {@code layer} and
  *       {@code device_ns}, if they are known. A span that ends before it starts is written with no duration.
  *   <li>Two of them are left out in the ordinary case, which keeps a span within 32 bytes. {@code layer} holds for the
- *       slices inside, too: a slice on the same track has it only where it differs from that of the slice around it, -1
- *       where it belongs to none. A span whose category is a brick's and that lacks {@code elements} processed one;
- *       where the number is not known, and the span therefore is no sample, it has the annotation {@code sample}, 0.
+ *       slices inside, too: a slice on the same track has it only if it differs from that of the slice around it, -1 if
+ *       it belongs to none. A span whose category is a brick's and that lacks {@code elements} processed one; where the
+ *       number is not known, and the span therefore is no sample, it has the annotation {@code sample}, 0.
  *   <li>The first label of the process is {@link #PRODUCER}. A span of a device has the debug annotation
  *       {@code device}, the device's number. A span without it, whose category is a brick's and whose elements are
  *       known, is a sample of that brick, and so is one of a device that also has {@code sample}, 1.

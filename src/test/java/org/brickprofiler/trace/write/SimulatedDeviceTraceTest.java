@@ -125,7 +125,7 @@ final class SimulatedDeviceTraceTest {
                         kernel -> assertThat(kernel.get("args").has("bytes")).isTrue());
     }
 
-    /** It asks which operator of that prefix is around a launch, and fails where there is none. */
+    /** It asks which operator of that prefix is around a launch, and fails if there is none. */
     @Test
     void anOperatorIsAroundEachLaunch() {
         List<JsonNode> operators = trace.of("X", "cpu_op").stream()
