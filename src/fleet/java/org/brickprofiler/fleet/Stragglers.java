@@ -258,7 +258,7 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
             OptionalInt slowWindows,
             double slowWindowsPercent) {
 
-        /** Refuses null. */
+        /** Rejects null. */
         public Shown {
             Objects.requireNonNull(run, "run");
             Objects.requireNonNull(device, "device");

@@ -652,7 +652,7 @@ class ComparisonTest {
                                 Options.defaults()
                                         .withBaseline(List.of("LmHead", "QkvProjection", "AttentionScore", "Sampling")))
                         .remarks())
-                .contains("The baseline is none: beside its other bricks, LmHead changed.");
+                .contains("The baseline is not constant: beside its other bricks, LmHead changed.");
     }
 
     @Spec("16.19")
@@ -870,7 +870,7 @@ class ComparisonTest {
         assertThat(RunComparison.of(before, after, Options.defaults()).remarks())
                 .containsExactly(
                         "Garbage collection took 1.0 % of the life of the virtual machines before, and 4.5 % after: part of a "
-                                + "change may be that.");
+                                + "change may be due to that.");
         assertThat(RunComparison.of(before, before, Options.defaults()).remarks())
                 .isEmpty();
     }
@@ -907,7 +907,7 @@ class ComparisonTest {
                 .isFalse();
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RunComparison.Change.ofPairs(new double[] {1, 2}, new double[] {1}))
-                .withMessage("2 and 1 figures are no pairs");
+                .withMessage("2 and 1 figures form no pairs");
     }
 
     @Test
@@ -916,7 +916,7 @@ class ComparisonTest {
             work.afterwards = true;
             return work;
         });
-        assertThat(comparison.remarks()).first().asString().startsWith("All runs of one side were before");
+        assertThat(comparison.remarks()).first().asString().startsWith("All runs of one side preceded");
 
         List<Run> before = new ArrayList<>(side("before", 5, UnaryOperator.identity()));
         before.set(2, new Run("before/4", before.get(2).snapshot(), OptionalDouble.empty(), List.of("steal 7 %")));

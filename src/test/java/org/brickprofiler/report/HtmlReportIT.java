@@ -534,7 +534,7 @@ class HtmlReportIT extends PageInBrowser {
                         .map(brick ->
                                 HumanUnits.percent(100 * (1 - brick.distance())) + (brick.isAboveRoof() ? " !" : ""))
                         .toList());
-        assertThat(browser.text(".notices")).contains("Above the roof, which cannot be: \u00fcbrig");
+        assertThat(browser.text(".notices")).contains("Above the roof, which is impossible: \u00fcbrig");
         assertThat(browser.text("#section-" + section)).contains("Without known work or time: Sampling");
         assertThat(browser.texts("#section-" + section + " svg text"))
                 .contains(
@@ -572,7 +572,7 @@ class HtmlReportIT extends PageInBrowser {
                 .doesNotContain("idle", "copy");
         assertThat(browser.text("#section-" + section).replace('\u00a0', ' '))
                 .contains("Listed, but not drawn: 1 kernel.", "Launches without a known intensity or rate: copy");
-        assertThat(browser.text(".notices")).contains("Kernels above the roof, which cannot be: impossible.");
+        assertThat(browser.text(".notices")).contains("Kernels above the roof, which is impossible: impossible.");
     }
 
     @Test

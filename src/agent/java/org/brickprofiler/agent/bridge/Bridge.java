@@ -38,7 +38,7 @@ public final class Bridge {
         /**
          * Stops a brick.
          *
-         * @param timer what starting it returned; nothing happens for 0
+         * @param timer the timer that starting the brick returned; nothing happens for 0
          * @param elements elements that it processed
          */
         void stopBrick(long timer, long elements);
@@ -171,7 +171,7 @@ public final class Bridge {
     /**
      * Stops a brick.
      *
-     * @param timer what starting it returned
+     * @param timer the timer that starting the brick returned
      * @param elements elements that it processed
      */
     public static void stopBrick(long timer, long elements) {

@@ -80,7 +80,7 @@ public final class Layers implements LongSupplier {
     }
 
     /**
-     * Tells whether the calling thread began a layer and has not ended it.
+     * Returns whether the calling thread began a layer and has not ended it.
      *
      * @return whether a layer of the calling thread is open
      */
