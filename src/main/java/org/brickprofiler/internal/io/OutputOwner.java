@@ -50,7 +50,7 @@ public final class OutputOwner {
             Object owner = System.getProperties().putIfAbsent(PROPERTY, copy);
             return owner == null || owner.equals(copy) ? Optional.empty() : Optional.of(owner.toString());
         } catch (SecurityException forbidden) {
-            // Then nobody can claim it, and the file itself decides.
+            // Then no process can claim it, and the file itself decides.
             return Optional.empty();
         }
     }

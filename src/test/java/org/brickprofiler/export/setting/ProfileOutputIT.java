@@ -225,7 +225,7 @@ final class ProfileOutputIT {
         result.assertSucceeded();
         assertThat(samples(file)).isEqualTo(3);
         assertThat(names()).containsExactly("run.json");
-        assertThat(result.err()).contains("what this copy of the library records is not in it");
+        assertThat(result.err()).contains("the profile lacks the samples of this copy of the library");
     }
 
     @Test
