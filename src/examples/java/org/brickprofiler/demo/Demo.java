@@ -112,7 +112,7 @@ public final class Demo implements Callable<Integer> {
     }
 
     /**
-     * Runs the demonstration. Returns where it went well, so that it may run inside another program; otherwise ends the
+     * Runs the demonstration. Returns after success, so that it may run inside another program; otherwise ends the
      * virtual machine with the exit code.
      *
      * @param args the options; {@code --help} lists them
@@ -125,8 +125,8 @@ public final class Demo implements Callable<Integer> {
     }
 
     /**
-     * Returns the command, with one line for every kind of bad input: on its own, or to be a command of another
-     * program, after whose name its messages are then called.
+     * Returns the command, with one line for every kind of bad input: on its own, or as a command of another program,
+     * whose name then precedes its messages.
      *
      * @return a new one each time; one thread
      */
@@ -162,7 +162,7 @@ public final class Demo implements Callable<Integer> {
         }
     }
 
-    /** Leaves alone what does not exist: without a device nothing is prepared, and no file is looked at. */
+    /** Without a device nothing is prepared, and no file is opened. */
     private int onDevice(DeviceChoice device) {
         Optional<String> missing = device.missing();
         if (missing.isPresent()) {
@@ -256,7 +256,7 @@ public final class Demo implements Callable<Integer> {
         return profiler;
     }
 
-    /** Finds out everything that could go wrong, as far as it is known before the work begins. */
+    /** Checks, before the work begins, everything that could fail. */
     private Decoder decoder(Decoder.Instruments instruments) {
         ModelConfig config = options.model();
         Sampler sampler = options.sampler();

@@ -27,7 +27,7 @@ public abstract non-sealed class Floats implements ComputeDevice.Argument {
         return (long) length * Float.BYTES;
     }
 
-    /** Checks that a kernel that works on so many values stays within the array. */
+    /** Checks that a kernel that processes the given number of values stays within the array. */
     final Floats requireLength(long atLeast) {
         if (length < atLeast) {
             throw new IllegalArgumentException("an array of " + length + " floats is too short for " + atLeast);

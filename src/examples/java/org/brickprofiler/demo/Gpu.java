@@ -67,8 +67,8 @@ public final class Gpu implements ComputeDevice {
      * Throws unless a call of the driver succeeded.
      *
      * @param call its name
-     * @param code what it returned
-     * @throws DeviceFailure when that is no success
+     * @param code its return value
+     * @throws DeviceFailure when that is an error
      */
     public static void require(String call, int code) {
         if (code != CUresult.CUDA_SUCCESS) {
@@ -124,8 +124,8 @@ public final class Gpu implements ComputeDevice {
     /**
      * Opens one more stream of the device, in the same context.
      *
-     * @param name what it is called in results
-     * @return closed with this
+     * @param name its name in results
+     * @return closed with this device
      * @throws DeviceFailure when the device refuses
      */
     public CudaStream openStream(String name) {
@@ -135,9 +135,9 @@ public final class Gpu implements ComputeDevice {
     }
 
     /**
-     * Runs something on a thread that has no context, with the device's context current.
+     * Runs an action on a thread without a context, with the device's context current.
      *
-     * @param body what to run
+     * @param body the action
      * @throws DeviceFailure when the device refuses
      */
     public void onThisThread(Runnable body) {
