@@ -143,7 +143,7 @@ final class DuckEngineTest {
             assertThatIOException()
                     .isThrownBy(() -> engine.query("COPY (SELECT 1) TO 'x'"))
                     .withMessageEndingWith(
-                            "; a pack is asked by one SELECT over its tables, which reads nothing else and writes"
+                            "; a query of a pack is one SELECT over its tables, which reads nothing else and writes"
                                     + " nothing");
             assertThat(engine.query("WITH x AS (SELECT 1 AS a) SELECT a, explode([2, 3]) AS b FROM x -- end")
                             .rows())

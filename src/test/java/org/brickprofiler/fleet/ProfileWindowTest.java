@@ -159,7 +159,7 @@ final class ProfileWindowTest {
 
         assertThatExceptionOfType(Unreadable.class)
                 .isThrownBy(() -> window.read(json.getBytes(UTF_8)))
-                .withMessageContaining("identity stands behind the bricks");
+                .withMessageContaining("identity follows the bricks");
     }
 
     @Test
