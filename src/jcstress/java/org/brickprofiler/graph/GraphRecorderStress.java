@@ -12,7 +12,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A graph is the state of one moment, and no node is lost. */
+/** A graph is the state at one moment, and no node is lost. */
 public final class GraphRecorderStress {
 
     private GraphRecorderStress() {}
