@@ -74,7 +74,7 @@ final class Calibrator {
             Graph graph,
             @Nullable DeviceStream device) {}
 
-    /** A graph that is off still has to be asked at each stop. */
+    /** A graph that is off still has to be checked at each stop. */
     enum Graph {
         NONE,
         OFF,

@@ -26,10 +26,9 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>{@link BrickProfilerBuilder#identity};
- *   <li>the system property {@code brick.profiler.KEY} and then the environment variable {@code BRICK_PROFILER_KEY},
- *       where KEY is {@code run_id}, {@code rank}, {@code world_size}, {@code local_rank}, {@code host},
- *       {@code device}, {@code model}, {@code precision}, {@code commit} or {@code phase}, in upper case for the
- *       variable;
+ *   <li>the system property {@code brick.profiler.KEY} and then the environment variable {@code BRICK_PROFILER_KEY};
+ *       KEY is {@code run_id}, {@code rank}, {@code world_size}, {@code local_rank}, {@code host}, {@code device},
+ *       {@code model}, {@code precision}, {@code commit} or {@code phase}, in upper case for the variable;
  *   <li>the launcher, the innermost one: PyTorch's ({@code RANK}, {@code WORLD_SIZE}, {@code LOCAL_RANK}, and
  *       {@code TORCHELASTIC_RUN_ID} unless that is {@code none}), Open MPI's ({@code OMPI_COMM_WORLD_RANK},
  *       {@code OMPI_COMM_WORLD_SIZE}, {@code OMPI_COMM_WORLD_LOCAL_RANK}, {@code PMIX_NAMESPACE}), Slurm's

@@ -24,8 +24,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * Decodes tokens with a small transformer of random weights and prints where the time went. Exit code 0; 1 if the
- * device is missing or its results differ; 2 for bad input. Errors are reported in one line.
+ * Decodes tokens with a small transformer of random weights and prints the distribution of the time. Exit code 0; 1 if
+ * the device is missing or its results differ; 2 for bad input. Errors are reported in one line.
  */
 @CommandLine.Command(
         name = "demo",

@@ -35,7 +35,7 @@ public abstract non-sealed class Floats implements ComputeDevice.Argument {
         return this;
     }
 
-    /** Returns the size of an array that can be asked for. */
+    /** Returns a length as an int; refuses a length beyond the largest array. */
     static int checkLength(long length) {
         if (length > Integer.MAX_VALUE) {
             throw new DeviceFailure("an array of " + length + " floats is too large");

@@ -31,7 +31,7 @@ public final class GraphRecorderStress {
         }
     }
 
-    /** A reader that sees a brick sees what the brick adopted. */
+    /** A reader that sees a brick also sees the nodes that the brick adopted. */
     @JCStressTest
     @Outcome(id = "0, -1", expect = ACCEPTABLE, desc = "nothing yet")
     @Outcome(id = "1, -1", expect = ACCEPTABLE, desc = "the kernel alone")

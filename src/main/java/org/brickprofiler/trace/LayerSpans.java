@@ -105,7 +105,7 @@ final class LayerSpans {
         }
 
         /**
-         * Cuts the region at a span of another region: it ends where the span begins, or begins where the span ends.
+         * Cuts the region at a span of another region: it ends at the span's beginning, or begins at the span's end.
          */
         void exclude(long spanStartNs, long spanEndNs) {
             if (startNs < spanStartNs && endNs != NONE) {

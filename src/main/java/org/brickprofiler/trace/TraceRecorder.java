@@ -146,7 +146,7 @@ public final class TraceRecorder implements Tracing {
         }
     }
 
-    // ---- what an application adds ----
+    // ---- events of an application ----
 
     /**
      * Reads the recorder's clock, which all times passed to this recorder refer to.
@@ -160,7 +160,7 @@ public final class TraceRecorder implements Tracing {
     /**
      * Marks this moment on the calling thread's track.
      *
-     * @param name what happened
+     * @param name the event
      * @throws IllegalArgumentException when the name is empty
      */
     public void instant(String name) {
@@ -171,7 +171,7 @@ public final class TraceRecorder implements Tracing {
     /**
      * Marks a moment on the calling thread's track.
      *
-     * @param name what happened
+     * @param name the event
      * @param category its category
      * @param atNs when, ns on the recorder's clock
      * @throws IllegalArgumentException when a name is empty
@@ -185,7 +185,7 @@ public final class TraceRecorder implements Tracing {
     /**
      * Marks a moment on the track of a thread that need not be the calling one.
      *
-     * @param name what happened
+     * @param name the event
      * @param category its category
      * @param atNs when, ns on the recorder's clock
      * @param threadId the thread to which it happened, by {@link Thread#getId()}

@@ -85,7 +85,7 @@ public final class OwnedFile<T> {
      * @param <T> the type of the value that is written
      * @param path the file
      * @param writer writes the value
-     * @param reader reads what the writer has written
+     * @param reader reads the values of the writer
      * @return the file
      * @throws IOException when it cannot be written later, because the folder does not exist or cannot be written to;
      *     the message names the path and the reason

@@ -9,8 +9,8 @@ package org.brickprofiler.internal.record;
  * which it began. A brick that contains a whole layer is in no layer. The boundary moves to the brick's beginning or
  * end.
  *
- * <p>A layer that was not announced begins where the one before it ended. The beginning of a layer that follows the end
- * of a pass is unknown: the layer begins with its first brick, or never.
+ * <p>A layer that was not announced begins at the end of the previous one. The beginning of a layer that follows the
+ * end of a pass is unknown: the layer begins with its first brick, or never.
  *
  * <p>Times are nanoseconds of one clock, compared by their difference.
  */

@@ -309,7 +309,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     }
 
     /**
-     * Gives back what {@link #mine} returned. Does nothing with a thread's own object.
+     * Gives back the object that {@link #mine} returned. Does nothing with a thread's own object.
      *
      * @param mine the object
      */

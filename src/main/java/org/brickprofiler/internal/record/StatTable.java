@@ -316,7 +316,8 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * Adds without limits: a sum that passes 2<sup>63</sup> - 1 is negative from then on, which readers take for that.
+     * Adds without limits: a sum that passes 2<sup>63</sup> - 1 becomes negative, which readers recognise as an
+     * overflow.
      */
     private static void addTime(
             long[] cells, int base, long @Nullable [] spread, long elapsedNs, long atNs, long elementCount) {

@@ -38,7 +38,7 @@ import org.brickprofiler.trace.TraceInfo;
  *       written as bytes: {@code bytes}, and {@code memory bandwidth (GB/s)}, in 10^9 bytes a second.
  *   <li>The rank is 0 of 1, and {@code "derived": true}, if none was given.
  *   <li>Spans that overlap without nesting go on further rows, named {@code (lane 2)} and so on. A span that ends
- *       before it starts ends where it starts. Counter values that are not finite are omitted.
+ *       before it starts is written with duration 0. Counter values that are not finite are omitted.
  *   <li>The key {@code producer}, before the events, is {@link #PRODUCER}. A span on a thread whose category is a
  *       brick's and that has {@code elements} is a sample of that brick, and so is one on a device that also has
  *       {@code sample}, 1.

@@ -62,7 +62,8 @@ abstract class EventCollector implements Closeable {
         long detail;
 
         /**
-         * Decides again by the arguments of the end what a profile counts the slice as; null if no rule has arguments.
+         * Decides again, with the arguments of the end, which brick a profile counts the slice as; null if no rule has
+         * arguments.
          */
         ProfileBuilder.@Nullable Begin begin;
 

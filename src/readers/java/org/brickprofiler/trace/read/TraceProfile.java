@@ -319,7 +319,7 @@ public record TraceProfile(
      * Returns the numbers of counted and omitted events as text for a console, to be printed above the report of the
      * profile. Every share names its base.
      *
-     * @return printable ASCII, with {@code "\n"} at the end of each line, whatever the locale
+     * @return printable ASCII, with {@code "\n"} at the end of each line, in every locale
      */
     public String summary() {
         return new Summary().render();
