@@ -56,7 +56,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
         profiler.endPass();
         assertThat(device(BrickId.RMS_NORM)).isEqualTo(500);
         assertThat(device(BrickId.LM_HEAD)).isEqualTo(800);
-        // The host launches in no time what the device does then; it waited for the device in between.
+        // The host launches this work of the device in no time; it waited for the device in between.
         assertThat(device(BrickId.FUSED_ATTENTION)).isEqualTo(1_000);
         assertNoneUnresolved();
     }
@@ -183,7 +183,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
             } else {
                 around.endPass();
             }
-            // Up to where time was added up, and the last mark of the timeline.
+            // Up to the point to which time was added up, and the last mark of the timeline.
             assertThat(narrow.marksHeld()).isLessThanOrEqualTo(2);
             clock.advance(9);
             expectedNs += 9;

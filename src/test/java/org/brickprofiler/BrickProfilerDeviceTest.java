@@ -10,7 +10,7 @@ import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** Bricks that a device timed: the times that they get, and what a reset and other threads do to these. */
+/** Bricks that a device timed: their times, and the effects of resets and other threads on them. */
 final class BrickProfilerDeviceTest extends ProfiledDevice {
 
     // ---- the device's own time ----

@@ -232,7 +232,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
         clock.advance(10_000);
         brick(BrickId.RMS_NORM, 100);
         profiler.stream("decode").endPass();
-        // What lies between two passes is no idle time.
+        // The time between two passes is no idle time.
         assertThat(totals().idleNs()).isZero();
         profiler.setSyncMode(SyncMode.NONE);
         profiler.stream("copies").endPass();

@@ -51,7 +51,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
         assertThat(totals().busyNs())
                 .isEqualTo(stats(BrickId.RMS_NORM).totalNs())
                 .isEqualTo(200);
-        // Of the time between two bricks nobody knows whether it was idle where one of them has no time.
+        // If one of two bricks has no time, it is unknown whether the time between them was idle.
         assertThat(totals().idleNs()).isEqualTo(6);
         assertThat(stream.marksHeld()).isZero();
     }

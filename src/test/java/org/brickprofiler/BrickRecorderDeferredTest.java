@@ -117,7 +117,7 @@ final class BrickRecorderDeferredTest {
         assertThat(sequential.snapshot().samples()).isEqualTo(starts.size());
     }
 
-    // ---- what a snapshot says of them ----
+    // ---- deferred measurements in a snapshot ----
 
     @Spec("3.3")
     @Test

@@ -105,7 +105,7 @@ final class BrickTimersNamesTest {
 
     @Spec("1.6")
     @Test
-    @SuppressWarnings("NullAway") // null is what is tested
+    @SuppressWarnings("NullAway") // null is the subject of the test
     void refusesNamesThatAreNone() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> profiler.startBrick(""))

@@ -22,7 +22,7 @@ class CalibrationTest {
 
     private static final Spread NO_SPREAD = new Spread(0, 0, 0);
 
-    /** A clock that passes by so much at each read: then a brick costs what its reads do. */
+    /** A clock that advances by a constant at each read, so that the cost of a brick is that of its reads. */
     private static final class ReadingClock implements NanoClock {
         private final long stepNs;
         private long nowNs;

@@ -54,7 +54,7 @@ final class StepsTest {
         }
     }
 
-    // ---- what a step counts ----
+    // ---- counts of a step ----
 
     @Spec("17.1")
     @Test

@@ -12,7 +12,7 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** What bricks had to do, beside what it took. */
+/** The work of bricks, beside their times. */
 final class WorkTest {
 
     private final BrickProfiler profiler = BrickProfiler.enabled();

@@ -200,7 +200,7 @@ class AgentIT {
         Files.writeString(folder.resolve("bricks.yaml"), RULES);
     }
 
-    /** Compiles a program in a folder, and returns where its classes are. */
+    /** Compiles a program in a folder, and returns the folder of its classes. */
     static Path compile(Path folder, String name, String source) throws IOException {
         Path file = folder.resolve("src").resolve(name);
         Files.createDirectories(file.getParent());
@@ -434,7 +434,7 @@ class AgentIT {
         assertThat(folder.resolve(file)).exists();
     }
 
-    /** As brick run measures what profiling costs. */
+    /** Measures the cost of profiling in the way of brick run. */
     @Spec("22.6")
     @Test
     void measuresTokensPerSecondWithTheProfilerOff() throws Exception {
@@ -505,7 +505,10 @@ class AgentIT {
                 .send(HttpRequest.newBuilder(address).build(), HttpResponse.BodyHandlers.ofString());
     }
 
-    /** What a server answers first whom a browser takes for another one; the JDK's client cannot lie so. */
+    /**
+     * Returns the first line of a server's answer to a request with another host's name; the JDK's client cannot send
+     * such a name.
+     */
     private static String withHost(int port, String host) throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.getOutputStream()
@@ -566,7 +569,7 @@ class AgentIT {
         assertThat(recorded("run.json")).contains("Sampling=3015/3015");
     }
 
-    /** Loaded into an application that runs, asked for what it has, and loaded in vain once more. */
+    /** The agent is loaded into a running application, queried, and loaded once more without effect. */
     @Spec({"22.7", "22.8"})
     @Test
     void weavesWhatIsLoadedAndWritesWhatItHasOnRequest() throws Exception {
@@ -674,7 +677,7 @@ class AgentIT {
                 .contains("brick: there are no classes in ");
     }
 
-    /** What it proposes, recorded by the JDK alone, and read. */
+    /** Its proposals, recorded by the JDK alone, and read. */
     @Spec("22.12")
     @Test
     void suggestsSettingsThatTheFlightRecorderTakes() throws Exception {

@@ -50,10 +50,7 @@ class AgentSafetyIT {
                 .toString();
     }
 
-    /**
-     * Loaders as frameworks have them: one hides what is not of the JDK, one is a bundle's, one has a bridge of its
-     * own.
-     */
+    /** Loaders of frameworks: one hides all classes outside of the JDK, one is a bundle's, one has its own bridge. */
     private static final String LOADERS = """
             package app;
 

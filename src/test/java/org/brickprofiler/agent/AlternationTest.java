@@ -29,7 +29,7 @@ class AlternationTest {
             step(alternation, true, token % 8 < 4 ? 1_019 : 1_021);
             on.add(profiler.isEnabled());
             if (token % 30 == 7) {
-                // Somebody thinks, and then there is a prompt.
+                // A pause of the user, and then a prompt.
                 nowNs += 1_000_000;
                 step(alternation, false, 50_000);
             }

@@ -24,7 +24,7 @@ class SuggestionsTest {
     @TempDir
     private Path folder;
 
-    /** What an engine's class may look like. */
+    /** The shapes of an engine's classes. */
     static final class Layer {
         private float[] gate = {1};
         private float[] wo = {2};
@@ -146,7 +146,7 @@ class SuggestionsTest {
     }
 
     /**
-     * The pass over all layers, with what it reads of its parameters; and no method that only calls another of its
+     * The pass over all layers, with the parameters that it reads; and no method that only calls another method of its
      * brick.
      */
     @Spec("22.9")

@@ -79,7 +79,7 @@ class WeaverTest {
                 "forward",
                 new int[5],
                 3);
-        // The first is left again in each turn but the first, where it began.
+        // Each turn except the first leaves the first one at its begin.
         assertThat(Woven.recorded())
                 .isEqualTo("{DownProjection=3/3, Embedding=1/1, GateProjection=3/3, UpProjection=3/15, each=9/9}");
     }
@@ -311,7 +311,7 @@ class WeaverTest {
                 .containsExactly("2: product takes no task as its last argument: " + TASKS);
     }
 
-    /** A step of one token is a prompt where the rule says so; it gives none. */
+    /** A step of one token is a prompt if the rule says so; it outputs none. */
     @Spec("22.15")
     @ParameterizedTest
     @CsvSource({"true, PREFILL, 0", "false, DECODE, 1"})
@@ -433,7 +433,7 @@ class WeaverTest {
         assertThat(said).isEmpty();
     }
 
-    /** Nobody can tell whether the tokens at the first positions were a prompt's or generated. */
+    /** It cannot be known whether the tokens at the first positions belonged to a prompt or were generated. */
     @Spec("22.15")
     @ParameterizedTest
     @CsvSource({"0, 1, true", "0, 3, true", "3, 1, false", "1, 1, false"})
@@ -539,7 +539,7 @@ class WeaverTest {
         assertThat(losses.summary()).containsExactly("1 samples had a negative number of elements, which counts as 0");
     }
 
-    /** A full heap, a full stack, and what no profiler should throw. */
+    /** A full heap, a full stack, and an unexpected exception of a profiler. */
     @Spec("22.18")
     @Test
     void keepsFailuresOfTheProfilerFromTheEngine() throws Exception {
@@ -669,7 +669,7 @@ class WeaverTest {
         assertThat(Woven.PROFILER.brickStats(BrickId.RMS_NORM).count()).isPositive();
     }
 
-    /** What stands on another constructor, with a call before that one and one after. */
+    /** A class whose constructor calls another one, with a call before that one and one after. */
     public static final class Table extends Base {
         private final int width = 2;
         private final float[] first;
@@ -688,13 +688,13 @@ class WeaverTest {
         }
     }
 
-    /** What it stands on. */
+    /** The superclass. */
     public static class Base {
         /** For the test. */
         public Base(int[] sizes) {}
     }
 
-    /** What carries a rule. */
+    /** A class with an annotated method. */
     public static final class Annotated {
         @Brick(value = BrickId.ACTIVATION, elements = "gate.length")
         static float activate(float[] gate) {

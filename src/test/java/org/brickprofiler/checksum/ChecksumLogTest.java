@@ -208,7 +208,7 @@ final class ChecksumLogTest {
         assertThat(log.list()).isEmpty();
     }
 
-    @SuppressWarnings("NullAway") // what a caller without null checks may pass
+    @SuppressWarnings("NullAway") // arguments of a caller without null checks
     private static String nothing() {
         return null;
     }

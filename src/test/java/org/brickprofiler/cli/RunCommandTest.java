@@ -512,7 +512,7 @@ class RunCommandTest {
         assertThat(old.err()).contains("brick: the command records bricks although BRICK_PROFILER=off: ");
     }
 
-    /** What the demonstration does with the variable. */
+    /** The effect of the variable on the demonstration. */
     @Test
     void theDemonstrationWritesWhereItIsTold() throws Exception {
         Path file = folder.resolve("demo.json");

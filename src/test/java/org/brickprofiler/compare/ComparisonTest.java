@@ -81,7 +81,7 @@ class ComparisonTest {
         }
     }
 
-    /** What a run did: a step is one LmHead. Varies a little from run to run, each brick in its own way. */
+    /** The recording of a run: a step is one LmHead. Varies a little from run to run, each brick in its own way. */
     private static final class Work {
         private final List<Brick> bricks = new ArrayList<>();
         private double wallFactor = 1.02;

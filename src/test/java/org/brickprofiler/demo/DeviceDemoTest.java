@@ -135,7 +135,7 @@ class DeviceDemoTest extends SimulatedRun {
 
     @Test
     void tellsTheFirstValueThatDiffers() {
-        // Nobody does what the kernels do: all logits are what the memory held before.
+        // No kernel is executed: all logits are the previous values of the memory.
         int exitCode = run("--device", "cuda");
 
         assertThat(exitCode).isEqualTo(1);

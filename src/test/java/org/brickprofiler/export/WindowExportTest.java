@@ -293,7 +293,7 @@ final class WindowExportTest {
         assertThat(written()).hasSize(1);
     }
 
-    /** A name where the folder cannot be made: nothing can be recorded there, and the log has the sums. */
+    /** A path at which the folder cannot be created: nothing can be recorded there, and the log has the sums. */
     @Test
     @Spec("23.12")
     void whatNoFileCanRecordIsInTheLog() throws Exception {
@@ -309,7 +309,7 @@ final class WindowExportTest {
         assertThat(file).hasContent("x");
     }
 
-    /** Exports one window to a folder where that is not possible. */
+    /** Exports one window to a folder that cannot be created. */
     static final class LostAtTheEnd {
         private LostAtTheEnd() {}
 

@@ -160,7 +160,7 @@ final class DuckEngineTest {
     void nothingIsLeftInItsTemporaryFolder() throws IOException {
         FleetEngine.Options options = new FleetEngine.Options(64L << 20, 2, folder, null);
         try (FleetEngine engine = DuckEngine.open(options)) {
-            // More than fits: what does not is written there meanwhile.
+            // More data than fit: the excess is written there temporarily.
             engine.query("SELECT max(a) FROM (SELECT range AS a FROM range(6000000) ORDER BY hash(range))");
             assertThat(folder).isNotEmptyDirectory();
         }

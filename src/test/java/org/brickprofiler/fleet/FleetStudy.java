@@ -141,7 +141,7 @@ public final class FleetStudy {
         return eachBrick ? fleet.withStallsOfBricks(share, LONGEST_STALL) : fleet.withStalls(share, LONGEST_STALL);
     }
 
-    /** What is found in a fleet. */
+    /** The findings in a fleet. */
     static Stragglers find(SimulatedFleet fleet, Path folder) throws Exception {
         Map<String, String> files = fleet.write(folder, false);
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {
@@ -153,7 +153,7 @@ public final class FleetStudy {
     }
 
     /**
-     * What differs between what was injected and what was found.
+     * The differences between the injected and the found faults.
      *
      * @return a line for each fault that was missed or named wrongly, and for each finding without a fault
      */

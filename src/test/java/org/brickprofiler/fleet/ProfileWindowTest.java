@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A fleet takes from a file what a report takes from it, and refuses it where the report does. */
+/** A fleet takes the same values from a file as a report, and refuses the same files. */
 final class ProfileWindowTest {
 
     @TempDir

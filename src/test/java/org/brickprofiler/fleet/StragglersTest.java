@@ -235,7 +235,8 @@ final class StragglersTest {
     }
 
     /**
-     * A brick that ran in three windows of a rank only shows nothing of it there, whatever the rank's other bricks do.
+     * A brick that ran in only three windows of a rank shows nothing about the rank, regardless of the rank's other
+     * bricks.
      */
     @Test
     @Spec("24.12")

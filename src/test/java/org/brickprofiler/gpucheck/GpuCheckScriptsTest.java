@@ -24,7 +24,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The scripts around the check: what they pack, run and refuse, in a checkout where what they call is replaced. */
+/**
+ * The scripts around the check: the files that they pack, their calls and refusals, in a checkout with replaced
+ * programs.
+ */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "the scripts are for Linux")
 class GpuCheckScriptsTest {
 
@@ -100,7 +103,7 @@ class GpuCheckScriptsTest {
                 .run();
     }
 
-    /** Unpacks what was packed. */
+    /** Unpacks the pack. */
     private Path packed(String expectedOutput) throws IOException {
         ProcessResult run =
                 run(scripts.resolve("pack.sh"), root.resolve("packed.tar.gz").toString());

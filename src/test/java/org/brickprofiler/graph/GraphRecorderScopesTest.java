@@ -10,7 +10,7 @@ import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** The scopes, layers and passes of a recorder: what each owns. */
+/** The scopes, layers and passes of a recorder, and the nodes that each owns. */
 class GraphRecorderScopesTest extends RecordedGraph {
 
     private static List<String> names(ExecutionGraph graph, List<Integer> ids) {

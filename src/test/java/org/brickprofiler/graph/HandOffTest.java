@@ -219,7 +219,7 @@ final class HandOffTest extends RecordedGraph {
         assertThat(recorder.graph().parent(late)).isEmpty();
     }
 
-    /** 15 bits number the hand-offs of a layer: what two of them share is known to be the layer's and no more. */
+    /** 15 bits number the hand-offs of a layer: a token that two of them share is known only to belong to the layer. */
     @Test
     void aTokenOfTwoHandOffsIsItsLayers() throws Exception {
         recorder.startLayer(LAYER);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is written to the log, and how often. */
+/** The messages in the log, and their frequency. */
 final class KernelTimingsLogTest {
 
     private static final String HEADING = " avg ";

@@ -101,7 +101,7 @@ final class KernelTimingsTest {
     }
 
     @Test
-    @SuppressWarnings("NullAway") // what is refused
+    @SuppressWarnings("NullAway") // refused arguments
     void aDispatchThatIsRefusedIsNotRun() {
         int[] runs = {0};
         Runnable dispatch = () -> runs[0]++;
@@ -290,7 +290,7 @@ final class KernelTimingsTest {
     }
 
     @Test
-    @SuppressWarnings("NullAway") // null is what is tested
+    @SuppressWarnings("NullAway") // null is the subject of the test
     void refusesNoBackend() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> timings.record("a", null, 1))

@@ -190,7 +190,7 @@ final class ChecksumFileTest {
                 .withMessageContaining(file.toString());
     }
 
-    /** Wherever a file was cut off, it is no shorter log. */
+    /** A file that is truncated at any place is not read as a shorter log. */
     @Spec("10.7")
     @Test
     void aFileThatWasCutOffIsRefused() throws IOException {

@@ -49,9 +49,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * The page in a real browser. Nothing may be printed to the console, and nothing be asked of a network, in any test.
- */
+/** The page in a real browser. In every test, the console must stay empty, and the page must access no network. */
 class HtmlReportIT extends PageInBrowser {
 
     private static final String ROW = "#section-bricks tbody tr:not(.detail)";
@@ -60,7 +58,7 @@ class HtmlReportIT extends PageInBrowser {
     private static final double PEAK_TFLOPS = 100;
     private static final double BANDWIDTH_GBPS = 2_000;
 
-    /** What the command line adds of a flight recording. */
+    /** The facts of a flight recording that the command line adds. */
     private static final Map<String, ?> RECORDED = Map.of(
             "virtual_machine",
             Map.<String, Object>of(
@@ -132,7 +130,7 @@ class HtmlReportIT extends PageInBrowser {
         return pages;
     }
 
-    /** A comparison of two logs, whose outputs differ where the value is not 2. */
+    /** A comparison of two logs, whose outputs differ if the value is not 2. */
     private static ChecksumComparison checksums(float value) {
         ChecksumLog here = new ChecksumLog(ChecksumOptions.DEFAULT);
         ChecksumLog reference = new ChecksumLog(ChecksumOptions.DEFAULT);
@@ -397,7 +395,7 @@ class HtmlReportIT extends PageInBrowser {
 
         assertThat(browser.text("#section-layers").replace('\u00a0', ' '))
                 .contains("Furthest above their medians: RmsNorm in layer 3, 10.00 \u00b5s, 10.00 times.");
-        // One row has cells of two shades; the others are alike throughout.
+        // One row has cells of two shades; the cells of the others have one shade.
         assertThat(browser.evaluate("document.querySelectorAll('.heat .cell').length")
                         .asInt())
                 .isEqualTo(9);
@@ -736,7 +734,7 @@ class HtmlReportIT extends PageInBrowser {
                 .withTimeline(Samples.timeline(new int[] {10, 20, 30}, 200));
     }
 
-    /** Pictures to look at, and the time until a large page shows, where a folder is named for them. */
+    /** Pictures for inspection, and the time until a large page is shown, if a folder is named for them. */
     @Test
     void drawsWhereAPersonWantsToLook() throws Exception {
         String wanted = System.getProperty("html.pictures", "");

@@ -23,7 +23,7 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Roofs and what lies below them, as text, values and a file. */
+/** Roofs and the bricks below them, as text, values and a file. */
 final class RooflineReportTest {
 
     static final MachineRoof MACHINE = new MachineRoof(

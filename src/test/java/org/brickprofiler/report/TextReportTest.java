@@ -203,7 +203,7 @@ final class TextReportTest {
                 .doesNotContain("none was stopped while the profiler was on");
     }
 
-    // ---- what is not added up ----
+    // ---- sums that are not printed ----
 
     @Test
     void elementsOfDifferentUnitsAreNotAddedUp() {

@@ -19,7 +19,7 @@ public final class ChildProcess {
     /** With these a virtual machine greets on the standard error, or takes options of the test's own. */
     private static final List<String> JVM_VARIABLES = List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS");
 
-    /** Below the two minutes of a test, whose end would not tell what the process printed. */
+    /** Below the two minutes of a test, whose timeout would not show the output of the process. */
     private static final Duration USUAL_LIMIT = Duration.ofSeconds(100);
 
     private final List<String> launcher = new ArrayList<>();

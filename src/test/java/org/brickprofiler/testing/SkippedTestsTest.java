@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
 
-/** A test without its fixture is skipped, however its class cleans up, and the build's last line says what was. */
+/** A test without its fixture is skipped, regardless of its clean-up, and the build's last line names it. */
 class SkippedTestsTest {
 
     private static final Instant BEGIN = Instant.parse("2026-01-02T03:04:05Z");

@@ -146,7 +146,7 @@ final class DeviceTimelineTest extends TracedDevice {
         profiler.setSyncMode(mode);
         List<String> expected = new ArrayList<>();
         for (int layer = 0; layer < 3; layer++) {
-            // The device is idle where a brick begins, whatever was waited for before.
+            // The device is idle when a brick begins, regardless of earlier waits.
             clock.advance(1_000);
             expected.add("RmsNorm " + clock.now() + ".." + (clock.now() + 70) + " x2 sample in " + (layer + 1));
             brick(BrickId.RMS_NORM, 70);

@@ -33,7 +33,7 @@ final class LayersTest extends TracedBricks {
         return profiler.graph().graph();
     }
 
-    /** What is in a node, by name. */
+    /** The content of a node, by name. */
     private List<String> in(String parent) {
         ExecutionGraph graph = graph();
         return in(graph, graph.nodesByName(parent).get(0));
@@ -166,7 +166,7 @@ final class LayersTest extends TracedBricks {
                         "QkvProjection 102..201 x1 layer 1");
     }
 
-    /** The layer took over what was inside the brick before anybody knew of it. */
+    /** The layer adopted the content of the brick before the brick was recorded. */
     @Test
     void whatIsInsideABrickOverTheBoundaryStaysInside() {
         startLayerAt(0);
@@ -282,7 +282,7 @@ final class LayersTest extends TracedBricks {
         assertThat(in("Layer 0")).containsExactly("RmsNorm");
     }
 
-    /** What a brick lies around need not move for it. */
+    /** The content of a brick need not move for the brick. */
     @Test
     void aLayerInsideABrickOfNoneIsShownWhereItWas() {
         long timer = startAt(0, BrickId.EMBEDDING);
@@ -344,7 +344,7 @@ final class LayersTest extends TracedBricks {
 
     // ---- layers by their numbers ----
 
-    /** As where some layers are left out, one is in two parts, and the last ones are gone through backwards. */
+    /** As in models without some layers, one layer is in two parts, and the last ones are processed backwards. */
     @Spec("3.11")
     @Test
     void layersHaveTheNumbersThatTheyAreGivenInAnyOrder() throws Exception {
@@ -634,7 +634,7 @@ final class LayersTest extends TracedBricks {
         assertThat(spans).isEqualTo(2 * layers * tasks);
     }
 
-    /** Virtual threads share lines: what one of them works for is not what the next one does. */
+    /** Virtual threads share lines: the layer of one of them is not that of the next one. */
     @Test
     void virtualThreadsWorkForTheirOwnLayers() throws Exception {
         VirtualThreadStarter starter = VirtualThreadStarter.find().orElse(null);

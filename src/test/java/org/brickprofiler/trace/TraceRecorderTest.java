@@ -15,7 +15,7 @@ import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.junit.jupiter.api.Test;
 
-/** What a profiler gives a recorder, and the bounds of the recorder. */
+/** The events of a profiler in a recorder, and the bounds of the recorder. */
 final class TraceRecorderTest extends TracedBricks {
 
     // ---- bricks ----

@@ -41,7 +41,7 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** OpenTelemetry's own exporter sends the metrics by OTLP, and the classes of its protocol read what arrives. */
+/** OpenTelemetry's own exporter sends the metrics by OTLP, and the classes of its protocol read the messages. */
 final class BrickMetricProducerTest {
 
     private static final Attributes GEN_AI = Attributes.of(
@@ -82,7 +82,7 @@ final class BrickMetricProducerTest {
         receiver.stop(0);
     }
 
-    /** What arrived in one message. */
+    /** The content of one message. */
     private record Received(Map<String, Metric> metrics) {
         Metric metric(String name) {
             return Objects.requireNonNull(metrics.get(name), name);

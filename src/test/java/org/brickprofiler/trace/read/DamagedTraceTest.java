@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Damaged text and faulty events: what is refused, and what is left out and reported. */
+/** Damaged text and faulty events: refused inputs, and events that are left out and reported. */
 final class DamagedTraceTest {
 
     private static final ReadOptions OPTIONS = ReadOptions.defaults();

@@ -163,7 +163,7 @@ final class FlightRecordingReadTest {
         }
     }
 
-    /** What an engine may have of its own. */
+    /** An engine's own events. */
     @Name("acme.MatMul")
     static final class MatMul extends Event {
         String kind = "";

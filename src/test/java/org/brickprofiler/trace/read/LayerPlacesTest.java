@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What products and element-wise kernels count as, by their place and by the modules around their launches. */
+/** The bricks of products and element-wise kernels, by their place and by the modules around their launches. */
 final class LayerPlacesTest {
 
     /** Kernels by one letter each. */

@@ -325,7 +325,7 @@ final class PerfettoReadTest {
         assertThat(Traces.totalNs(Traces.read(bytes, ALL), "named")).isEqualTo(2);
     }
 
-    // ---- what is told from JSON ----
+    // ---- distinction from JSON ----
 
     @Test
     void aLineFeedBeforeJsonIsNoPacket() throws IOException {
@@ -346,7 +346,7 @@ final class PerfettoReadTest {
         }
     }
 
-    // ---- what is refused ----
+    // ---- refusals ----
 
     private static byte[] bytes(int... values) {
         byte[] bytes = new byte[values.length];
@@ -432,7 +432,7 @@ final class PerfettoReadTest {
         end(1, 400);
         byte[] whole = trace.build().toByteArray();
         int read = 0;
-        // What is cut within the length of the first packet may be JSON.
+        // A file truncated within the length of the first packet may be JSON.
         for (int length = 3; length < whole.length; length++) {
             byte[] cut = Arrays.copyOf(whole, length);
             try {

@@ -158,7 +158,7 @@ final class RoundTripTest {
         }
     }
 
-    // ---- what is no brick ----
+    // ---- slices that are no bricks ----
 
     private TraceProfile onlyOneBrick(RoundTrip.Format format) throws IOException {
         TraceProfile reading = format.read(recorder.timeline());
@@ -233,7 +233,7 @@ final class RoundTripTest {
         assertThat(reading.leftOutNs()).isEqualTo(30);
     }
 
-    // ---- what is missing ----
+    // ---- missing parts ----
 
     @Spec("14.9")
     @ParameterizedTest
@@ -362,7 +362,7 @@ final class RoundTripTest {
         profiler.stopBrick(outer, 7);
         byte[] whole = RoundTrip.Format.PERFETTO.written(recorder.timeline());
         int read = 0;
-        // What is cut within the length of the first packet may be JSON.
+        // A file truncated within the length of the first packet may be JSON.
         for (int length = 3; length < whole.length; length++) {
             try {
                 Traces.read(Arrays.copyOf(whole, length), ReadOptions.defaults());

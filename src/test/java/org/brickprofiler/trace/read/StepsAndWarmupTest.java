@@ -15,7 +15,7 @@ import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 
-/** What is left out of the beginning. */
+/** The events that are left out at the beginning. */
 final class StepsAndWarmupTest {
 
     private static final ReadOptions OPTIONS = ReadOptions.defaults();

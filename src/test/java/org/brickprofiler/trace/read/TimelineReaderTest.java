@@ -28,7 +28,7 @@ import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Traces of other programs as timelines; those of this library are read back where they are written. */
+/** Traces of other programs as timelines; the tests of the writers read this library's own traces back. */
 final class TimelineReaderTest {
 
     // ---- slices ----
@@ -98,7 +98,7 @@ final class TimelineReaderTest {
         assertThat(reading.differences()).contains("1 begin without end, dropped (first at offset 1)");
     }
 
-    // ---- what a timeline has no place for ----
+    // ---- parts that a timeline cannot represent ----
 
     @Spec("14.10")
     @Test
@@ -397,7 +397,7 @@ final class TimelineReaderTest {
         assertThatIllegalStateException().isThrownBy(() -> lines(inMemory)).withMessage("the trace is closed");
     }
 
-    // ---- what is refused ----
+    // ---- refusals ----
 
     @Test
     void whatIsNoTraceOrDamagedIsRefused(@TempDir Path folder) throws IOException {

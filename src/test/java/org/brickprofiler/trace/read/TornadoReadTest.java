@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What TornadoVM's profiler writes, with all that stands around it. */
+/** The output of TornadoVM's profiler, with any text around it. */
 final class TornadoReadTest {
 
     private static final ReadOptions OPTIONS = ReadOptions.defaults();
@@ -132,7 +132,7 @@ final class TornadoReadTest {
                 .matches(refused -> !refused.isDamage());
     }
 
-    // ---- what stands between ----
+    // ---- text between objects ----
 
     @Spec("14.1")
     @ParameterizedTest

@@ -101,7 +101,7 @@ final class TraceReaderTest {
                 .hasToString("1970-01-01T00:00:00Z");
     }
 
-    // ---- what counts ----
+    // ---- counted events ----
 
     @Test
     void namesOfTheHostTakeNoRoomFromTheDevices() throws IOException {
@@ -135,7 +135,7 @@ final class TraceReaderTest {
         }
     }
 
-    // ---- what no rule matches ----
+    // ---- kernels without a matching rule ----
 
     @Spec("14.8")
     @Test

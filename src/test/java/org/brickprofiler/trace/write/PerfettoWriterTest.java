@@ -233,7 +233,7 @@ final class PerfettoWriterTest {
                 .containsExactly(false, true, false, false);
     }
 
-    // ---- what goes without saying ----
+    // ---- implied values ----
 
     private static FixedTimeline ofBricks(Event... events) {
         return new FixedTimeline(

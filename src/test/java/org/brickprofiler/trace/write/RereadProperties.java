@@ -22,7 +22,7 @@ import org.brickprofiler.trace.read.TraceReader;
 import org.brickprofiler.trace.read.TraceTimeline;
 import org.brickprofiler.trace.write.RereadTimeline.Replayed;
 
-/** A timeline that was written and read is the one that it was, whatever it holds. */
+/** A timeline that was written and read equals the original, for any content. */
 @Domain(Timelines.class)
 @Domain(DomainContext.Global.class)
 final class RereadProperties {
@@ -107,7 +107,7 @@ final class RereadProperties {
 
         assertThat(info.processName())
                 .isEqualTo(ExpectedEvents.readable(timeline.info().processName()));
-        // Where the number is also a device's, Chrome's format has another one.
+        // If the number is also a device's, Chrome's format has another one.
         assertThat(info.pid() % 1_000_000).isEqualTo(timeline.info().pid());
         assertThat(info.rank()).isEqualTo(timeline.info().rank());
         assertThat(info.droppedSpans()).isEqualTo(timeline.info().droppedSpans());

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** What Holistic Trace Analysis looks for, in a trace of a simulated device; the patterns are its own. */
+/** The patterns of Holistic Trace Analysis, in a trace of a simulated device; the patterns are its own. */
 @Spec("13.9")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class SimulatedDeviceTraceTest {
