@@ -27,7 +27,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
     /** The device is busy before, between and after, so that the host's clock says nothing of it. */
     @Spec("12.8")
     @Test
-    void aMeasurementIsWhatTheDeviceDidBetweenTheTwoCalls() {
+    void aMeasurementIsTheDeviceTimeBetweenTheTwoCalls() {
         launch(70_000);
         long start = profiler.elapsedNs();
         launch(500);
@@ -77,7 +77,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
     }
 
     @Test
-    void anotherThreadMayEndWhatOneBegan() throws Exception {
+    void anotherThreadMayEndAMeasurement() throws Exception {
         launch(70_000);
         long start = profiler.elapsedNs();
         launch(500);
@@ -267,7 +267,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
     }
 
     @Test
-    void noMarkIsSetWhereNoneIsWanted() {
+    void noMarkIsSetIfNoneIsNeeded() {
         profiler.disable();
         profiler.elapsedNs();
         profiler.enable();
@@ -417,7 +417,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
     }
 
     @Test
-    void aStreamDefersNothingWhereTheProfilerIsOffOrTheBrickIsNot() {
+    void aStreamDefersNothingIfTheProfilerIsOffOrTheArgumentsAreInvalid() {
         BrickStream copying = profiler.stream("copies");
         assertThatThrownBy(() -> copying.recordDeferred(BrickId.HOST_TO_DEVICE, 0, -3))
                 .isInstanceOf(IllegalArgumentException.class)

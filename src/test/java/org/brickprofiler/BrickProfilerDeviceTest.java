@@ -235,7 +235,7 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
     // ---- deferred measurements ----
 
     @Test
-    void aDeferredMeasurementEndsWhereItsWorkDoes() {
+    void aDeferredMeasurementEndsWithItsWork() {
         long first = profiler.elapsedNs();
         launch(1_000);
         profiler.recordDeferred(BrickId.RMS_NORM, first, 1);
@@ -286,7 +286,7 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
     }
 
     @Test
-    void aResetForgetsWhatIsPending() {
+    void aResetDiscardsPendingMeasurements() {
         brick(BrickId.RMS_NORM, 100);
         stream.capture(true);
         brick(BrickId.RMS_NORM, 100);

@@ -76,7 +76,7 @@ final class BrickProfilerDeviceThreadsTest extends ProfiledDevice {
     }
 
     @Test
-    void aThreadIsCountedWhereItsBricksAre() throws Exception {
+    void aThreadIsCountedInTheSnapshotOfItsBricks() throws Exception {
         brickOnNewThread();
         assertThat(profiler.snapshotAndReset().threads())
                 .as("nothing is resolved")

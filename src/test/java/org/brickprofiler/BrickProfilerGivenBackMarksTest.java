@@ -108,7 +108,7 @@ final class BrickProfilerGivenBackMarksTest {
     }
 
     @Test
-    void whatBeganBeforeIsUnresolvedAfterwardsAndNothingElse() {
+    void onlyEarlierTimersAreUnresolvedAfterwards() {
         for (Consumer<BrickProfiler> end : List.<Consumer<BrickProfiler>>of(BrickProfiler::reset, profiler -> {
             profiler.disable();
             profiler.enable();
@@ -134,7 +134,7 @@ final class BrickProfilerGivenBackMarksTest {
 
     /** A schedule discards its warm-up while passes run. */
     @Test
-    void whatIsForgottenWhilePassesGoOnLeavesTimersRunning() {
+    void aResetDuringPassesLeavesTimersRunning() {
         BrickProfiler profiler = profiler();
         long timer = profiler.startBrick(BrickId.EMBEDDING);
         long start = profiler.elapsedNs();

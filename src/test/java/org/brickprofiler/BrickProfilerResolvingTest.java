@@ -133,7 +133,7 @@ final class BrickProfilerResolvingTest extends ProfiledDevice {
     // ---- unknown times ----
 
     @Test
-    void whatABrickWithoutMarksTookIsNotIdleTime() {
+    void theTimeOfABrickWithoutMarksIsNotIdleTime() {
         SimulatedStream few = new SimulatedStream("few", clock, 3);
         BrickProfiler tight = profiler(few);
         tight.setSyncMode(SyncMode.PER_LAYER);

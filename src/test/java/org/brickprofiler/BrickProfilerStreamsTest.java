@@ -88,7 +88,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
 
     @Spec("12.2")
     @Test
-    void finalizeResolvesWhatTheDeviceHasDone() {
+    void finalizeResolvesFinishedWork() {
         brick(BrickId.RMS_NORM, 100);
         clock.advance(50);
         profiler.finalize(profiler.elapsedNs());
@@ -273,7 +273,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
     }
 
     @Test
-    void aResetForgetsWhatAnotherThreadWaitsFor() throws Exception {
+    void aResetDiscardsMeasurementsThatAnotherThreadWaitsFor() throws Exception {
         stream.beforeWait(profiler::reset);
         brick(BrickId.RMS_NORM, 100);
         profiler.endPass();

@@ -96,7 +96,7 @@ final class BrickProfilerThreadsTest {
 
     @Spec("3.2")
     @Test
-    void whatThreadsDeferIsResolvedOnce() throws Exception {
+    void deferredMeasurementsOfThreadsAreResolvedOnce() throws Exception {
         int threads = 3;
         int each = 50_000;
         Crew crew = new Crew();

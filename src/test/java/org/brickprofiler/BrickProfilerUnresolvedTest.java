@@ -132,7 +132,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
     }
 
     @Test
-    void whatWasWaitedForBeforeALossStays() {
+    void samplesResolvedBeforeALossStay() {
         brick(BrickId.RMS_NORM, 100);
         profiler.endPass();
         assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(100);
@@ -148,7 +148,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
     }
 
     @Test
-    void whatIsDoneIsReadBeforeAStreamCloses() {
+    void finishedWorkIsReadBeforeAStreamCloses() {
         brick(BrickId.RMS_NORM, 100);
         profiler.endPass();
         brick(BrickId.RMS_NORM, 30);
@@ -196,7 +196,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
 
     @Spec("12.9")
     @Test
-    void aFullPoolIsEmptiedOfWhatIsDone() {
+    void aFullPoolIsEmptiedOfFinishedWork() {
         SimulatedStream small = new SimulatedStream("small", clock, 8);
         BrickProfiler tight = profiler(small);
         for (int i = 0; i < 100; i++) {
@@ -213,7 +213,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
 
     @Spec("12.9")
     @Test
-    void whereNothingIsDoneTheSampleIsUnresolvedAndThatIsToldOnce() {
+    void withoutFinishedWorkTheSampleIsUnresolvedAndThisIsLoggedOnce() {
         SimulatedStream small = new SimulatedStream("small", clock, 8);
         BrickProfiler tight = profiler(small);
         try (CapturedLog log = new CapturedLog()) {

@@ -109,7 +109,7 @@ class CalibrationTest {
 
     @Spec("4.13")
     @Test
-    void isNoPartOfWhatIsRecorded() {
+    void isNoPartOfTheRecording() {
         FakeClock clock = new FakeClock();
         ReadingClock reading = new ReadingClock(1);
         BrickProfiler profiler = BrickProfiler.builder()
@@ -129,7 +129,7 @@ class CalibrationTest {
 
     @Spec("4.14")
     @Test
-    void knowsFromTheGraphWhatABrickHolds() {
+    void learnsTheNestingFromTheGraph() {
         FakeClock clock = new FakeClock();
         BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
         profiler.enable();
@@ -161,7 +161,7 @@ class CalibrationTest {
 
     @Spec("4.14")
     @Test
-    void takesOutWhatTimingTook() {
+    void subtractsTheCostOfTiming() {
         BrickStats brick = Samples.brick("block", BrickCategory.OTHER, 1_000, 3_000);
         List<Calibration> calibrations = List.of(calibration(Samples.MACHINE, 10, 1));
 

@@ -52,7 +52,7 @@ final class NegativeElementsTest {
 
     @ParameterizedTest
     @EnumSource
-    void whateverTheSwitchAndTheTimer(Kind kind) {
+    void forEverySwitchAndTimer(Kind kind) {
         for (boolean on : new boolean[] {true, false}) {
             BrickProfiler profiler = kind.profiler(clock);
             int key = profiler.brickKey("mine");

@@ -126,7 +126,7 @@ final class StepsTest {
 
     @Spec("17.2")
     @Test
-    void theBrickTimeIsNotKnownWhereSomethingIsPending() {
+    void theBrickTimeIsUnknownIfMeasurementsArePending() {
         profiler.beginStep(StepInfo.decode(5));
         profiler.recordDeferred(BrickId.LM_HEAD, profiler.elapsedNs(), 1);
         clock.advance(50);
@@ -225,7 +225,7 @@ final class StepsTest {
 
     @Spec("17.4")
     @Test
-    void whatWasNotRecordedIsInNoTimePerOutputToken() {
+    void unrecordedTimeIsInNoTimePerOutputToken() {
         step(StepInfo.decode(3), 20);
         profiler.disable();
         step(StepInfo.decode(4), 1_000);
@@ -297,7 +297,7 @@ final class StepsTest {
 
     @Spec("17.6")
     @Test
-    void aStepCountsWhereItEnds() {
+    void aStepCountsInThePartInWhichItEnds() {
         step(StepInfo.decode(1), 10);
         profiler.beginStep(StepInfo.decode(2));
         brick(BrickId.RMS_NORM, 30);
@@ -314,7 +314,7 @@ final class StepsTest {
 
     @Spec("17.6")
     @Test
-    void resetForgetsAlsoWhatIsUnderWay() {
+    void resetAlsoDiscardsTheOpenStep() {
         step(StepInfo.decode(1), 10);
         profiler.beginStep(StepInfo.decode(2));
         profiler.reset();

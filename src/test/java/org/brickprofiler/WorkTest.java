@@ -75,7 +75,7 @@ final class WorkTest {
 
     @Spec("2.7")
     @Test
-    void refusesWhatIsNoWork() {
+    void refusesInvalidWork() {
         BrickProfiler off = new BrickProfiler();
         for (BrickProfiler each : List.of(profiler, off)) {
             refuses(() -> each.recordWork(BrickId.LM_HEAD, -7, 1), "flops -7");

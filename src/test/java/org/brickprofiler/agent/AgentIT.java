@@ -242,7 +242,7 @@ class AgentIT {
 
     @Spec({"22.1", "22.6", "22.7"})
     @Test
-    void profilesWhatKnowsNothingOfIt() throws Exception {
+    void profilesAnApplicationWithoutReferencesToIt() throws Exception {
         ProcessResult result = application("rules=bricks.yaml,out=run.json,html=run.html,trace=t.json")
                 .run()
                 .assertSucceeded();
@@ -545,7 +545,7 @@ class AgentIT {
 
     @Spec("22.3")
     @Test
-    void appliesTheOtherRulesWhereSomeAreMalformed() throws Exception {
+    void appliesTheOtherRulesIfSomeAreMalformed() throws Exception {
         Files.writeString(
                 folder.resolve("some.yaml"),
                 RULES
@@ -572,7 +572,7 @@ class AgentIT {
     /** The agent is loaded into a running application, queried, and loaded once more without effect. */
     @Spec({"22.7", "22.8"})
     @Test
-    void weavesWhatIsLoadedAndWritesWhatItHasOnRequest() throws Exception {
+    void weavesLoadedClassesAndWritesTheProfileOnRequest() throws Exception {
         ChildProcess plain = ChildProcess.of(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString())
                 .jvmOptions(List.of("-XX:+EnableDynamicAgentLoading", "-cp", classes.toString(), "app.Main"))

@@ -151,7 +151,7 @@ class AgentSafetyIT {
     @Spec({"22.16", "22.7"})
     @ParameterizedTest
     @ValueSource(strings = {"hides", "copies"})
-    void leavesAloneWhatDoesNotSeeTheBridge(String loader) throws IOException {
+    void leavesClassesAloneThatDoNotSeeTheBridge(String loader) throws IOException {
         ProcessResult result = run("app.Loaders", LOADERS, LOADER_RULES, loader);
 
         assertThat(result.out()).isEqualTo("computed 70" + System.lineSeparator());

@@ -22,7 +22,7 @@ class AlternationTest {
 
     @Spec("22.10")
     @Test
-    void findsWhatRecordingAddsWhateverElseLiesBetweenTokens() {
+    void findsTheCostOfRecordingDespiteOtherTimeBetweenTokens() {
         Alternation alternation = new Alternation(profiler, 3);
         List<Boolean> on = new ArrayList<>();
         for (int token = 0; token < 1_600; token++) {

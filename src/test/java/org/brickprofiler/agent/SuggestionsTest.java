@@ -208,7 +208,7 @@ class SuggestionsTest {
 
     @Spec("22.9")
     @Test
-    void proposesOnlyWhatApplies() throws Exception {
+    void proposesOnlyRulesThatApply() throws Exception {
         Path jar = Path.of(JsonFactory.class
                 .getProtectionDomain()
                 .getCodeSource()
@@ -228,7 +228,7 @@ class SuggestionsTest {
     }
 
     @Test
-    void readsClassPathsAndNamesWhatItCannotRead() throws Exception {
+    void readsClassPathsAndNamesUnreadableParts() throws Exception {
         Path classes = Path.of(
                 Woven.class.getProtectionDomain().getCodeSource().getLocation().toURI());
         Path jar = Path.of(JsonFactory.class

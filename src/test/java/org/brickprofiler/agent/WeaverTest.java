@@ -106,7 +106,7 @@ class WeaverTest {
 
     @Spec("22.1")
     @Test
-    void readsAnnotationsWhereTheRulesNameThePackage() throws Exception {
+    void readsAnnotationsIfTheRulesNameThePackage() throws Exception {
         call(Woven.load(Annotated.class, "annotated: [org.brickprofiler.agent]\n"), "activate", new float[] {1, 2, 3});
         assertThat(Woven.recorded()).isEqualTo("{Activation=1/3}");
         assertThat(Woven.result(Annotated.class, "annotated: [org.brickprofiler.agen]\n")
@@ -156,7 +156,7 @@ class WeaverTest {
         "arg1, 2",
         "arg0.length, 9"
     })
-    void takesElementsFromWhatTheRuleNames(String elements, int expected) throws Exception {
+    void takesElementsFromThePathInTheRule(String elements, int expected) throws Exception {
         weaveAndCall(
                 "bricks:\n" + ENGINE + "forward\n    call: softmax\n    brick: RMS_NORM\n    elements: " + elements,
                 "forward",
@@ -167,7 +167,7 @@ class WeaverTest {
 
     @Spec("22.2")
     @Test
-    void keepsWhatTheMethodComputes() throws Exception {
+    void keepsTheResultOfTheMethod() throws Exception {
         Class<?> woven = Woven.load(
                 Engine.class,
                 "bricks:\n" + ENGINE + "wide\n    brick: RMS_NORM\n    elements: a\n" + ENGINE
@@ -200,7 +200,7 @@ class WeaverTest {
                 "generate     | {call: evaluate 1, elements: call.arg4} | 'call.arg4' is not a whole number but has the type boolean",
                 "size         | elements: other.colums() | Shape has no method 'colums()'; the closest that exist: columns",
             })
-    void saysWhatARuleDoesNotFind(String method, String line, String message) throws Exception {
+    void namesTheTargetThatARuleDoesNotFind(String method, String line, String message) throws Exception {
         Weaver.Result result = Woven.result(
                 Engine.class,
                 "bricks:\n" + ENGINE + method + "\n    brick: RMS_NORM\n"
@@ -254,7 +254,7 @@ class WeaverTest {
 
     @Spec("22.4")
     @Test
-    void warnsOfAMethodThatIsNoLongerInlinedAndRefusesItWhereItTakesVectors() throws Exception {
+    void warnsOfAMethodThatIsNoLongerInlinedAndRefusesItIfItTakesVectors() throws Exception {
         Weaver weaver = Woven.weaver("bricks:\n  - in: Sized.work\n    brick: RMS_NORM\n");
         Weaver.Result plain = weaver.weave(SizedClass.of("work", "()V", 320), null);
         assertThat(plain.applied()).hasSize(1);
@@ -315,7 +315,7 @@ class WeaverTest {
     @Spec("22.15")
     @ParameterizedTest
     @CsvSource({"true, PREFILL, 0", "false, DECODE, 1"})
-    void aStepOfOneTokenIsAPromptWhereTheRuleSaysSo(String prompt, StepInfo.Phase phase, long given) throws Exception {
+    void aStepOfOneTokenIsAPromptIfTheRuleSaysSo(String prompt, StepInfo.Phase phase, long given) throws Exception {
         Class<?> woven = Woven.load(
                 Engine.class, "step:\n" + ENGINE + "factorial\n    tokens: n\n    kv: 7\n    prompt: " + prompt + "\n");
         call(woven, "factorial", 1);
@@ -519,7 +519,7 @@ class WeaverTest {
 
     @Spec("22.18")
     @Test
-    void countsWhatACallOnTheWayThrows() throws Exception {
+    void countsExceptionsOfCallsInAPath() throws Exception {
         Class<?> woven = Woven.load(
                 Engine.class,
                 "bricks:\n" + ENGINE + "forward\n    brick: RMS_NORM\n    elements: this.shape.failing()\n");

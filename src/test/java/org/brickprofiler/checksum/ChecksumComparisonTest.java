@@ -99,7 +99,7 @@ final class ChecksumComparisonTest {
     }
 
     @Test
-    void aMissingEntryStandsBehindWhatTheReferenceExecutedBeforeIt() {
+    void aMissingEntryFollowsTheEntriesThatPrecedeItInTheReference() {
         ChecksumEntry a = entry("a", 0, 0, 1);
         ChecksumEntry b = entry("b", 0, 0, 2);
         ChecksumEntry c = entry("c", 0, 0, 3);
@@ -174,7 +174,7 @@ final class ChecksumComparisonTest {
     }
 
     @Test
-    void saysWhereAValueIsNotFinite() {
+    void namesThePlaceOfAValueThatIsNotFinite() {
         ChecksumLog here = new ChecksumLog();
         ChecksumLog reference = new ChecksumLog();
         here.record("ok", 0, 0, new float[] {1});

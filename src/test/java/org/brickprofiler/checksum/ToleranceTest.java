@@ -61,7 +61,7 @@ final class ToleranceTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {-1e-9, Double.NaN, Double.POSITIVE_INFINITY})
-    void refusesWhatIsNoBound(double bound) {
+    void refusesInvalidBounds(double bound) {
         assertThatThrownBy(() -> Tolerance.of(bound, 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("absolute tolerance " + bound);

@@ -56,7 +56,7 @@ class MachineWatchTest {
     }
 
     @Test
-    void saysNothingOfWhatItDoesNotKnow() throws IOException {
+    void omitsUnknownFacts() throws IOException {
         MachineWatch nothing = MachineWatch.begin(root.resolve("none"));
         assertThat(nothing.seen(RunFacts.NONE)).isEqualTo(RunFacts.NONE);
 

@@ -265,7 +265,7 @@ class ComparisonTest {
 
     @Spec("16.7")
     @Test
-    void aNamedBrickIsTheStepWhereStepsWereAnnouncedToo() {
+    void aNamedBrickIsTheStepEvenIfStepsWereAnnounced() {
         RunComparison comparison = RunComparison.of(
                 side("before", 10, work -> work.announced(500, 1)),
                 side("after", 10, work -> work.announced(500, 1.1)),
@@ -370,7 +370,7 @@ class ComparisonTest {
 
     @Spec("16.4")
     @Test
-    void doesNotBlameWhatStayedWhileMostChanged() {
+    void doesNotBlameABrickThatStayedWhileMostChanged() {
         RunComparison comparison =
                 compare(10, work -> work.all(0.8).times("RmsNorm", 1.25).times("Sampling", 1.25));
 
@@ -401,7 +401,7 @@ class ComparisonTest {
 
     @Spec("16.5")
     @Test
-    void saysWhatIsOnOneSideOnly() {
+    void namesBricksOfOneSideOnly() {
         RunComparison comparison = compare(8, work -> {
             work.bricks.removeIf(brick -> brick.name().equals("Sampling"));
             work.bricks.add(new Brick("my kernel", BrickCategory.FFN, 400, 10_000, 1));
@@ -423,7 +423,7 @@ class ComparisonTest {
 
     @Spec("16.5")
     @Test
-    void doesNotCallMissingWhatTookNoTime() {
+    void doesNotCallABrickWithoutTimeMissing() {
         List<Run> before = side("before", 8, work -> work.times("Sampling", 0));
         List<Run> none = side("after", 8, work -> work.times("Sampling", 0));
         List<Run> some = side("after", 8, UnaryOperator.identity());
@@ -657,7 +657,7 @@ class ComparisonTest {
 
     @Spec("16.19")
     @Test
-    void proposesABaselineWhereManyBricksChanged() {
+    void proposesABaselineIfManyBricksChanged() {
         assertThat(compare(10, work -> work.times("RmsNorm", 1.1).times("Sampling", 1.1))
                         .remarks())
                 .singleElement()
@@ -927,7 +927,7 @@ class ComparisonTest {
 
     @Spec("16.7")
     @Test
-    void findsWhatAStepIs() {
+    void findsTheBrickThatMarksSteps() {
         UnaryOperator<Work> prefill = work -> {
             work.bricks.add(new Brick("Prefill", BrickCategory.OTHER, 1, 1_000_000, 512));
             return work;

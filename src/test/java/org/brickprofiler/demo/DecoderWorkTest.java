@@ -66,7 +66,7 @@ final class DecoderWorkTest {
     /** Tiles count the accesses of their loops, without a model. */
     @Spec("18.3")
     @Test
-    void productsTouchWhatTheModelSays() {
+    void productsTouchTheBytesOfTheModel() {
         BrickProfiler profiler = BrickProfiler.enabled();
         profiler.tiles().enable();
         try (Decoder decoder = new Decoder(weights, new Sampler(0, 1, 1), 1, Decoder.Instruments.of(profiler))) {

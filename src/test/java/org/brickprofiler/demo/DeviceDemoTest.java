@@ -67,7 +67,7 @@ class DeviceDemoTest extends SimulatedRun {
 
     @ParameterizedTest
     @ValueSource(strings = {"cuda", "cuda:0"})
-    void computesWhatTheProcessorDoesAndTellsWhatWatchingCosts(String device) {
+    void computesTheSameAsTheProcessorAndPrintsTheCostOfWatching(String device) {
         int exitCode;
         try (SimulatedKernels kernels = new SimulatedKernels()) {
             exitCode = run("--device", device);
@@ -181,7 +181,7 @@ class DeviceDemoTest extends SimulatedRun {
         "cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync answers",
         "cuStreamCreate, no stream on CUDA device 0"
     })
-    void tellsWhatTheDriverRefuses(String call, String words) {
+    void reportsRefusalsOfTheDriver(String call, String words) {
         SimulatedCuda.failAlways(call, 2);
 
         assertThat(run("--device", "cuda")).isEqualTo(1);

@@ -64,7 +64,7 @@ class WithoutSourceIT {
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     @Timeout(120)
-    void rulesCountWhatCallsCount(int threads) throws IOException {
+    void rulesCountTheSameAsCalls(int threads) throws IOException {
         BrickProfiler profiler = BrickProfiler.enabled();
         List<String> tokens = new ArrayList<>();
         try (Decoder decoder = new Decoder(

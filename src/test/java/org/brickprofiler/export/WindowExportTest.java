@@ -177,7 +177,7 @@ final class WindowExportTest {
 
     @Test
     @Spec("23.9")
-    void whatCannotBeWrittenIsCountedAndPartOfTheNextWindow() throws Exception {
+    void aWindowThatCannotBeWrittenIsCountedAndPartOfTheNext() throws Exception {
         boolean[] full = {true};
         WindowExport export = exportToADisk(full);
         step(100);
@@ -296,7 +296,7 @@ final class WindowExportTest {
     /** A path at which the folder cannot be created: nothing can be recorded there, and the log has the sums. */
     @Test
     @Spec("23.12")
-    void whatNoFileCanRecordIsInTheLog() throws Exception {
+    void lossesThatNoFileCanRecordAreInTheLog() throws Exception {
         Path file = Files.writeString(folder.resolve("r_1"), "x");
         String output = ChildProcess.java(LostAtTheEnd.class)
                 .arguments(List.of(folder.toString()))
@@ -325,7 +325,7 @@ final class WindowExportTest {
 
     @Test
     @Spec("23.8")
-    void whatWasPendingAtAResetAndIsResolvedIsNotPendingInTheWindow() throws Exception {
+    void measurementsResolvedAfterAResetAreNotPendingInTheWindow() throws Exception {
         WindowExport export = export(Long.MAX_VALUE);
         step(100);
         profiler.recordDeferred(BrickId.RMS_NORM, profiler.elapsedNs(), 1);

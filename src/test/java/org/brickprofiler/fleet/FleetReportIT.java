@@ -180,7 +180,7 @@ final class FleetReportIT extends PageInBrowser {
 
     /** Pictures for inspection, if a folder is named for them. */
     @Test
-    void drawsWhereAPersonWantsToLook() throws Exception {
+    void drawsPicturesOnRequest() throws Exception {
         String wanted = System.getProperty("html.pictures", "");
         if (!wanted.isEmpty()) {
             Path pictures = Files.createDirectories(Path.of(wanted));

@@ -204,7 +204,7 @@ class DeviceChecksTest {
     }
 
     @Test
-    void whatTheDriverRefusesIsListed() {
+    void refusalsOfTheDriverAreListed() {
         Outcome outcome = new ErrorsCheck(gpu).run().get(0);
 
         assertThat(outcome.status()).isEqualTo(Status.HELD);

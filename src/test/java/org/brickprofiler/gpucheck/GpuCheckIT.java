@@ -110,7 +110,7 @@ class GpuCheckIT {
     }
 
     @Test
-    void tellsWhatIsMissing() throws Exception {
+    void namesTheMissingPart() throws Exception {
         Files.delete(folder.resolve("lib").resolve("brick-profiler-cli.jar"));
         ProcessResult unbuilt = run(Map.of());
         assertThat(unbuilt.exitCode()).isEqualTo(2);

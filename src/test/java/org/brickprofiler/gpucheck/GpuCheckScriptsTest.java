@@ -125,7 +125,7 @@ class GpuCheckScriptsTest {
     }
 
     @Test
-    void whatIsPackedNamesWhatItsBinariesNeed() throws IOException {
+    void aPackNamesTheRequirementsOfItsBinaries() throws IOException {
         Path folder = packed("version libstdc++.so.6 CXXABI_1.3.9");
 
         assertThat(folder.resolve("NEEDS"))
@@ -184,7 +184,7 @@ class GpuCheckScriptsTest {
     }
 
     @Test
-    void whatAMachineLacksIsNamedAndTheRestIsTried() throws IOException {
+    void missingPartsOfAMachineAreNamedAndTheRestIsTried() throws IOException {
         Path folder = packed("It needs:");
         assertThat(run(folder.resolve("run.sh")).output())
                 .doesNotContain("CXXABI_9")
@@ -200,7 +200,7 @@ class GpuCheckScriptsTest {
     }
 
     @Test
-    void whatWasPackedForAnotherMachineIsNotRun() throws IOException {
+    void aPackForAnotherMachineIsNotRun() throws IOException {
         Path folder = packed("It needs:");
         Files.writeString(folder.resolve("NEEDS"), "machine pdp11\n");
 

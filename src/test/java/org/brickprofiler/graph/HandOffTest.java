@@ -91,7 +91,7 @@ final class HandOffTest extends RecordedGraph {
     }
 
     @Test
-    void whatRunsDuringABrickThatDidNotHandItOutIsTheLayers() throws Exception {
+    void workOfNoHandOffDuringABrickBelongsToTheLayer() throws Exception {
         recorder.startLayer(LAYER);
         tick();
         long token = recorder.handOff(LAYER);
@@ -106,7 +106,7 @@ final class HandOffTest extends RecordedGraph {
     }
 
     @Test
-    void whatRunsAfterTheBrickThatHandedItOutIsThatBricks() throws Exception {
+    void workAfterTheBrickThatHandedItOutBelongsToThatBrick() throws Exception {
         recorder.startLayer(LAYER);
         long outerNs = tick();
         tick();

@@ -41,7 +41,7 @@ final class KernelSpeedupTest {
 
     @ParameterizedTest
     @CsvSource({"0, 0, 1", "0, 5, 0", "5, 0, Infinity", "6, 3, 2", "3, 6, 0.5", "7, 7, 1"})
-    void theRatioIsDefinedWhereAMeanIsZero(long beforeNs, long afterNs, double ratio) {
+    void theRatioIsDefinedIfAMeanIsZero(long beforeNs, long afterNs, double ratio) {
         assertThat(new Change(cpu("a", 1, beforeNs), cpu("a", 1, afterNs)).ratio())
                 .isEqualTo(ratio);
     }

@@ -78,7 +78,7 @@ final class KernelTimingsLogTest {
     }
 
     @Test
-    void writesNothingWhereNothingWasRecorded() {
+    void writesNothingIfNothingWasRecorded() {
         try (CapturedLog log = new CapturedLog()) {
             timings.logSnapshot();
 

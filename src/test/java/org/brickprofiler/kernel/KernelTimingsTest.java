@@ -199,7 +199,7 @@ final class KernelTimingsTest {
     }
 
     @Test
-    void recordsNothingWhileOffAndKeepsWhatItHas() {
+    void recordsNothingWhileOffAndKeepsItsRecords() {
         record("a", Backend.CPU, 1);
         timings.disable();
         long reads = clock.reads();
@@ -233,7 +233,7 @@ final class KernelTimingsTest {
     }
 
     @Test
-    void snapshotAndResetReturnsWhatItForgets() {
+    void snapshotAndResetReturnsTheDiscardedRecords() {
         record("a", Backend.CPU, 50);
         record("b", Backend.CUDA, 60);
         timings.recordCommandBuffer("pass", Backend.CUDA, 1, 2);

@@ -244,7 +244,7 @@ class ComparisonReportIT extends PageInBrowser {
 
     /** Pictures for inspection, if a folder is named for them. */
     @Test
-    void drawsWhereAPersonWantsToLook() throws Exception {
+    void drawsPicturesOnRequest() throws Exception {
         String wanted = System.getProperty("html.pictures", "");
         if (!wanted.isEmpty()) {
             Path pictures = Files.createDirectories(Path.of(wanted));

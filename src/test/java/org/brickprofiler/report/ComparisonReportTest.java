@@ -191,7 +191,7 @@ class ComparisonReportTest {
 
     @Spec("16.6")
     @Test
-    void showsWhatChangedInMarkdownAndFoldsTheRest() throws IOException {
+    void showsChangesInMarkdownAndFoldsTheRest() throws IOException {
         String markdown = ComparisonReport.toMarkdown(full());
 
         Golden.assertSame(markdown, "comparison.md");

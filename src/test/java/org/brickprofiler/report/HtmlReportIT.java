@@ -161,7 +161,7 @@ class HtmlReportIT extends PageInBrowser {
 
     /** A trace of another program has no elements, no threads that recorded, and no profiler of ours. */
     @Test
-    void saysNothingOfWhatATraceDoesNotHave() throws Exception {
+    void omitsPartsThatATraceDoesNotHave() throws Exception {
         show(TraceReader.profile(Path.of("src", "test", "resources", "traces", "kineto-simple-add.json.gz"))
                 .snapshot());
 
@@ -242,7 +242,7 @@ class HtmlReportIT extends PageInBrowser {
     }
 
     @Test
-    void namesWhatIsWrongWithTheData() throws Exception {
+    void namesTheFaultsOfTheData() throws Exception {
         show(Samples.device());
         assertThat(browser.text(".notices"))
                 .contains("Pending: 14 measurements have begun")
@@ -257,7 +257,7 @@ class HtmlReportIT extends PageInBrowser {
     }
 
     @Test
-    void leavesOutWhatIsNotThere() throws Exception {
+    void leavesOutMissingParts() throws Exception {
         show(Samples.plain());
         assertThat(browser.texts("main h2")).containsExactly("Bricks", "Categories", "Environment");
         show(Samples.device());
@@ -347,7 +347,7 @@ class HtmlReportIT extends PageInBrowser {
     }
 
     @Test
-    void showsWhatABrowserWouldObeyOrHide() throws Exception {
+    void showsTextThatABrowserWouldInterpretOrHide() throws Exception {
         String reversed = "\u202egpj.exe\u2066\u0000\u200b\ud800";
         show(Samples.of(
                 Samples.brick(reversed, BrickCategory.OTHER, 1, 30, 10, 10, 1),
@@ -368,7 +368,7 @@ class HtmlReportIT extends PageInBrowser {
     }
 
     @Test
-    void showsWhereAPassWentAndItsPath() throws Exception {
+    void showsTheGraphOfAPassAndItsPath() throws Exception {
         ExecutionGraph graph = Samples.pass(12, 8);
         show(HtmlReport.of(Samples.plain()).withGraph(graph));
 
@@ -592,7 +592,7 @@ class HtmlReportIT extends PageInBrowser {
 
     @Spec("8.6")
     @Test
-    void saysWhatTheMachineAndItsVirtualMachineDidMeanwhile() throws Exception {
+    void reportsTheActivityOfTheMachineAndItsVirtualMachine() throws Exception {
         show(HtmlReport.of(disturbed()).withFurther(RECORDED));
 
         assertThat(browser.text(".notices")).contains("Disturbed: steal 7 %.");
@@ -665,7 +665,7 @@ class HtmlReportIT extends PageInBrowser {
     }
 
     @Test
-    void showsWhatCameOfChecksums() throws Exception {
+    void showsTheResultOfChecksums() throws Exception {
         show(HtmlReport.of(Samples.plain()).withChecksums(checksums(2)));
         assertThat(browser.texts("#section-checksums p"))
                 .containsExactly("NO DIVERGENCE: 1 entry with equal checksums");
@@ -736,7 +736,7 @@ class HtmlReportIT extends PageInBrowser {
 
     /** Pictures for inspection, and the time until a large page is shown, if a folder is named for them. */
     @Test
-    void drawsWhereAPersonWantsToLook() throws Exception {
+    void drawsPicturesOnRequest() throws Exception {
         String wanted = System.getProperty("html.pictures", "");
         if (!wanted.isEmpty()) {
             Path pictures = Files.createDirectories(Path.of(wanted));

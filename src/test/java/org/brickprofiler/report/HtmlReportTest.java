@@ -57,7 +57,7 @@ class HtmlReportTest {
     @Spec("8.5")
     @Property(tries = 200)
     @Domain(Snapshots.class)
-    void holdsTheJsonWhateverTheNames(@ForAll ProfileSnapshot snapshot) throws IOException {
+    void holdsTheJsonForAnyNames(@ForAll ProfileSnapshot snapshot) throws IOException {
         String json = only(DATA, HtmlReport.render(snapshot));
 
         assertThat(json).doesNotContain("<");
@@ -65,7 +65,7 @@ class HtmlReportTest {
     }
 
     @Test
-    void holdsTheTextForWhereScriptsAreOff() {
+    void holdsTheTextForBrowsersWithoutScripts() {
         String page = HtmlReport.render(
                 Samples.of(Samples.brick("a </pre></noscript><b>&amp;", BrickCategory.OTHER, 1, 10, 10, 10, 1)));
 
@@ -184,7 +184,7 @@ class HtmlReportTest {
     }
 
     @Test
-    void refusesWhatItsJsonCannotHold() {
+    void refusesValuesThatItsJsonCannotHold() {
         HtmlReport page =
                 HtmlReport.of(Samples.plain()).withFurther(Map.of("one", 1)).withFurther(Map.of("two", 2));
 

@@ -183,7 +183,7 @@ final class TextReportTest {
 
     @Spec("8.1")
     @Test
-    void whatIsPendingIsSaidAboveTheTables() {
+    void pendingMeasurementsAreReportedAboveTheTables() {
         String report = TextReport.render(Samples.deferred());
 
         assertThat(report.indexOf("1,200 measurements have begun"))

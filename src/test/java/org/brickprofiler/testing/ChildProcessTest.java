@@ -67,7 +67,7 @@ class ChildProcessTest {
     }
 
     @Test
-    void getsWhatItIsGivenAndLeavesWhatItWrote() throws IOException {
+    void getsItsInputAndLeavesItsOutput() throws IOException {
         ProcessResult result = ChildProcess.java(Probe.class)
                 .jvmOptions(List.of("-Dgreeting=hello"))
                 .arguments(List.of("tell"))
@@ -98,7 +98,7 @@ class ChildProcessTest {
     }
 
     @Test
-    void isKilledWhenItsTimeIsUpAndTellsWhatItPrinted() throws Exception {
+    void isKilledAtItsTimeoutAndItsOutputIsReported() throws Exception {
         try (RunningProcess process = hanging().limit(Duration.ofMillis(1)).start()) {
             awaitHanging(process);
 
@@ -128,7 +128,7 @@ class ChildProcessTest {
     }
 
     @Test
-    void anInterruptedTestTellsWhatWasPrintedAndStaysInterrupted() throws Exception {
+    void anInterruptedTestReportsTheOutputAndStaysInterrupted() throws Exception {
         try (RunningProcess process = hanging().start()) {
             awaitHanging(process);
             Thread.currentThread().interrupt();

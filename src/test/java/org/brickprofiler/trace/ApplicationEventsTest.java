@@ -197,7 +197,7 @@ final class ApplicationEventsTest extends TracedBricks {
     }
 
     @Test
-    void eachPassOfABatchBeginsWhereTheOneBeforeItEnds() {
+    void eachPassOfABatchBeginsAtTheEndOfThePreviousOne() {
         DeviceTrack stream = recorder.stream(GPU, "queue", 1);
 
         stream.endToEnd(-50, List.of("norm", "qkv", "softmax", "norm"), "Norm", 70, 300, 5, 11);

@@ -86,7 +86,7 @@ final class DeviceTimelineLossTest extends TracedDevice {
     }
 
     @Test
-    void clearingForgetsWhatWasWaitedFor() {
+    void clearingDiscardsPendingSamples() {
         brick(BrickId.RMS_NORM, 50);
         profiler.endPass();
         recorder.clear();

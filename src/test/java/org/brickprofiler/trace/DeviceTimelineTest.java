@@ -54,7 +54,7 @@ final class DeviceTimelineTest extends TracedDevice {
     }
 
     @Test
-    void whatWasWaitedForIsThereThoughNobodyAskedTheProfiler() {
+    void resolvedWorkIsOnTheTimelineWithoutAQueryOfTheProfiler() {
         for (int pass = 1; pass <= 3; pass++) {
             brick(BrickId.RMS_NORM, 10);
             profiler.endPass();
@@ -113,7 +113,7 @@ final class DeviceTimelineTest extends TracedDevice {
 
     /** Its start is a time by then, since the passes in between gave the mark there back. */
     @Test
-    void aMeasurementAroundPassesIsPlacedWhereItsTimeLies() {
+    void aMeasurementAroundPassesIsPlacedAtItsTime() {
         long start = profiler.elapsedNs();
         brick(BrickId.RMS_NORM, 100);
         profiler.endPass();

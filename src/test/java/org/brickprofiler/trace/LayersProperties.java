@@ -54,7 +54,7 @@ final class LayersProperties {
 
     /** The second brick ends the first pass at its end; the third begins there, with a pass that is over at once. */
     @Example
-    void aBrickThatBeginsWhereAStepWasMovedToIsNotAroundThatStep() {
+    void aBrickThatBeginsAtTheMovedBeginOfAStepIsNotAroundThatStep() {
         new Scenario().run(List.of(0, 5, 1, 0, 1, 2, 1, 2, 2, 0, 0));
     }
 

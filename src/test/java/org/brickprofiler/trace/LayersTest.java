@@ -168,7 +168,7 @@ final class LayersTest extends TracedBricks {
 
     /** The layer adopted the content of the brick before the brick was recorded. */
     @Test
-    void whatIsInsideABrickOverTheBoundaryStaysInside() {
+    void theContentOfABrickAcrossTheBoundaryStaysInside() {
         startLayerAt(0);
         brick(BrickId.RMS_NORM, 1, 50);
         long outer = startAt(50, BrickId.FUSED_ATTENTION);
@@ -197,7 +197,7 @@ final class LayersTest extends TracedBricks {
     }
 
     @Test
-    void whatBeganInALayerAndRanLongerInTheNextTakesItsPartAlong() {
+    void aBrickThatRanLongerInTheNextLayerTakesItsPartsAlong() {
         startLayerAt(0);
         brick(BrickId.RMS_NORM, 1, 50);
         long outer = startAt(50, BrickId.FUSED_ATTENTION);
@@ -217,7 +217,7 @@ final class LayersTest extends TracedBricks {
      * The inner brick was given to the layer after that had ended, and is the outer one's, which goes on to the next.
      */
     @Test
-    void whatEndedAfterItsLayerGoesAlongWithTheBrickAroundIt() {
+    void aBrickThatEndedAfterItsLayerFollowsTheBrickAroundIt() {
         startLayerAt(0);
         brick(BrickId.RMS_NORM, 1, 50);
         long outer = startAt(55, BrickId.FUSED_ATTENTION);
@@ -284,7 +284,7 @@ final class LayersTest extends TracedBricks {
 
     /** The content of a brick need not move for the brick. */
     @Test
-    void aLayerInsideABrickOfNoneIsShownWhereItWas() {
+    void aLayerInsideABrickOfNoLayerKeepsItsPlace() {
         long timer = startAt(0, BrickId.EMBEDDING);
         startLayerAt(10);
         timer = lapAt(13, timer, BrickId.ALL_REDUCE);
@@ -454,7 +454,7 @@ final class LayersTest extends TracedBricks {
 
     @Spec("3.10")
     @Test
-    void whatAnotherThreadDoesForALayerIsThatLayers() throws Exception {
+    void workOfAnotherThreadForALayerBelongsToThatLayer() throws Exception {
         brick(BrickId.EMBEDDING, 0, 5);
         startLayerAt(10);
         assertThat(profiler.currentLayer()).isZero();
@@ -709,7 +709,7 @@ final class LayersTest extends TracedBricks {
     }
 
     @Test
-    void whatIsOverwrittenDoesNotChangeTheLayerOfWhatIsThere() {
+    void overwrittenEntriesDoNotChangeTheLayersOfOthers() {
         TraceRecorder small =
                 TraceRecorder.builder().clock(clock).threadCapacity(4).build();
         BrickProfiler watched = profiler(small);

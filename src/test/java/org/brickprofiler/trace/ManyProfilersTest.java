@@ -193,7 +193,7 @@ final class ManyProfilersTest {
     }
 
     @Test
-    void whatIsInUseIsNotForgotten() {
+    void aProfilerInUseIsNotForgotten() {
         BrickProfiler used =
                 BrickProfiler.builder().clock(clock).tracing(recorder).build();
         used.enable();

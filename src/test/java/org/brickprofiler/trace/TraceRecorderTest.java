@@ -271,7 +271,7 @@ final class TraceRecorderTest extends TracedBricks {
 
     @Spec("13.2")
     @Test
-    void theFirstEventsStayWhereThatIsWanted() {
+    void theFirstEventsStayIfRequested() {
         TraceRecorder small = TraceRecorder.builder()
                 .clock(clock)
                 .threadCapacity(3)

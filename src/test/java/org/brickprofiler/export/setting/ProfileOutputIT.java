@@ -177,7 +177,7 @@ final class ProfileOutputIT {
     }
 
     @Test
-    void oneProfileHasWhatAllProfilersRecordedAndDidNotForget() throws Exception {
+    void oneProfileHasTheSamplesOfAllProfilersThatWereNotDiscarded() throws Exception {
         run("several").assertSucceeded();
         assertThat(samples(file)).isEqualTo(3 + 4 + 5);
         assertThat(JsonReport.read(file).facts().tokensPerSec()).hasValue(12.5);

@@ -120,7 +120,7 @@ final class BrickMetricProducerTest {
 
     @Spec("20.5")
     @Test
-    void whatArrivesIsTheSnapshot() {
+    void theMessageContainsTheSnapshot() {
         profiler.record(BrickId.RMS_NORM, 1_500_000_000, 7);
         profiler.record("mine", 250_000_000, 9);
         profiler.record("mine", 250_000_000, 9);
@@ -210,7 +210,7 @@ final class BrickMetricProducerTest {
     }
 
     @Test
-    void whatTheConventionsRequireMustBeGiven() {
+    void requiredAttributesMustBeGiven() {
         assertThatThrownBy(() -> BrickMetricProducer.Factory.create(
                         profiler, Attributes.of(AttributeKey.stringKey("gen_ai.operation.name"), "chat")))
                 .isInstanceOf(IllegalArgumentException.class)

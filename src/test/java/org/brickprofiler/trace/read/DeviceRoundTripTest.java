@@ -78,7 +78,7 @@ final class DeviceRoundTripTest {
     }
 
     @Test
-    void whatIsDoneOfAPassThatNobodyWaitedForComesBack() throws IOException {
+    void finishedWorkOfAnUnfinishedPassIsReadBack() throws IOException {
         brick(BrickId.RMS_NORM, 70, 1);
         clock.advance(1_000);
         brick(BrickId.RMS_NORM, 5_000, 1);
@@ -146,7 +146,7 @@ final class DeviceRoundTripTest {
     }
 
     @Test
-    void theProfileStaysWhereTheTimelineIsConverted() throws IOException {
+    void theProfileStaysIfTheTimelineIsConverted() throws IOException {
         pass();
         pass();
         Timeline timeline = recorder.timeline();

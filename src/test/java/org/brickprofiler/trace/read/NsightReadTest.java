@@ -106,7 +106,7 @@ final class NsightReadTest {
     }
 
     @Test
-    void whatHasNoCorrelationHasNoLaunch() throws Exception {
+    void aKernelWithoutCorrelationHasNoLaunch() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
             export.range(1, 1, 0, 1_000, "r");
             export.insert(
@@ -191,7 +191,7 @@ final class NsightReadTest {
     }
 
     @Test
-    void rangesOfOneMomentAreInnermostWhereTheyAreShortest() throws Exception {
+    void ofRangesThatBeginTogetherTheShortestIsInnermost() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
             export.range(1, 1, 100, 200, "inner");
             export.range(1, 1, 100, 300, "outer");
@@ -583,7 +583,7 @@ final class NsightReadTest {
     }
 
     @Test
-    void withoutADriverItSaysWhatIsMissing() throws Exception {
+    void withoutADriverTheMessageNamesIt() throws Exception {
         writeNested();
         String separator = System.getProperty("path.separator");
         String classPath = Pattern.compile(Pattern.quote(separator))

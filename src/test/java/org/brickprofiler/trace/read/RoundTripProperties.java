@@ -164,7 +164,7 @@ final class RoundTripProperties {
     }
 
     @Property(tries = 150)
-    void whatWasMeasuredComesBack(
+    void measurementsAreReadBack(
             @ForAll("programs") List<List<Op>> programs, @ForAll Attribution attribution, @ForAll boolean negative)
             throws Exception {
         check(programs, attribution, negative ? -1_000_000L : 1_000_000_000_000L);
@@ -190,7 +190,7 @@ final class RoundTripProperties {
     }
 
     @Property(tries = 150)
-    void whatADeviceTimedComesBack(@ForAll("programs") List<List<Op>> programs, @ForAll SyncMode mode)
+    void samplesOfADeviceAreReadBack(@ForAll("programs") List<List<Op>> programs, @ForAll SyncMode mode)
             throws Exception {
         FakeClock clock = new FakeClock(1_000_000);
         TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();

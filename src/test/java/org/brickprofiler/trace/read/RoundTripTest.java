@@ -192,7 +192,7 @@ final class RoundTripTest {
 
     @ParameterizedTest
     @EnumSource(RoundTrip.Format.class)
-    void layersTilesAndWhatAnApplicationAddsAreNoBricks(RoundTrip.Format format) throws IOException {
+    void layersTilesAndEventsOfAnApplicationAreNoBricks(RoundTrip.Format format) throws IOException {
         brick(BrickId.RMS_NORM, 10);
         profiler.endLayer();
         profiler.endPass();
@@ -312,7 +312,7 @@ final class RoundTripTest {
 
     /** A trace of the former number, in which nothing goes without saying: RmsNorm is there as no sample, too. */
     @Test
-    void aFormerPerfettoTraceMeansWhatItMeant() throws IOException {
+    void aFormerPerfettoTraceKeepsItsMeaning() throws IOException {
         Path former =
                 Path.of("src", "test", "resources", "org", "brickprofiler", "trace", "read", "former.pftrace.txt");
         PerfettoTrace.Trace trace = TextFormat.parse(Files.readString(former), PerfettoTrace.Trace.class);
@@ -356,7 +356,7 @@ final class RoundTripTest {
     }
 
     @Test
-    void anOwnTraceCutAnywhereIsReadOrRefused() throws IOException {
+    void aTruncatedOwnTraceIsReadOrRefused() throws IOException {
         long outer = profiler.startBrick(BrickId.FUSED_ATTENTION);
         brick(BrickId.ATTENTION_SCORE, 40);
         profiler.stopBrick(outer, 7);

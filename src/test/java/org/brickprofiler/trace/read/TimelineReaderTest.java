@@ -71,7 +71,7 @@ final class TimelineReaderTest {
     }
 
     @Test
-    void whatIsFaultyIsLeftOutAndTold() throws IOException {
+    void faultyEventsAreLeftOutAndReported() throws IOException {
         TraceTimeline reading = read(array(
                 event("B", "\"name\": \"open\", \"ts\": 1"),
                 event("X", "\"name\": \"no end\", \"ts\": 2"),
@@ -102,7 +102,7 @@ final class TimelineReaderTest {
 
     @Spec("14.10")
     @Test
-    void whatATimelineHasNoPlaceForIsCounted() throws IOException {
+    void partsThatATimelineCannotRepresentAreCounted() throws IOException {
         TraceTimeline reading = read(array(
                 event(
                         "X",
@@ -364,7 +364,7 @@ final class TimelineReaderTest {
 
     @Spec("14.11")
     @Test
-    void whatGoesToAFileComesBack() throws IOException {
+    void eventsInATemporaryFileAreReadBack() throws IOException {
         String json = array(
                 flow("f", 4, 2, 25),
                 flow("s", 4, 1, 3),
@@ -400,7 +400,7 @@ final class TimelineReaderTest {
     // ---- refusals ----
 
     @Test
-    void whatIsNoTraceOrDamagedIsRefused(@TempDir Path folder) throws IOException {
+    void damagedTracesAndOtherTextAreRefused(@TempDir Path folder) throws IOException {
         assertThat(refused("{\"a\": 1}")).hasMessageContaining("there is no traceEvents");
         assertThat(refused("[{\"a\": 1}]")).hasMessageContaining("no trace");
         assertThat(refused("{\"traceEvents\": [{")).hasMessageContaining("ends too early");

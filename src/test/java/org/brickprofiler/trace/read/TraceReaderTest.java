@@ -88,7 +88,7 @@ final class TraceReaderTest {
     }
 
     @Test
-    void tellsTheTimeWhereTheTraceDoes() throws IOException {
+    void hasTheCalendarTimeIfTheTraceHasIt() throws IOException {
         String relative = "{\"traceEvents\": " + array(slice("a", 1_000_000, 5))
                 + ", \"baseTimeNanoseconds\": 1700000000000000000}";
 
@@ -187,7 +187,7 @@ final class TraceReaderTest {
     // ---- limits and progress ----
 
     @Test
-    void whatIsBeyondALimitIsRefused() {
+    void aTraceBeyondALimitIsRefused() {
         ReadOptions small = OPTIONS.withLimits(new ReadOptions.Limits(5, 100, 10, 2, 2));
 
         assertThat(refused(() -> Traces.read("[{\"ph\": \"X\", \"args\": [[[[[1]]]]]}]", small)))

@@ -241,7 +241,7 @@ final class ConvertedChromeTest {
     }
 
     @Test
-    void whatReadersRoundToMicrosecondsIsTheSame() throws IOException {
+    void roundingToMicrosecondsGivesTheSameTimes() throws IOException {
         TraceTimeline reading = read(
                 slice("a", "cpu_op", 900, 900, 5, "").replace("\"ts\": 5", "\"ts\": 5.250"),
                 slice("b", "cpu_op", 900, 900, 9, "").replace("\"ts\": 9", "\"ts\": 9.125"));
@@ -338,7 +338,7 @@ final class ConvertedChromeTest {
     }
 
     @Test
-    void aWaitKeepsItsStreamWhateverItsRow() throws IOException {
+    void aWaitKeepsItsStreamOnAnyRow() throws IOException {
         TraceTimeline reading = read(
                 kernel("k", 10, 1),
                 slice("Context Sync", "cuda_sync", 0, -1, 20, "\"device\": 0, \"stream\": 4294967295"),
@@ -352,7 +352,7 @@ final class ConvertedChromeTest {
     }
 
     @Test
-    void aThreadIsNoStreamWhereItsProcessHasTheNumberOfADevice() throws IOException {
+    void aThreadIsNoStreamIfItsProcessHasTheNumberOfADevice() throws IOException {
         TraceTimeline reading = read(
                 kernel("k", 10, 1),
                 call("cudaLaunchKernel", 5, 1),

@@ -180,7 +180,7 @@ final class ConvertedKinetoTest {
 
     /** A launch and the work that it launched have the same correlation. */
     @Test
-    void aFlowLeadsFromEachLaunchToWhatItLaunched() {
+    void aFlowLeadsFromEachLaunchToItsWork() {
         Map<Long, Decoded> launches = new HashMap<>();
         Map<Long, Decoded> launched = new HashMap<>();
         for (Decoded slice : after.of(TYPE_SLICE_BEGIN)) {
@@ -213,7 +213,7 @@ final class ConvertedKinetoTest {
     }
 
     @Test
-    void whatIsLeftOutIsCounted() {
+    void omittedPartsAreCounted() {
         long arguments = before("X").stream()
                 .map(event -> event.path("args"))
                 .mapToLong(args -> args.size() - KEPT.stream().filter(args::has).count())

@@ -80,7 +80,7 @@ final class KinetoConventionsTest {
     }
 
     @Test
-    void everyEventHasWhatItsPhaseNeeds() {
+    void everyEventHasTheFieldsOfItsPhase() {
         Set<String> common = Set.of("ph", "name", "pid", "tid", "ts");
         assertThat(trace.events).allSatisfy(event -> {
             assertThat(keys(event)).containsAll(common).doesNotHaveDuplicates();

@@ -101,7 +101,7 @@ final class RereadProperties {
     }
 
     @Property(tries = 200)
-    void whatIsKnownOfTheWholeComesBack(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
+    void factsAboutTheTimelineAreReadBack(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
         TraceTimeline reading = reread(timeline, asChrome);
         TraceInfo info = reading.timeline().info();
 
@@ -121,20 +121,19 @@ final class RereadProperties {
     }
 
     @Property(tries = 200)
-    void aFlowLeadsFromWhereItLedToWhereItLed(@ForAll FixedTimeline timeline, @ForAll boolean asChrome)
-            throws IOException {
+    void aFlowKeepsItsTwoEnds(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
         FixedTimeline unique = timeline.withFlowsOfTwoSpans();
 
         assertThat(flows(reread(unique, asChrome).timeline())).containsExactlyInAnyOrderElementsOf(flows(unique));
     }
 
     @Property(tries = 200)
-    void noFlowIsMadeUpWhereNumbersRepeat(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
+    void repeatedNumbersInventNoFlow(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
         assertThat(flows(timeline)).containsAll(flows(reread(timeline, asChrome).timeline()));
     }
 
     @Property(tries = 200)
-    void whatWasReadIsWrittenInEitherFormat(@ForAll FixedTimeline timeline, @ForAll boolean asChrome)
+    void aTimelineThatWasReadIsWrittenInEitherFormat(@ForAll FixedTimeline timeline, @ForAll boolean asChrome)
             throws IOException {
         Timeline first = reread(timeline, asChrome).timeline();
         Timeline second = reread(first, !asChrome).timeline();
