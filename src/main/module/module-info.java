@@ -1,6 +1,5 @@
 /**
- * Profiling of the forward pass of language models. What is exported is for applications; libraries that only some of it
- * needs are {@code static}: whoever uses that part adds them.
+ * Profiling of the forward pass of language models. The exported packages are for applications. Libraries that only some packages need are {@code static}; an application that uses such a package adds its library.
  */
 module org.brickprofiler {
     requires com.fasterxml.jackson.core;

@@ -12,12 +12,12 @@ import org.openjdk.jcstress.infra.results.JJJJJJ_Result;
 import org.openjdk.jcstress.infra.results.JJJJ_Result;
 import org.openjdk.jcstress.infra.results.JJ_Result;
 
-/** The same promises as an application sees them. */
+/** The same guarantees as seen by an application. */
 public final class ProfilerStress {
 
     private ProfilerStress() {}
 
-    /** The stats of a brick belong together. */
+    /** The statistics of a brick are consistent. */
     @JCStressTest
     @Outcome(id = "0, 0, 0, 0, 0, 0", expect = ACCEPTABLE, desc = "before the first sample")
     @Outcome(id = "1, 5, 5, 5, 5, 1", expect = ACCEPTABLE, desc = "after one")
@@ -88,7 +88,7 @@ public final class ProfilerStress {
         }
     }
 
-    /** A dynamic brick that another thread is just registering loses no sample. */
+    /** A dynamic brick that another thread is registering at the same time loses no sample. */
     @JCStressTest
     @Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "both samples in one brick")
     @Outcome(expect = FORBIDDEN, desc = "a sample was lost")

@@ -4,7 +4,7 @@ package org.brickprofiler;
  * The resource that limits a brick, as its author found. If two snapshots disagree, a merge keeps the later constant.
  */
 public enum Bottleneck {
-    /** Nobody has said. */
+    /** The bottleneck was not set. */
     UNKNOWN,
     /** Memory bandwidth. */
     MEMORY,

@@ -25,7 +25,7 @@ public enum BrickCategory {
     COMMUNICATION("Communication"),
     /** Copies between host and device. */
     TRANSFER("Transfer"),
-    /** Matrix products of which it is not known which projection they are. */
+    /** Matrix products whose projection is unknown. */
     MATRIX_PRODUCT("Matrix product");
 
     private static final List<BrickCategory> ALL = List.of(values());
@@ -46,8 +46,8 @@ public enum BrickCategory {
         return displayName;
     }
 
-    /** Returns the number of this category; the only reader of the ordinal. */
-    @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+    /** Returns the number of this category; this method alone reads the ordinal. */
+    @SuppressWarnings("EnumOrdinal") // this method wraps the ordinal
     int index() {
         return ordinal();
     }

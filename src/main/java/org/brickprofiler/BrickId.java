@@ -19,7 +19,7 @@ import org.brickprofiler.internal.record.SpellingTable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The known bricks of a forward pass. Each has a row of its own in every table: recording one is an array access. The
+ * The known bricks of a forward pass. Each has its own row in every table, so recording one is an array access. The
  * order is part of the contract: new bricks are added at the end.
  *
  * <p><b>Names.</b> {@link #parse}, and every method that takes a brick's name, first looks for its display name and its
@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
  * {@code gate_proj}, {@code ffn_up}, {@code SwiGLU}, {@code silu_and_mul}, {@code embed_tokens}, {@code lm_head},
  * {@code sampler}, {@code flash_attn}, {@code reshape_and_cache}, {@code fused_moe}, {@code h2d} and others. A spelling
  * that contains several bricks ({@code mlp}, {@code self_attn}, {@code gate_up_proj}), is a part of one
- * ({@code q_proj}), or differs between models or engines ({@code attn_norm}, {@code c_proj}, {@code w1}) is none of
- * them. {@code gate} is the gate matrix of a feed-forward block, by the alias; a router of experts is {@code router} or
- * {@code moe_gate}.
+ * ({@code q_proj}), or differs between models or engines ({@code attn_norm}, {@code c_proj}, {@code w1}) matches no
+ * known brick. {@code gate} is the gate matrix of a feed-forward block, by the alias; a router of experts is
+ * {@code router} or {@code moe_gate}.
  */
 public enum BrickId {
     /** Root-mean-square normalisation. */
@@ -281,8 +281,8 @@ public enum BrickId {
         return key == NameTable.NONE ? null : ALL.get(key);
     }
 
-    /** Returns the row of this brick in every table; the only reader of the ordinal. */
-    @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+    /** Returns the row of this brick in every table; this method alone reads the ordinal. */
+    @SuppressWarnings("EnumOrdinal") // this method wraps the ordinal
     int index() {
         return ordinal();
     }

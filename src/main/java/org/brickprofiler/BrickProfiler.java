@@ -103,7 +103,7 @@ public final class BrickProfiler {
     /** The stream of bricks that are started without naming a stream. */
     private static final int DEFAULT_STREAM = 0;
 
-    // Fields of the hot path live here, not behind another object: where a clock read waits for earlier loads, each
+    // Fields of the hot path live here, not behind another object: if a clock read waits for earlier loads, each
     // dependent load adds its latency.
 
     private volatile boolean enabled;
@@ -171,7 +171,7 @@ public final class BrickProfiler {
         }
     }
 
-    /** Tells the log of checksums the sample that belongs to an output. */
+    /** Finds the sample that belongs to an output, for the log of checksums. */
     private final class Samples implements OwnSamples {
         @Override
         public int key(String name) {
@@ -241,7 +241,7 @@ public final class BrickProfiler {
      * Switches recording on. The first call in a virtual machine also starts a daemon thread that measures the cost of
      * recording one second later, which takes some milliseconds. If the system property {@code brick.profiler}, or else
      * the environment variable {@code BRICK_PROFILER}, is {@code false}, {@code off} or {@code 0}, this method does
-     * nothing: no profiler of the virtual machine ever records, nor do tiles, graphs and kernel timings, which is
+     * nothing: no profiler of the virtual machine records, and neither do tiles, graphs and kernel timings; this is
      * logged once. {@code brick run} uses this switch to measure the speed of a program without the profiler.
      *
      * <p>If the system property {@code brick.profiler.export}, or else the environment variable
@@ -253,7 +253,7 @@ public final class BrickProfiler {
      * <p>If the system property {@code brick.profiler.out}, or else the environment variable
      * {@code BRICK_PROFILER_OUT}, names a file, the virtual machine writes one profile there when it ends, for
      * {@code brick run}. The profile merges all profilers that were switched on: their current samples, and those that
-     * {@link #snapshotAndReset} returned before, but not those that {@link #reset} forgot. The first call deletes a
+     * {@link #snapshotAndReset} returned before, but not those that {@link #reset} discarded. The first call deletes a
      * file of an earlier run. A file that the application has written itself stays as it is. If another process, such
      * as a child that inherited the variable, has written the file, the profile goes to {@code NAME-PID.json} beside
      * it, and {@code brick run} refuses the run. With {@code BRICK_PROFILER=off} the profile has no bricks.
@@ -318,7 +318,7 @@ public final class BrickProfiler {
     /**
      * Starts timing a brick by its key.
      *
-     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @param key the key that {@link #brickKey(String)} of this profiler returned
      * @return the timer; void if no brick has that key
      */
     public long startBrick(int key) {
@@ -343,8 +343,8 @@ public final class BrickProfiler {
     /**
      * Stops a timer and records the sample.
      *
-     * @param timer what starting it returned
-     * @param elements elements the brick processed: tokens, rows, pages, of a copy bytes
+     * @param timer the timer that starting the brick returned
+     * @param elements elements the brick processed: tokens, rows, pages; for a copy, bytes
      * @throws IllegalArgumentException when the elements are negative
      */
     public void stopBrick(long timer, long elements) {
@@ -393,7 +393,7 @@ public final class BrickProfiler {
     /**
      * Stops a timer and starts the next at the same instant, with one clock read.
      *
-     * @param timer what starting it returned; a void one only starts the next
+     * @param timer the timer that starting the brick returned; a void timer only starts the next
      * @param elements elements the brick processed
      * @param next the brick that begins
      * @return the timer of the next brick
@@ -410,7 +410,7 @@ public final class BrickProfiler {
     /**
      * Stops a timer and starts the next at the same instant, with one clock read.
      *
-     * @param timer what starting it returned; a void one only starts the next
+     * @param timer the timer that starting the brick returned; a void timer only starts the next
      * @param elements elements the brick processed
      * @param nextKey the key of the brick that begins
      * @return the timer of the next brick; void if no brick has that key
@@ -440,7 +440,7 @@ public final class BrickProfiler {
     /**
      * Returns timers for the loop of one thread. They save the lookup of the thread in each call.
      *
-     * @return what records for the calling thread; not to be used by another thread
+     * @return a recorder for the calling thread; no other thread may use it
      */
     public ThreadProfiler forThisThread() {
         return new ThreadProfiler(this, Thread.currentThread());
@@ -514,9 +514,9 @@ public final class BrickProfiler {
     }
 
     /**
-     * Returns the key of a brick, for the hot path. A new name becomes a dynamic brick of the given category; an
-     * existing brick, and the {@link BrickId} that the name stands for, keep their category; if it differs from the
-     * given one, this is logged once for each brick. {@link #ownBrickKey} makes a dynamic brick of an alias.
+     * Returns the key of a brick, for the hot path. A new name becomes a dynamic brick of the given category. An
+     * existing brick, and the {@link BrickId} that the name stands for, keep their category; a different given category
+     * is logged once for each brick. {@link #ownBrickKey} makes a dynamic brick of an alias.
      *
      * @param name a name
      * @param category the category of a new brick
@@ -536,8 +536,8 @@ public final class BrickProfiler {
      * @param name a name that is no {@linkplain BrickId#displayName() display name}
      * @param category the category of the brick; an existing brick keeps its own, which is logged once
      * @return its key, the same for the life of the profiler
-     * @throws IllegalArgumentException when the name is null or empty, or the display name of a known brick or
-     *     {@value #OTHER_NAMES}: reports could not tell the two bricks apart
+     * @throws IllegalArgumentException when the name is null or empty, or is the display name of a known brick or
+     *     {@value #OTHER_NAMES}, because reports could not distinguish the two bricks
      */
     public int ownBrickKey(String name, BrickCategory category) {
         return keys.ownKeyOf(requireName(name), category.index());
@@ -566,7 +566,7 @@ public final class BrickProfiler {
      * @param id the brick
      * @param elements elements it processes
      * @param body the code; its exceptions pass through
-     * @return what the code returned
+     * @return the result of the code
      * @throws IllegalArgumentException when the elements are negative; the code is not run then
      */
     public <T extends @Nullable Object> T time(BrickId id, long elements, Supplier<T> body) {
@@ -578,7 +578,7 @@ public final class BrickProfiler {
     /**
      * Runs and times a piece of code, as {@link #time(BrickId, long, Runnable)} does.
      *
-     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @param key the key that {@link #brickKey(String)} of this profiler returned
      * @param elements elements it processes
      * @param body the code; its exceptions pass through
      * @throws IllegalArgumentException when no brick has that key or the elements are negative; the code is not run
@@ -595,10 +595,10 @@ public final class BrickProfiler {
      * Runs and times a piece of code that has a result, as {@link #time(BrickId, long, Supplier)} does.
      *
      * @param <T> the type of the result
-     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @param key the key that {@link #brickKey(String)} of this profiler returned
      * @param elements elements it processes
      * @param body the code; its exceptions pass through
-     * @return what the code returned
+     * @return the result of the code
      * @throws IllegalArgumentException when no brick has that key or the elements are negative; the code is not run
      *     then
      */
@@ -632,7 +632,7 @@ public final class BrickProfiler {
      * @param name the brick's name
      * @param elements elements it processes
      * @param body the code; its exceptions pass through
-     * @return what the code returned
+     * @return the result of the code
      * @throws IllegalArgumentException when the elements are negative, or the name is null or empty; the code is not
      *     run then
      */
@@ -675,9 +675,9 @@ public final class BrickProfiler {
     /**
      * Starts timing a brick until the scope is closed.
      *
-     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @param key the key that {@link #brickKey(String)} of this profiler returned
      * @param elements elements it processes
-     * @return the scope, for a {@code try} statement; one that does nothing while the profiler is off
+     * @return the scope, for a {@code try} statement; a scope without effect while the profiler is off
      * @throws IllegalArgumentException when no brick has that key, or the elements are negative
      */
     public BrickScope scope(int key, long elements) {
@@ -902,7 +902,7 @@ public final class BrickProfiler {
         reportSample(key, elapsedNs, nowNs, elements);
     }
 
-    // ---- what there was to do ----
+    // ---- the work of bricks ----
 
     /**
      * Records the work of samples of a brick, which {@link #stopBrick} does not know. Call it once for each sample, or
@@ -921,7 +921,7 @@ public final class BrickProfiler {
     }
 
     /**
-     * Records what samples of a brick had to do: see {@link #recordWork(BrickId, long, long)}.
+     * Records the work of samples of a brick: see {@link #recordWork(BrickId, long, long)}.
      *
      * @param key the brick's key
      * @param flops floating-point operations
@@ -937,7 +937,7 @@ public final class BrickProfiler {
     }
 
     /**
-     * Records what samples of a brick had to do: see {@link #recordWork(BrickId, long, long)}.
+     * Records the work of samples of a brick: see {@link #recordWork(BrickId, long, long)}.
      *
      * @param name the brick's name
      * @param flops floating-point operations
@@ -953,7 +953,7 @@ public final class BrickProfiler {
     }
 
     /**
-     * Records what samples of a brick had to do, with its working set: see {@link #recordWork(BrickId, long, long)}.
+     * Records the work of samples of a brick, with its working set: see {@link #recordWork(BrickId, long, long)}.
      *
      * @param id the brick
      * @param done the work
@@ -966,7 +966,7 @@ public final class BrickProfiler {
     }
 
     /**
-     * Records what samples of a brick had to do, with its working set: see {@link #recordWork(BrickId, long, long)}.
+     * Records the work of samples of a brick, with its working set: see {@link #recordWork(BrickId, long, long)}.
      *
      * @param key the brick's key
      * @param done the work
@@ -981,7 +981,7 @@ public final class BrickProfiler {
     }
 
     /**
-     * Records what samples of a brick had to do, with its working set: see {@link #recordWork(BrickId, long, long)}.
+     * Records the work of samples of a brick, with its working set: see {@link #recordWork(BrickId, long, long)}.
      *
      * @param name the brick's name
      * @param done the work
@@ -1024,7 +1024,7 @@ public final class BrickProfiler {
      * device stream, call it for starts of measurements only, and not during a capture that marks would disturb. A
      * start stays known for any number of passes, and holds a mark only until the device has reached it. At least
      * 32,768 starts without a measurement are kept, and the latest 4,096 others. {@link #reset()} and
-     * {@link #disable()} forget all starts. While the profiler is off, and in {@link SyncMode#NONE}, no mark is set.
+     * {@link #disable()} discard all starts. While the profiler is off, and in {@link SyncMode#NONE}, no mark is set.
      *
      * @return ns since the epoch: the construction, or the last {@link #resetEpoch}. With a device stream no two calls
      *     on any stream of the profiler return the same number: if the clock stands still between them, the later call
@@ -1140,9 +1140,9 @@ public final class BrickProfiler {
     }
 
     /**
-     * Returns how many measurements wait for {@link #finalize(long)} or a boundary.
+     * Returns the number of measurements that wait for {@link #finalize(long)} or a boundary.
      *
-     * @return 0 or more; exact while nobody records
+     * @return 0 or more; exact while no thread records
      */
     public int pendingCount() {
         return registry.pendingCount() + (devices == null ? 0 : devices.pendingCount());
@@ -1461,9 +1461,9 @@ public final class BrickProfiler {
     }
 
     /**
-     * Tells whether a reading of the steps is still the newest. If steps have ended since, the reading of the bricks
-     * has their bricks, while the steps are not counted. The first reading of a virtual machine takes long, since it
-     * loads classes.
+     * Returns whether no step has ended since a reading of the steps. If a step has ended since, the reading of the
+     * bricks contains its bricks, but the reading of the steps lacks it. The first reading of a virtual machine takes
+     * long, since it loads classes.
      */
     private boolean isEnd(@Nullable StepRecorder recorder, StepRecorder.Reading ended) {
         return recorder == steps && (recorder == null || recorder.isEnd(ended));
@@ -1650,13 +1650,13 @@ public final class BrickProfiler {
         return tiles;
     }
 
-    // ---- what the application knows ----
+    // ---- facts from the application ----
 
     /**
      * Sets the resource that limits a brick. Kept by {@link #reset()}.
      *
      * @param name the brick's name; a new one becomes a dynamic brick
-     * @param bottleneck what limits it
+     * @param bottleneck the limiting resource
      * @throws IllegalArgumentException when the name is null or empty
      */
     public void setBottleneck(String name, Bottleneck bottleneck) {
@@ -1717,8 +1717,8 @@ public final class BrickProfiler {
     /**
      * Returns a device stream, to time bricks that are enqueued there.
      *
-     * @param name the name that the builder was given, or that the stream has
-     * @return what starts bricks on it
+     * @param name the stream's name in the builder, or its own
+     * @return the object that starts bricks on it
      * @throws IllegalArgumentException when there is no stream of that name, or it is null
      */
     public BrickStream stream(String name) {
@@ -1800,7 +1800,7 @@ public final class BrickProfiler {
         }
     }
 
-    /** Tells the listeners of a sample that the host's clock, or the caller, has timed. */
+    /** Reports a sample that the host's clock, or the caller, has timed to the listeners. */
     private void reportSample(int key, long elapsedNs, long endNs, long elements) {
         if (followed && listeners.wantBricks()) {
             String name = names.name(key);
@@ -1829,11 +1829,11 @@ public final class BrickProfiler {
         followed = graph != null || listeners.wantBricks();
     }
 
-    // ---- what all of it stands on ----
+    // ---- shared helpers ----
 
     /**
-     * Returns the clock, now. The system's is called directly: what is behind an interface takes two loads more to
-     * find.
+     * Returns the current time of the clock, ns. The system's clock is called directly: a call through an interface
+     * needs two more loads.
      */
     long nowNs() {
         NanoClock own = ownClock;

@@ -125,11 +125,11 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * Sets the share of bricks on device streams whose launch by the host is timed, too: one in so many, drawn at
-     * random; 32 unless set. Timing a launch takes two readings of the clock, about as long as the marks themselves.
-     * With a timeline or a graph, every launch is timed.
+     * Sets the share of bricks on device streams whose launch by the host is timed, too: one in {@code every}, drawn at
+     * random; 32 unless set. Timing a launch takes two readings of the clock, about as long as the marks themselves. If
+     * a timeline or a graph is recorded, every launch is timed.
      *
-     * @param every 1 for every brick
+     * @param every 1 for every brick, n for one in n
      * @return this
      * @throws IllegalArgumentException when it is not 1 or more
      */

@@ -61,7 +61,7 @@ public record BrickStats(
         MEMORY,
         /** More than two instructions in a cycle: the brick computes. */
         COMPUTE,
-        /** Fewer than one cycle in a ns: the processor was slowed down, or ran something else meanwhile. */
+        /** Fewer than one cycle in a ns: the processor was slowed down, or ran other work. */
         THROTTLED,
         /** None of these. */
         BALANCED
@@ -91,25 +91,25 @@ public record BrickStats(
     }
 
     /**
-     * Makes the statistics of a brick that only the host timed, of unknown work. The parameters are those of the
-     * record.
+     * Creates the statistics of a brick that only the host timed and whose work is unknown. The parameters are those of
+     * the record.
      *
      * @param name its name
      * @param category its category
-     * @param bottleneck what limits it
+     * @param bottleneck the limiting resource
      * @param count number of samples
      * @param totalNs sum of the durations, ns
      * @param minNs shortest duration, ns
      * @param maxNs longest duration, ns
      * @param lastNs duration of the sample that was recorded last, ns
-     * @param lastAtUnixNs when that was, ns since 1970-01-01T00:00Z
+     * @param lastAtUnixNs time of that sample, ns since 1970-01-01T00:00Z
      * @param totalElements sum of the elements
      * @param totalBytes sum of the input bytes
      * @param totalCompressedBytes sum of the output bytes
      * @param totalCycles sum of the cycles
      * @param minCycles fewest cycles of a sample with cycles
      * @param maxCycles most cycles of a sample
-     * @param latency how the durations are spread
+     * @param latency the distribution of the durations
      */
     public BrickStats(
             String name,
@@ -154,14 +154,14 @@ public record BrickStats(
      *
      * @param name its name
      * @param category its category
-     * @param bottleneck what limits it
-     * @return stats that are zero throughout
+     * @param bottleneck the limiting resource
+     * @return statistics that are zero throughout
      */
     public static BrickStats empty(String name, BrickCategory category, Bottleneck bottleneck) {
         return new BrickStats(name, category, bottleneck, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Optional.empty());
     }
 
-    /** Tells whether the brick has samples. */
+    /** Returns whether the brick has samples. */
     boolean isRecorded() {
         return count > 0 || device.unresolved() > 0 || !work.equals(Work.NONE);
     }
@@ -309,7 +309,7 @@ public record BrickStats(
      * within {@link LatencyDistribution#RELATIVE_ERROR}.
      *
      * @param percent the share, 0 to 100
-     * @return ns, 0 without samples or where percentiles were not recorded
+     * @return ns, 0 without samples or if percentiles were not recorded
      * @throws IllegalArgumentException when the share is not within 0 to 100
      */
     public long percentileNs(double percent) {
@@ -410,7 +410,7 @@ public record BrickStats(
 
     private static Optional<LatencyDistribution> merged(
             Optional<LatencyDistribution> one, Optional<LatencyDistribution> two) {
-        // A part without percentiles would leave its samples out of them without a word.
+        // A part without percentiles would silently leave its samples out of the percentiles.
         return one.flatMap(mine -> two.map(mine::plus));
     }
 }

@@ -41,7 +41,7 @@ public final class BrickStream {
     /**
      * Starts timing a brick on this stream by its key.
      *
-     * @param key what {@link BrickProfiler#brickKey(String)} of the same profiler returned
+     * @param key the key that {@link BrickProfiler#brickKey(String)} of the same profiler returned
      * @return the timer, for the profiler to stop; void if no brick has that key
      */
     public long startBrick(int key) {

@@ -12,17 +12,18 @@ import java.util.Objects;
 /**
  * The cost of timing bricks on a machine, as {@link BrickProfiler#calibrate} measured it. Immutable.
  *
- * <p>A brick contains only a part of the clock reads around it, and the processor executes the rest of the timing
- * beside the work of the next brick as far as it has room. Therefore there are two measurements: of empty bricks, and
- * of bricks around chains of dependent operations, less the time of the chains alone. The latter is subtracted from
- * times. Neither contains the compiler optimisations that a call prevents, above all inlining, and keeping values in
- * registers if the work is compiled into the method that times it. {@code brick run --overhead} measures these.
+ * <p>A brick contains only a part of the clock reads around it; the processor executes the rest of the timing in
+ * parallel with the work of the next brick, as far as its resources allow. Therefore there are two measurements: of
+ * empty bricks, and of bricks around chains of dependent operations, less the time of the chains alone. The latter is
+ * subtracted from times. Neither includes the compiler optimisations that a call prevents, above all inlining, and
+ * keeping values in registers if the work is compiled into the method that times it. {@code brick run --overhead}
+ * measures these.
  *
  * @param environment the environment of the measurement
- * @param clockStepNs the smallest steps of the clock that were seen, ns
+ * @param clockStepNs the smallest step of the clock that was observed, ns
  * @param clockReadNs the duration of one read of the clock, ns
- * @param clockWentBack how often it was seen to run backwards, on one thread
- * @param costs the costs by way of recording, at least of {@link Mode#OWN}
+ * @param clockWentBack how often the clock was observed to run backwards, on one thread
+ * @param costs the costs by mode of recording, at least of {@link Mode#OWN}
  */
 public record Calibration(
         Environment environment, Spread clockStepNs, Spread clockReadNs, long clockWentBack, Map<Mode, Cost> costs) {
@@ -80,7 +81,7 @@ public record Calibration(
      *     it
      */
     public record Cost(Spread emptyNs, Spread sampleNs, Spread insideNs, Spread lapNs) {
-        /** Refuses null. */
+        /** Rejects null. */
         public Cost {
             Objects.requireNonNull(emptyNs, "emptyNs");
             Objects.requireNonNull(sampleNs, "sampleNs");

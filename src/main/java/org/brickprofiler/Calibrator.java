@@ -16,9 +16,9 @@ import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures what timing a brick costs, by profilers of its own that record as others do. Each figure is the median of
- * many turns. The way with bricks and the way without alternate, and a machine that changes its speed therefore changes
- * both. One thread.
+ * Measures the cost of timing a brick, with its own profilers, which record as others do. Each figure is the median of
+ * many turns. Turns with bricks and turns without alternate, so a change of the machine's speed affects both. One
+ * thread.
  */
 final class Calibrator {
 
@@ -40,8 +40,8 @@ final class Calibrator {
     private static final int HELD = 10;
 
     /**
-     * Operations that wait for each other, about 1 ns each, in bricks of several lengths, by turns: all longer than
-     * what a processor looks ahead.
+     * Dependent operations, about 1 ns each, in bricks of several lengths, in turns; all chains are longer than a
+     * processor's look-ahead.
      */
     private static final int[] CHAINS = {100, 200, 300};
 
@@ -74,7 +74,7 @@ final class Calibrator {
             Graph graph,
             @Nullable DeviceStream device) {}
 
-    /** A graph that is off still has to be asked at each stop. */
+    /** A graph that is off still has to be checked at each stop. */
     enum Graph {
         NONE,
         OFF,
@@ -112,7 +112,7 @@ final class Calibrator {
     static Calibration measure(Way way) {
         Calibrator calibrator = new Calibrator(way.clock());
         Map<Mode, Cost> costs = new EnumMap<>(Mode.class);
-        // First: what other ways make hot before, the compiler does not put into this one.
+        // This mode comes first: the compiler does not inline code into it that other modes made hot before.
         costs.put(Mode.OWN, calibrator.cost(way));
         costs.put(Mode.PLAIN, calibrator.cost(new Way(way.clock(), false, false, Graph.NONE, null)));
         costs.put(Mode.PERCENTILES, calibrator.cost(new Way(way.clock(), true, false, Graph.NONE, null)));
@@ -290,7 +290,7 @@ final class Calibrator {
                 before = now;
             }
             int at = Math.max(0, turn);
-            // A clock whose step is longer than the turn shows none in it.
+            // A clock whose step is longer than the turn shows no time.
             steps[at] = smallest == Long.MAX_VALUE ? 0 : smallest;
             reads[at] = (double) (before - first) / CLOCK_READS_A_TURN;
         }

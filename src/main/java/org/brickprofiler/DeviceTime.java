@@ -11,7 +11,7 @@ package org.brickprofiler;
  * @param maxLaunchNs the longest of these, ns
  * @param unresolved samples whose time is unknown; they are in no sum
  * @param withoutStart number of unresolved samples that are deferred measurements with an unknown start:
- *     {@code elapsedNs()} of the same stream did not return it, no mark was left for it, or it is too old
+ *     {@code elapsedNs()} of the same stream did not return it, no mark was available for it, or it is too old
  */
 public record DeviceTime(
         long samples,
@@ -43,14 +43,14 @@ public record DeviceTime(
     }
 
     /**
-     * Makes a value in which every unresolved sample has a start.
+     * Creates a value in which every unresolved sample has a start.
      *
-     * @param samples how many samples a device timed
-     * @param launches of how many of these the host's side was timed, too
-     * @param launchNs how long the host took from start to stop of those, ns
+     * @param samples number of samples that a device timed
+     * @param launches number of these samples whose launch by the host was timed, too
+     * @param launchNs the host's time from start to stop of these launches, ns
      * @param minLaunchNs the shortest of these, ns; 0 without any
      * @param maxLaunchNs the longest of these, ns
-     * @param unresolved samples whose time is not known
+     * @param unresolved samples whose time is unknown
      * @throws IllegalArgumentException when one is negative
      */
     public DeviceTime(long samples, long launches, long launchNs, long minLaunchNs, long maxLaunchNs, long unresolved) {

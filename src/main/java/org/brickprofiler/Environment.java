@@ -100,7 +100,7 @@ public record Environment(
         return smallest;
     }
 
-    /** Orders by the components in turn; sets of environments then print alike. */
+    /** Orders by the components in turn, so that sets of environments print in the same order. */
     @Override
     public int compareTo(Environment other) {
         Objects.requireNonNull(other, "other");

@@ -33,13 +33,13 @@ import org.brickprofiler.tile.TileStats;
  *     cost of one, measured in the same virtual machine. 0 if that cost is unknown
  * @param droppedPending deferred measurements that found their queue full and were not recorded
  * @param pending deferred measurements and bricks on devices that had begun and were not resolved when the snapshot was
- *     taken: they are in no other count. Of merged snapshots, the sum; a measurement may be pending in several
+ *     taken; they are in no other count. Of merged snapshots, the sum; a measurement may be pending in several
  *     consecutive snapshots of a profiler
  * @param literalOverlaps deferred measurements whose spans overlapped: with {@link Attribution#LITERAL}, each of
  *     several measurements that are resolved together lasts until then, and the same time counts several times
- * @param l2CacheHitRate share of accesses that hit the L2 cache, 0 to 1, if the application said; of merged snapshots,
- *     the smallest
- * @param zeroCopy whether the application said that transfers copy nothing; of merged snapshots, whether all did
+ * @param l2CacheHitRate share of accesses that hit the L2 cache, 0 to 1, if the application stated it; of merged
+ *     snapshots, the smallest
+ * @param zeroCopy whether the application stated that transfers copy nothing; of merged snapshots, whether all did
  * @param tilesOff whether tiles were switched off when the snapshot was taken; of merged snapshots, whether all were
  * @param environments the environments in which it ran, sorted; of merged snapshots, all of them
  * @param bricks the bricks with samples, largest total first
@@ -118,7 +118,7 @@ public record ProfileSnapshot(
      * @param wallNs time the profiler was switched on for, ns
      * @param threads platform threads that recorded
      * @param virtualThreads whether virtual threads recorded too
-     * @param overheadNs what recording cost, ns
+     * @param overheadNs the cost of recording, ns
      * @param droppedPending deferred measurements that were not recorded
      * @param l2CacheHitRate share of accesses that hit the L2 cache
      * @param zeroCopy whether transfers copy nothing

@@ -11,7 +11,7 @@ package org.brickprofiler;
 public interface ProfilerListener {
 
     /**
-     * Tells whether {@link #brickRecorded} is to be called. The profiler asks once, when the listener is added.
+     * Returns whether {@link #brickRecorded} is to be called. The profiler asks once, when the listener is added.
      *
      * @return true for samples and steps, false for steps alone
      */

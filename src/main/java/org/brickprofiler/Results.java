@@ -37,7 +37,7 @@ final class Results {
     private volatile OptionalDouble tokensPerSec = OptionalDouble.empty();
     private volatile @Nullable Calibration calibration;
 
-    /** The facts of a snapshot besides samples. */
+    /** The facts of a snapshot apart from its samples. */
     record Settings(
             long droppedPending,
             long pending,
@@ -51,8 +51,8 @@ final class Results {
     /**
      * The sums of all recording threads at one moment. Immutable.
      *
-     * @param sums the sums of every row that was asked for
-     * @param figures what devices were asked for besides, or null without devices
+     * @param sums the sums of every requested row
+     * @param figures the further sums of devices, or null without devices
      * @param workSums the rows of {@link WorkSums}, or null if no work was recorded
      */
     record Recorded(
@@ -108,7 +108,10 @@ final class Results {
         this.identity = identity;
     }
 
-    /** Loads what takes long at a first snapshot. A named class: the first lambda of a virtual machine takes long. */
+    /**
+     * Loads the classes that make a first snapshot slow. A named class: the first lambda of a virtual machine takes
+     * long.
+     */
     static final class FirstUses implements Runnable {
         @Override
         public void run() {

@@ -26,8 +26,8 @@ import java.util.function.BinaryOperator;
 import org.brickprofiler.graph.ExecutionGraph.Nesting;
 
 /**
- * Facts of a run besides its bricks: its speed as it measured it, the work of its virtual machine, and the state of the
- * machine. Immutable; equal facts are equal objects.
+ * Facts of a run apart from its bricks: its speed by its own measure, the activity of its virtual machine, and the
+ * state of the machine. Immutable; equal facts are equal objects.
  *
  * @param tokensPerSec the rate that the application measured, tokens/s; of merged snapshots, the smallest
  * @param unprofiledTokensPerSec the rate of the same program with the profiler switched off, which {@code brick run}
@@ -86,9 +86,9 @@ public record RunFacts(
     private static final Nesting UNKNOWN = new Nesting(0, 0, 0, 0);
 
     /**
-     * Tells whether this virtual machine is one of those that recorded.
+     * Returns whether this virtual machine is one of those that recorded.
      *
-     * @return false also if it lacks the module {@code java.management}, which tells it
+     * @return false also if this virtual machine lacks the module {@code java.management}, which has the necessary data
      */
     public boolean isOfThisProcess() {
         Optional<VirtualMachine> here = VirtualMachine.current();

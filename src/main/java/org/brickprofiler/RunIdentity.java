@@ -26,19 +26,18 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>{@link BrickProfilerBuilder#identity};
- *   <li>the system property {@code brick.profiler.KEY} and then the environment variable {@code BRICK_PROFILER_KEY},
- *       where KEY is {@code run_id}, {@code rank}, {@code world_size}, {@code local_rank}, {@code host},
- *       {@code device}, {@code model}, {@code precision}, {@code commit} or {@code phase}, in upper case for the
- *       variable;
+ *   <li>the system property {@code brick.profiler.KEY} and then the environment variable {@code BRICK_PROFILER_KEY};
+ *       KEY is {@code run_id}, {@code rank}, {@code world_size}, {@code local_rank}, {@code host}, {@code device},
+ *       {@code model}, {@code precision}, {@code commit} or {@code phase}, in upper case for the variable;
  *   <li>the launcher, the innermost one: PyTorch's ({@code RANK}, {@code WORLD_SIZE}, {@code LOCAL_RANK}, and
  *       {@code TORCHELASTIC_RUN_ID} unless that is {@code none}), Open MPI's ({@code OMPI_COMM_WORLD_RANK},
  *       {@code OMPI_COMM_WORLD_SIZE}, {@code OMPI_COMM_WORLD_LOCAL_RANK}, {@code PMIX_NAMESPACE}), Slurm's
  *       ({@code SLURM_PROCID}, {@code SLURM_NTASKS}, {@code SLURM_LOCALID}, {@code SLURM_JOB_ID} with
- *       {@code SLURM_STEP_ID}). Ranks are never mixed from two launchers, since one often starts the other; the run's
- *       id is that of the first launcher that has one;
- *   <li>the process: the host's name as the system knows it without a network, the name of the device if all streams of
- *       the profiler have the same one, the phase of the steps if all have the same one, and as the run's id one that
- *       is made once in a virtual machine from its start time, its process number and a random number.
+ *       {@code SLURM_STEP_ID}). Ranks are never combined from two launchers, since one launcher often starts the other;
+ *       the run's id is that of the first launcher that has one;
+ *   <li>the process: the host's name as known to the system without a network; the name of the device if all streams of
+ *       the profiler have the same one; the phase of the steps if all have the same one; and a run's id that a virtual
+ *       machine makes once from its start time, its process number and a random number.
  * </ol>
  *
  * An impossible value of a setting or launcher, such as a rank beyond the world size, is logged once with its name and
@@ -414,8 +413,8 @@ public record RunIdentity(
         /**
          * Sets the range of steps of the profile.
          *
-         * @param first the first one's {@link Step#index}
-         * @param last the last one's
+         * @param first the {@link Step#index} of the first step
+         * @param last the {@link Step#index} of the last step
          * @return this
          */
         public Builder steps(long first, long last) {

@@ -27,7 +27,7 @@ public record Schedule(int skipFirst, int waitSteps, int warmup, int active, int
         DONE;
 
         /** Returns the number of the phase in a timeline. */
-        @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+        @SuppressWarnings("EnumOrdinal") // this method wraps the ordinal
         int index() {
             return ordinal();
         }
@@ -97,12 +97,12 @@ public record Schedule(int skipFirst, int waitSteps, int warmup, int active, int
         return step < skipFirst ? -1 : (step - skipFirst) / cycleLength();
     }
 
-    /** Tells whether a step is the last of its cycle. */
+    /** Returns whether a step is the last of its cycle. */
     boolean endsCycle(long step) {
         return phase(step) == Phase.ACTIVE && (step - skipFirst) % cycleLength() == cycleLength() - 1;
     }
 
-    /** Tells whether a step lies in a cycle of which an active step has ended. */
+    /** Returns whether a step lies in a cycle of which an active step has ended. */
     boolean hasActiveBefore(long step) {
         return step > 0 && phase(step - 1) == Phase.ACTIVE && cycle(step - 1) == cycle(step);
     }

@@ -111,8 +111,8 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
          * Returns the extremes of the samples between two readings of sums.
          *
          * @param count number of samples, 1 or more
-         * @param sum of their durations
-         * @param last one of them
+         * @param sum the sum of their durations, ns
+         * @param last the duration of the last one, ns
          * @param spread the distribution of all of them; empty if it is unknown
          */
         static Extremes of(

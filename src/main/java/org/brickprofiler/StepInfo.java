@@ -35,8 +35,8 @@ public record StepInfo(
         /** The step processes prompts of some sequences and generates tokens of others: continuous batching. */
         MIXED;
 
-        /** Returns the number of this phase; the only reader of the ordinal. */
-        @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+        /** Returns the number of this phase; this method alone reads the ordinal. */
+        @SuppressWarnings("EnumOrdinal") // this method wraps the ordinal
         int index() {
             return ordinal();
         }
@@ -81,7 +81,7 @@ public record StepInfo(
     }
 
     /**
-     * Returns this step with several sequences. Each of them gets a token if those of this step do.
+     * Returns this step with several sequences. Each sequence generates one token if this step generates tokens.
      *
      * @param sequences number of sequences, 1 or more
      * @return the step

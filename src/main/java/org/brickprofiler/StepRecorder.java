@@ -62,10 +62,10 @@ final class StepRecorder {
     /**
      * The sums of the steps since the last reset.
      *
-     * @param steps sums
+     * @param steps the sums
      * @param requests the requests of these steps
-     * @param first the number of the first one that ended since
-     * @param end the number after the last one's
+     * @param first the number of the first step that ended since the reset
+     * @param end the number after that of the last step
      */
     record Reading(Steps steps, RequestStats requests, long first, long end) {
         static final Reading NONE = new Reading(Steps.NONE, RequestStats.NONE, 0, 0);
@@ -75,7 +75,7 @@ final class StepRecorder {
     private static final class Place extends PerThread.Owned {
         private int epoch;
 
-        /** The step that is under way; null if there is none. */
+        /** The open step; null if there is none. */
         private @Nullable StepInfo info;
 
         private long startNs;
@@ -304,8 +304,8 @@ final class StepRecorder {
      *
      * @param endNs the clock
      * @param pending whether a measurement is pending
-     * @param followed whether somebody wants the step, whatever it is
-     * @return the step; null if none was under way, or nobody wants it
+     * @param followed whether any listener wants the step
+     * @return the step; null if none was open, or no listener wants it
      */
     synchronized @Nullable Step end(long endNs, boolean pending, boolean followed) {
         Place mine = places.mineOrNull();
@@ -371,7 +371,7 @@ final class StepRecorder {
         mine.gaveNs = endNs;
     }
 
-    /** The next step of the calling thread follows none: it is not recorded what happened before. */
+    /** Makes the next step of the calling thread follow no other: the time before it was not recorded. */
     synchronized void interrupt() {
         Place mine = places.mineOrNull();
         if (mine == null) {

@@ -47,7 +47,7 @@ public final class ThreadProfiler {
     /**
      * Starts timing a brick by its key.
      *
-     * @param key what {@link BrickProfiler#brickKey(String)} returned
+     * @param key the key that {@link BrickProfiler#brickKey(String)} returned
      * @return the timer; void if no brick has that key
      */
     public long startBrick(int key) {
@@ -58,7 +58,7 @@ public final class ThreadProfiler {
     /**
      * Stops a timer and records the sample.
      *
-     * @param timer what starting it returned
+     * @param timer the timer that starting the brick returned
      * @param elements elements the brick processed: tokens, rows, pages
      * @throws IllegalArgumentException when the elements are negative
      */
@@ -74,7 +74,7 @@ public final class ThreadProfiler {
     /**
      * Stops a timer and starts the next at the same instant, with one clock read.
      *
-     * @param timer what starting it returned; a void one only starts the next
+     * @param timer the timer that starting the brick returned; a void timer only starts the next
      * @param elements elements the brick processed
      * @param next the brick that begins
      * @return the timer of the next brick
@@ -94,7 +94,7 @@ public final class ThreadProfiler {
     /**
      * Stops a timer and starts the next at the same instant, with one clock read.
      *
-     * @param timer what starting it returned; a void one only starts the next
+     * @param timer the timer that starting the brick returned; a void timer only starts the next
      * @param elements elements the brick processed
      * @param nextKey the key of the brick that begins
      * @return the timer of the next brick; void if no brick has that key
@@ -124,7 +124,7 @@ public final class ThreadProfiler {
     }
 
     private String misuse() {
-        return "thread '" + Thread.currentThread().getName() + "' uses what forThisThread returned to '"
+        return "thread '" + Thread.currentThread().getName() + "' uses the object that forThisThread returned to '"
                 + owner.getName() + "'";
     }
 }

@@ -53,7 +53,7 @@ public record Work(long flops, long bytes, long workingSetBytes) {
     }
 
     /**
-     * Tells whether a sum has reached its limit of 2<sup>63</sup> - 1: then nothing can be derived from it.
+     * Returns whether a sum has reached its limit of 2<sup>63</sup> - 1, so that nothing can be derived from it.
      *
      * @return true if a component has that value
      */

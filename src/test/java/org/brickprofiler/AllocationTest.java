@@ -56,7 +56,7 @@ final class AllocationTest {
     @Test
     void aThreadTakesFewBytes() throws InterruptedException {
         BrickProfiler profiler = BrickProfiler.enabled();
-        // Whatever the first sample of a virtual machine loads and links is done before.
+        // The classes that the first sample of a virtual machine loads and links are loaded before.
         profiler.stopBrick(profiler.startBrick(BrickId.ROPE_EMBEDDING), 1);
         AtomicLong bytes = new AtomicLong();
         Thread recorder = new Thread(() -> bytes.set(AllocatedBytes.of(() -> {
@@ -69,7 +69,7 @@ final class AllocationTest {
         assertThat(bytes.get()).isBetween(1L, LARGEST_PER_THREAD_BYTES);
     }
 
-    /** What the interpreted run does: prints the bytes of each path, and fails where one is not 0. */
+    /** The main method of the interpreted run: prints the bytes of each path, and fails if any is not 0. */
     public static void main(String[] args) {
         Map<String, Long> bytes = allocatedBytes(CALLS / INTERPRETED, WARM_UP_CALLS / INTERPRETED);
         System.out.println(bytes);

@@ -44,9 +44,9 @@ import org.jspecify.annotations.NullMarked;
 /**
  * Which package may know which, read off the compiled classes of the library and of the programs.
  *
- * <p>Four layers, and every dependency points down: top (what a person starts; no part of the library), outer (what is
- * made of results and spans), core (the root package alone), ground (small tools that do not know what a brick is). A
- * rule that nothing is subject to fails, and so does a package that is named here and does not exist.
+ * <p>Four layers, and every dependency points down: top (programs; no part of the library), outer (uses of results and
+ * spans), core (the root package alone), ground (small tools without a notion of bricks). A rule that nothing is
+ * subject to fails, and so does a package that is named here and does not exist.
  */
 @AnalyzeClasses(locations = ArchitectureTest.Compiled.class)
 final class ArchitectureTest {
@@ -195,7 +195,7 @@ final class ArchitectureTest {
     static final ArchRule theCommandLineKnowsNoExample =
             noClasses().that(inPackage("cli")).should().dependOnClassesThat(EXAMPLE);
 
-    /** It shows what others found, and reads no trace. */
+    /** It shows the results of other packages, and reads no trace. */
     @ArchTest
     static final ArchRule reportKnowsWhatItShows =
             standsAlone(REPORT, OUTER.and(not(COMPARE.or(ROOFLINE).or(KERNEL).or(resideInAPackage(ROOT + ".trace")))));
@@ -265,7 +265,7 @@ final class ArchitectureTest {
             .should()
             .dependOnClassesThat(GPU_BINDING);
 
-    /** It is loaded where nothing but the JDK is. */
+    /** It is loaded if nothing but the JDK is. */
     @ArchTest
     static final ArchRule theBridgeKnowsTheJdkOnly = classes()
             .that(inPackage("agent.bridge"))
@@ -317,7 +317,7 @@ final class ArchitectureTest {
                 .isEmpty();
     }
 
-    /** What a user can call names nothing that a user cannot reach, and no collection of a library. */
+    /** The public API refers to no type that a user cannot reach, and to no collection of a library. */
     @ArchTest
     static void noExportedSignatureNamesTheEngine(JavaClasses classes) {
         Set<String> exported = exportedPackages();
@@ -394,8 +394,8 @@ final class ArchitectureTest {
     }
 
     /**
-     * Every type in the signature of a public or protected member, and above the type itself. What a class inherits
-     * from one of its package that is not public counts as its own.
+     * Every type in the signature of a public or protected member, and above the type itself. Members that a class
+     * inherits from a package-private class of its package count as its own.
      */
     private static Map<String, JavaClass> namedBy(JavaClass type) {
         Map<String, JavaClass> named = new TreeMap<>();

@@ -165,7 +165,7 @@ final class BrickIdTest {
     @Spec("1.2")
     @ParameterizedTest
     @MethodSource("written")
-    void whatEnginesWriteIsKnown(BrickId id, List<String> names) {
+    void spellingsOfEnginesAreKnown(BrickId id, List<String> names) {
         assertThat(names).allSatisfy(name -> {
             assertThat(BrickId.parse(name)).contains(id);
             assertThat(BrickId.newNameTable().find(name)).isEqualTo(id.index());
@@ -207,7 +207,7 @@ final class BrickIdTest {
                 "RM\u017f_NORM",
                 "l\u0131near"
             })
-    void whatIsAmbiguousIsNoKnownBrick(String name) {
+    void anAmbiguousSpellingIsNoKnownBrick(String name) {
         assertThat(BrickId.parse(name)).isEmpty();
         assertThat(BrickId.newNameTable().find(name)).isEqualTo(NameTable.NONE);
     }

@@ -16,8 +16,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * The same bricks on a clock that stands still and on one that runs: the device's times are the same, to the
- * nanosecond. For that the device is busy with other work whenever bricks are launched, and behind the host until they
- * are waited for; what the host's clock says differs, and must not matter.
+ * nanosecond. To that end the device is busy with other work whenever bricks are launched, and behind the host until
+ * they are waited for; the host's clock differs between the two, and must not matter.
  */
 final class BrickProfilerClocksTest {
 

@@ -27,7 +27,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
     /** The device is busy before, between and after, so that the host's clock says nothing of it. */
     @Spec("12.8")
     @Test
-    void aMeasurementIsWhatTheDeviceDidBetweenTheTwoCalls() {
+    void aMeasurementIsTheDeviceTimeBetweenTheTwoCalls() {
         launch(70_000);
         long start = profiler.elapsedNs();
         launch(500);
@@ -56,7 +56,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
         profiler.endPass();
         assertThat(device(BrickId.RMS_NORM)).isEqualTo(500);
         assertThat(device(BrickId.LM_HEAD)).isEqualTo(800);
-        // The host launches in no time what the device does then; it waited for the device in between.
+        // The host launches this work of the device in no time; it waited for the device in between.
         assertThat(device(BrickId.FUSED_ATTENTION)).isEqualTo(1_000);
         assertNoneUnresolved();
     }
@@ -77,7 +77,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
     }
 
     @Test
-    void anotherThreadMayEndWhatOneBegan() throws Exception {
+    void anotherThreadMayEndAMeasurement() throws Exception {
         launch(70_000);
         long start = profiler.elapsedNs();
         launch(500);
@@ -183,7 +183,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
             } else {
                 around.endPass();
             }
-            // Up to where time was added up, and the last mark of the timeline.
+            // Up to the point to which time was added up, and the last mark of the timeline.
             assertThat(narrow.marksHeld()).isLessThanOrEqualTo(2);
             clock.advance(9);
             expectedNs += 9;
@@ -267,7 +267,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
     }
 
     @Test
-    void noMarkIsSetWhereNoneIsWanted() {
+    void noMarkIsSetIfNoneIsNeeded() {
         profiler.disable();
         profiler.elapsedNs();
         profiler.enable();
@@ -417,7 +417,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
     }
 
     @Test
-    void aStreamDefersNothingWhereTheProfilerIsOffOrTheBrickIsNot() {
+    void aStreamDefersNothingIfTheProfilerIsOffOrTheArgumentsAreInvalid() {
         BrickStream copying = profiler.stream("copies");
         assertThatThrownBy(() -> copying.recordDeferred(BrickId.HOST_TO_DEVICE, 0, -3))
                 .isInstanceOf(IllegalArgumentException.class)

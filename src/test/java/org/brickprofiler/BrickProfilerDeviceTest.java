@@ -10,7 +10,7 @@ import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** Bricks that a device timed: the times that they get, and what a reset and other threads do to these. */
+/** Bricks that a device timed: their times, and the effects of resets and other threads on them. */
 final class BrickProfilerDeviceTest extends ProfiledDevice {
 
     // ---- the device's own time ----
@@ -235,7 +235,7 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
     // ---- deferred measurements ----
 
     @Test
-    void aDeferredMeasurementEndsWhereItsWorkDoes() {
+    void aDeferredMeasurementEndsWithItsWork() {
         long first = profiler.elapsedNs();
         launch(1_000);
         profiler.recordDeferred(BrickId.RMS_NORM, first, 1);
@@ -286,7 +286,7 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
     }
 
     @Test
-    void aResetForgetsWhatIsPending() {
+    void aResetDiscardsPendingMeasurements() {
         brick(BrickId.RMS_NORM, 100);
         stream.capture(true);
         brick(BrickId.RMS_NORM, 100);

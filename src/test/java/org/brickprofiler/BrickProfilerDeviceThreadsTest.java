@@ -10,7 +10,10 @@ import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.VirtualThreadStarter;
 import org.junit.jupiter.api.Test;
 
-/** Which threads recorded bricks that a device timed: those that stopped them, whoever asked for the times. */
+/**
+ * The threads that recorded bricks timed by a device are those that stopped them, regardless of the thread that queried
+ * the times.
+ */
 final class BrickProfilerDeviceThreadsTest extends ProfiledDevice {
 
     private void brickOnNewThread() throws Exception {
@@ -73,7 +76,7 @@ final class BrickProfilerDeviceThreadsTest extends ProfiledDevice {
     }
 
     @Test
-    void aThreadIsCountedWhereItsBricksAre() throws Exception {
+    void aThreadIsCountedInTheSnapshotOfItsBricks() throws Exception {
         brickOnNewThread();
         assertThat(profiler.snapshotAndReset().threads())
                 .as("nothing is resolved")

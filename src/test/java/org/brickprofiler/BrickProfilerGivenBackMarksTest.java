@@ -29,7 +29,7 @@ final class BrickProfilerGivenBackMarksTest {
         return profiler;
     }
 
-    /** A profiler of a request: deferred bricks, one around them, and what nobody ends. */
+    /** The profiler of a request: deferred bricks, one around them, and timers that nothing ends. */
     private BrickProfiler request() {
         BrickProfiler profiler = profiler();
         profiler.startBrick(BrickId.EMBEDDING);
@@ -83,7 +83,7 @@ final class BrickProfilerGivenBackMarksTest {
     @Spec({"12.19", "12.21"})
     @Test
     void garbageCollectionGivesTheMarksBack() {
-        // Each waits until the marks of the one before it are back, so a few show what fifty would.
+        // Each waits until the marks of the one before it are back, so a few show the same as fifty.
         for (int i = 0; i < 5; i++) {
             assertAllTimed(request());
             Collected.until(() -> stream.marksHeld() == 0);
@@ -108,7 +108,7 @@ final class BrickProfilerGivenBackMarksTest {
     }
 
     @Test
-    void whatBeganBeforeIsUnresolvedAfterwardsAndNothingElse() {
+    void onlyEarlierTimersAreUnresolvedAfterwards() {
         for (Consumer<BrickProfiler> end : List.<Consumer<BrickProfiler>>of(BrickProfiler::reset, profiler -> {
             profiler.disable();
             profiler.enable();
@@ -132,9 +132,9 @@ final class BrickProfilerGivenBackMarksTest {
         }
     }
 
-    /** A schedule forgets its warm-up in the middle of what runs. */
+    /** A schedule discards its warm-up while passes run. */
     @Test
-    void whatIsForgottenWhilePassesGoOnLeavesTimersRunning() {
+    void aResetDuringPassesLeavesTimersRunning() {
         BrickProfiler profiler = profiler();
         long timer = profiler.startBrick(BrickId.EMBEDDING);
         long start = profiler.elapsedNs();

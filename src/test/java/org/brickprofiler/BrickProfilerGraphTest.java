@@ -115,7 +115,7 @@ final class BrickProfilerGraphTest {
                 .containsExactly(OptionalLong.of(25), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty());
     }
 
-    /** What the thread has resolved is the brick of a pass before, and not the one whose output is there. */
+    /** The thread has resolved the brick of a previous pass, not the brick whose output is recorded. */
     @ParameterizedTest
     @EnumSource(SyncMode.class)
     void aChecksumCarriesNoTimeThatADeviceWillTellLater(SyncMode mode) {

@@ -9,7 +9,9 @@ import org.brickprofiler.report.TextReport;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** When samples of a device get their times, and what they are where the device cannot tell them at once. */
+/**
+ * The time at which samples of a device are resolved, and their state if the device cannot return their times at once.
+ */
 final class BrickProfilerResolvingTest extends ProfiledDevice {
 
     private DeviceTime device(BrickId id) {
@@ -128,10 +130,10 @@ final class BrickProfilerResolvingTest extends ProfiledDevice {
         assertThat(stream.marksHeld()).isZero();
     }
 
-    // ---- what is not known ----
+    // ---- unknown times ----
 
     @Test
-    void whatABrickWithoutMarksTookIsNotIdleTime() {
+    void theTimeOfABrickWithoutMarksIsNotIdleTime() {
         SimulatedStream few = new SimulatedStream("few", clock, 3);
         BrickProfiler tight = profiler(few);
         tight.setSyncMode(SyncMode.PER_LAYER);

@@ -88,7 +88,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
 
     @Spec("12.2")
     @Test
-    void finalizeResolvesWhatTheDeviceHasDone() {
+    void finalizeResolvesFinishedWork() {
         brick(BrickId.RMS_NORM, 100);
         clock.advance(50);
         profiler.finalize(profiler.elapsedNs());
@@ -232,7 +232,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
         clock.advance(10_000);
         brick(BrickId.RMS_NORM, 100);
         profiler.stream("decode").endPass();
-        // What lies between two passes is no idle time.
+        // The time between two passes is no idle time.
         assertThat(totals().idleNs()).isZero();
         profiler.setSyncMode(SyncMode.NONE);
         profiler.stream("copies").endPass();
@@ -273,7 +273,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
     }
 
     @Test
-    void aResetForgetsWhatAnotherThreadWaitsFor() throws Exception {
+    void aResetDiscardsMeasurementsThatAnotherThreadWaitsFor() throws Exception {
         stream.beforeWait(profiler::reset);
         brick(BrickId.RMS_NORM, 100);
         profiler.endPass();

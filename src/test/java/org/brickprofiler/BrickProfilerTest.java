@@ -46,7 +46,7 @@ final class BrickProfilerTest {
 
     @Spec("4.4")
     @Test
-    void statsByNameAreEmptyWhereNothingWasRecorded() {
+    void statsByNameAreEmptyIfNothingWasRecorded() {
         assertThat(profiler.stats("RmsNorm")).isEmpty();
         assertThat(profiler.stats("never seen")).isEmpty();
         assertThat(profiler.stats("")).isEmpty();
@@ -167,7 +167,7 @@ final class BrickProfilerTest {
 
     @Spec("4.7")
     @Test
-    void aSnapshotDoesNotChangeWithWhatComesLater() {
+    void aSnapshotDoesNotChangeLater() {
         recordSome();
         ProfileSnapshot snapshot = profiler.snapshot();
         recordSome();
@@ -337,7 +337,7 @@ final class BrickProfilerTest {
 
     @Spec("4.12")
     @Test
-    void aSnapshotKnowsHowFastTheRunWasAndWhatItsVirtualMachineDid() {
+    void aSnapshotHasTheSpeedOfTheRunAndTheActivityOfItsVirtualMachine() {
         System.gc();
         assertThat(profiler.snapshot().facts().tokensPerSec()).isEmpty();
         profiler.setTokensPerSec(12.5);

@@ -96,7 +96,7 @@ final class BrickProfilerThreadsTest {
 
     @Spec("3.2")
     @Test
-    void whatThreadsDeferIsResolvedOnce() throws Exception {
+    void deferredMeasurementsOfThreadsAreResolvedOnce() throws Exception {
         int threads = 3;
         int each = 50_000;
         Crew crew = new Crew();
@@ -160,7 +160,7 @@ final class BrickProfilerThreadsTest {
     void theSwitchMayBeFlippedWhileThreadsRecord() throws Exception {
         Crew crew = new Crew();
         List<FutureTask<Integer>> writers = List.of(crew.start(() -> {
-            // While it is off a turn takes no time, and the one who turns it on may have to wait for a processor.
+            // While it is off a turn takes no time, and the thread that turns it on may have to wait for a processor.
             int started = 0;
             while (started < 20_000) {
                 long timer = profiler.startBrick(BrickId.LM_HEAD);

@@ -51,7 +51,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
         assertThat(totals().busyNs())
                 .isEqualTo(stats(BrickId.RMS_NORM).totalNs())
                 .isEqualTo(200);
-        // Of the time between two bricks nobody knows whether it was idle where one of them has no time.
+        // If one of two bricks has no time, it is unknown whether the time between them was idle.
         assertThat(totals().idleNs()).isEqualTo(6);
         assertThat(stream.marksHeld()).isZero();
     }
@@ -132,7 +132,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
     }
 
     @Test
-    void whatWasWaitedForBeforeALossStays() {
+    void samplesResolvedBeforeALossStay() {
         brick(BrickId.RMS_NORM, 100);
         profiler.endPass();
         assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(100);
@@ -148,7 +148,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
     }
 
     @Test
-    void whatIsDoneIsReadBeforeAStreamCloses() {
+    void finishedWorkIsReadBeforeAStreamCloses() {
         brick(BrickId.RMS_NORM, 100);
         profiler.endPass();
         brick(BrickId.RMS_NORM, 30);
@@ -196,7 +196,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
 
     @Spec("12.9")
     @Test
-    void aFullPoolIsEmptiedOfWhatIsDone() {
+    void aFullPoolIsEmptiedOfFinishedWork() {
         SimulatedStream small = new SimulatedStream("small", clock, 8);
         BrickProfiler tight = profiler(small);
         for (int i = 0; i < 100; i++) {
@@ -213,7 +213,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
 
     @Spec("12.9")
     @Test
-    void whereNothingIsDoneTheSampleIsUnresolvedAndThatIsToldOnce() {
+    void withoutFinishedWorkTheSampleIsUnresolvedAndThisIsLoggedOnce() {
         SimulatedStream small = new SimulatedStream("small", clock, 8);
         BrickProfiler tight = profiler(small);
         try (CapturedLog log = new CapturedLog()) {

@@ -117,11 +117,11 @@ final class BrickRecorderDeferredTest {
         assertThat(sequential.snapshot().samples()).isEqualTo(starts.size());
     }
 
-    // ---- what a snapshot says of them ----
+    // ---- deferred measurements in a snapshot ----
 
     @Spec("3.3")
     @Test
-    void aSnapshotCountsWhatOverlappedByLiteralAttribution() {
+    void aSnapshotCountsOverlapsByLiteralAttribution() {
         long[] starts = {0, 10, 40};
         for (int pass = 0; pass < 100; pass++) {
             for (long start : starts) {
@@ -176,7 +176,7 @@ final class BrickRecorderDeferredTest {
 
     @Spec("3.7")
     @Test
-    void aSnapshotCountsWhatIsPending() {
+    void aSnapshotCountsPendingMeasurements() {
         profiler.recordDeferred(BrickId.RMS_NORM, 10, 1);
         profiler.recordDeferred("mine", 40, 2);
         assertThat(profiler.snapshot().pending()).isEqualTo(2);
@@ -238,7 +238,7 @@ final class BrickRecorderDeferredTest {
 
     @Spec("3.2")
     @Test
-    void resolvesWhatOtherThreadsDeferred() throws Exception {
+    void resolvesMeasurementsOfOtherThreads() throws Exception {
         Crew.runOnNewThread(() -> profiler.recordDeferred(BrickId.RMS_NORM, 10, 1));
         assertThat(profiler.pendingCount()).isEqualTo(1);
         profiler.finalize(100);
@@ -249,7 +249,7 @@ final class BrickRecorderDeferredTest {
 
     @Spec("3.7")
     @Test
-    void aResetForgetsWhatIsPending() {
+    void aResetDiscardsPendingMeasurements() {
         profiler.recordDeferred(BrickId.RMS_NORM, 10, 1);
         profiler.reset();
         assertThat(profiler.hasPending()).isFalse();
@@ -260,7 +260,7 @@ final class BrickRecorderDeferredTest {
 
     @Spec("3.7")
     @Test
-    void aSnapshotAndResetLeavesWhatIsPending() {
+    void aSnapshotAndResetLeavesPendingMeasurements() {
         profiler.record(BrickId.RMS_NORM, 1, 1);
         profiler.recordDeferred(BrickId.RMS_NORM, 10, 1);
         assertThat(profiler.snapshotAndReset().samples()).isEqualTo(1);
@@ -272,7 +272,7 @@ final class BrickRecorderDeferredTest {
 
     @Spec("3.6")
     @Test
-    void whatIsPastTheBoundIsDroppedCountedAndLoggedOnce() {
+    void measurementsBeyondTheBoundAreDroppedCountedAndLoggedOnce() {
         try (CapturedLog log = new CapturedLog()) {
             for (int i = 0; i < MOST_PENDING + 3; i++) {
                 profiler.recordDeferred(BrickId.RMS_NORM, 0, 1);
@@ -308,7 +308,7 @@ final class BrickRecorderDeferredTest {
     @Spec("3.5")
     @ParameterizedTest
     @EnumSource(SyncMode.class)
-    void theEndOfALayerResolvesWhereTheModeSaysSo(SyncMode mode) {
+    void theEndOfALayerResolvesIfTheModeSaysSo(SyncMode mode) {
         boolean resolves = mode == SyncMode.IMMEDIATE || mode == SyncMode.PER_LAYER;
         profiler.setSyncMode(mode);
         profiler.recordDeferred(BrickId.RMS_NORM, profiler.elapsedNs(), 1);

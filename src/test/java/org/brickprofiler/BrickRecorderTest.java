@@ -178,7 +178,7 @@ final class BrickRecorderTest {
 
     @Spec("1.6")
     @Test
-    @SuppressWarnings("NullAway") // null is what is tested
+    @SuppressWarnings("NullAway") // null is the subject of the test
     void refusesNullNames() {
         refuses(() -> profiler.record((String) null, 1, 1), "null");
         refuses(() -> profiler.record(null, Duration.ofNanos(1), 1), "null");

@@ -254,7 +254,7 @@ final class BrickStatsTest {
 
     @Spec("4.9")
     @Test
-    void hasPercentilesOnlyWhereAllOfItsSamplesHaveThem() {
+    void hasPercentilesOnlyIfAllOfItsSamplesHaveThem() {
         BrickStats with = Samples.brick("Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 10, 5);
         BrickStats without = new BrickStats(
                 "Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 1, 4, 4, 4, 4, 1, 1, 0, 0, 0, 0, 0, Optional.empty());

@@ -50,7 +50,7 @@ final class BrickTimersNamesTest {
 
     @Spec("1.3")
     @Test
-    void whatEnginesWriteFeedsTheBrickThatTheyMean() {
+    void spellingsOfEnginesFeedTheIntendedBrick() {
         String[] names = {"RMS_NORM", "rms_norm", "RMSNorm", "rmsnorm", "RmsNorm"};
         for (String name : names) {
             profiler.stopBrick(profiler.startBrick(name), 1);
@@ -105,7 +105,7 @@ final class BrickTimersNamesTest {
 
     @Spec("1.6")
     @Test
-    @SuppressWarnings("NullAway") // null is what is tested
+    @SuppressWarnings("NullAway") // null is the subject of the test
     void refusesNamesThatAreNone() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> profiler.startBrick(""))

@@ -125,7 +125,7 @@ final class BrickTimersSwitchTest {
     }
 
     @Test
-    void whatWasRecordedStaysWhileOff() {
+    void recordedSamplesStayWhileOff() {
         profiler.enable();
         profiler.record(BrickId.RMS_NORM, 5, 1);
         profiler.disable();

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Timers of a profiler that is on. What they do while it is off is in {@link BrickTimersSwitchTest}, and names and keys
- * are in {@link BrickTimersNamesTest}.
+ * Timers of a profiler that is on. {@link BrickTimersSwitchTest} tests them while it is off, and
+ * {@link BrickTimersNamesTest} tests names and keys.
  */
 final class BrickTimersTest {
 

@@ -22,7 +22,7 @@ class CalibrationTest {
 
     private static final Spread NO_SPREAD = new Spread(0, 0, 0);
 
-    /** A clock that passes by so much at each read: then a brick costs what its reads do. */
+    /** A clock that advances by a constant at each read, so that the cost of a brick is that of its reads. */
     private static final class ReadingClock implements NanoClock {
         private final long stepNs;
         private long nowNs;
@@ -109,7 +109,7 @@ class CalibrationTest {
 
     @Spec("4.13")
     @Test
-    void isNoPartOfWhatIsRecorded() {
+    void isNoPartOfTheRecording() {
         FakeClock clock = new FakeClock();
         ReadingClock reading = new ReadingClock(1);
         BrickProfiler profiler = BrickProfiler.builder()
@@ -129,7 +129,7 @@ class CalibrationTest {
 
     @Spec("4.14")
     @Test
-    void knowsFromTheGraphWhatABrickHolds() {
+    void learnsTheNestingFromTheGraph() {
         FakeClock clock = new FakeClock();
         BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
         profiler.enable();
@@ -161,7 +161,7 @@ class CalibrationTest {
 
     @Spec("4.14")
     @Test
-    void takesOutWhatTimingTook() {
+    void subtractsTheCostOfTiming() {
         BrickStats brick = Samples.brick("block", BrickCategory.OTHER, 1_000, 3_000);
         List<Calibration> calibrations = List.of(calibration(Samples.MACHINE, 10, 1));
 

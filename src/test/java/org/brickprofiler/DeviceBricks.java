@@ -22,7 +22,7 @@ public abstract class DeviceBricks {
     /** The profiler that times the bricks. */
     protected abstract BrickProfiler timing();
 
-    /** What every profiler of the test is made with. */
+    /** Returns a builder with the options of every profiler of the test. */
     protected abstract BrickProfilerBuilder options();
 
     /** An enabled profiler of streams. */

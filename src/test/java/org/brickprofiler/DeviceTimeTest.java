@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import org.junit.jupiter.api.Test;
 
-/** What is known of launches, when results are added up over threads, runs and processes. */
+/** The known times of launches, when results are merged over threads, runs and processes. */
 final class DeviceTimeTest {
 
     private static final DeviceTime ONE = new DeviceTime(100, 4, 10_000, 1_000, 4_000, 3, 2);
@@ -19,7 +19,7 @@ final class DeviceTimeTest {
         assertThat(TWO.plus(ONE)).isEqualTo(both);
     }
 
-    /** Of samples whose launches nobody timed no shortest time is known: it is not 0. */
+    /** Samples whose launches were not timed have no shortest launch time: it is not 0. */
     @Test
     void oneWithoutLaunchesHasNoShortestTime() {
         DeviceTime untimed = new DeviceTime(7, 0, 0, 0, 0, 1);

@@ -12,7 +12,7 @@ import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** What is recorded of a brick by its key and by its name is what is recorded of a known one by its id. */
+/** A brick recorded by its key or by its name has the same samples as a known one recorded by its id. */
 @Spec("2.9")
 final class DynamicBricksTest {
 

@@ -80,7 +80,7 @@ final class LargeSumsTest {
 
     /** The way of nearly all samples adds without a question more, also to a sum that is at its end. */
     @Test
-    void smallSamplesAfterLargeOnesLeaveTheSumWhereItIs() {
+    void smallSamplesAfterLargeOnesDoNotChangeTheSum() {
         FakeClock clock = new FakeClock();
         BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
         profiler.enable();

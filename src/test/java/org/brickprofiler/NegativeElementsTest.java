@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Negative elements are refused by every way to stop a timer, whatever the switch says and whatever the timer is. */
+/** Every way to stop a timer refuses negative elements, for every timer and every state of the switch. */
 @Spec("2.7")
 final class NegativeElementsTest {
 
@@ -52,7 +52,7 @@ final class NegativeElementsTest {
 
     @ParameterizedTest
     @EnumSource
-    void whateverTheSwitchAndTheTimer(Kind kind) {
+    void forEverySwitchAndTimer(Kind kind) {
         for (boolean on : new boolean[] {true, false}) {
             BrickProfiler profiler = kind.profiler(clock);
             int key = profiler.brickKey("mine");

@@ -18,15 +18,15 @@ import org.brickprofiler.testing.RunningProcess;
 
 /**
  * Whether net times are those of the same code without a profiler: short bricks on one thread, in pairs of processes of
- * which one has a profiler. The two of a pair take turns of some milliseconds, and never run at once, so that what the
- * machine's clock does meanwhile, it does to both. Arguments: pairs a way (21), about how long a brick takes, ns (200),
- * and any of the ways, of which all are tried otherwise; {@code INLINED} is for work that is compiled into the method
- * that times it, which otherwise is a method of its own, the same code in every process.
+ * which one has a profiler. The two processes of a pair take turns of some milliseconds, and never run at the same
+ * time, so that changes of the machine's clock affect both. Arguments: pairs a way (21), about how long a brick takes,
+ * ns (200), and any of the ways, of which all are tried otherwise; {@code INLINED} is for work that is compiled into
+ * the method that times it, which otherwise is a method of its own, the same code in every process.
  *
- * <p>A process prints how long a piece of work took: by the clock around all of them where there is no profiler, else
- * the sum of net times over the number of pieces; and how long the same takes in the same process without a profiler,
- * in steps between those with one. What the bricks hold is learnt from a graph of the first pieces. Each brick does the
- * same work, a chain of operations that wait for each other; what a compiler could do with other code is not in it.
+ * <p>A process prints how long a piece of work took: by the clock around all of them if there is no profiler, else the
+ * sum of net times over the number of pieces; and how long the same takes in the same process without a profiler, in
+ * steps between those with one. A graph of the first pieces shows the nesting of the bricks. Each brick does the same
+ * work, a chain of dependent operations; the study does not cover optimisations of other code.
  */
 public final class NetStudy {
 
@@ -94,7 +94,7 @@ public final class NetStudy {
         return Arrays.stream(Way.values()).anyMatch(way -> way.name().equals(name));
     }
 
-    /** What one pair of processes printed, ns for a piece. */
+    /** The output of one pair of processes, ns for a piece. */
     private record Pair(double plainNs, double netNs, double recordedNs, double sameProcessNs) {
 
         double percentOfPair() {
@@ -205,7 +205,7 @@ public final class NetStudy {
         profiler.graph().enable();
         repeat(GRAPHED_STEPS, () -> step(profiler, way, chain));
         profiler.graph().disable();
-        // The compiler begins anew where the graph's branch was first taken.
+        // The compiler recompiles when the graph's branch is first taken.
         Step both = () -> {
             step(profiler, way, chain);
             bareNs += timeBare(chain);

@@ -456,11 +456,11 @@ final class NullArgumentsTest {
         return usual.get(type);
     }
 
-    // ---- what a refusal leaves behind ----
+    // ---- state after a refusal ----
 
     @Spec("2.8")
     @Test
-    @SuppressWarnings("NullAway") // what this is about
+    @SuppressWarnings("NullAway") // the subject of this test
     void nothingIsLostOrChangedByARefusal() {
         BrickProfiler profiler = BrickProfiler.enabled();
         long timer = profiler.startBrick(BrickId.RMS_NORM);

@@ -30,7 +30,7 @@ final class OptionalPartsTest {
 
     private static final List<String> REGULAR = List.of("eclipse-collections", "slf4j", "jspecify", "jackson-core");
 
-    /** Uses one part, and prints what came of it. */
+    /** Uses one part, and prints the result. */
     static final class User {
         public static void main(String[] args) {
             BrickProfiler profiler = BrickProfiler.enabled();

@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What the pages for readers name is there: files, folders, tests, benchmarks and profiles of the build. */
+/** Everything that the documents name exists: files, folders, tests, benchmarks and profiles of the build. */
 final class PagesTest {
 
     private static final List<Path> FOLDERS = Stream.of(".", "docs", "native/gpu-check", "native/metal-shim")
@@ -25,7 +25,7 @@ final class PagesTest {
     private static final Pattern CLASS = Pattern.compile("`([A-Z]\\w*(?:Test|IT|Properties|Benchmark))`");
     private static final Pattern PROFILE = Pattern.compile("mvn [^\\n]*?-P(\\w+)");
 
-    /** What a pattern finds in a page, and the page's folder. */
+    /** The match of a pattern in a page, and the page's folder. */
     private record Named(Path folder, String text) {}
 
     private static List<Named> named(Pattern pattern) throws IOException {

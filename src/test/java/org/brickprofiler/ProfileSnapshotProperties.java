@@ -32,7 +32,7 @@ final class ProfileSnapshotProperties {
 
     private static final double ROUNDING = 1e-9;
 
-    /** What an application does once: a known or dynamic brick, bytes, cycles or a tile. */
+    /** One recorded event: a known or dynamic brick, bytes, cycles or a tile. */
     private record Event(int kind, int which, long elapsedNs, long elements) {
 
         private static final int KINDS = 7;
@@ -40,7 +40,7 @@ final class ProfileSnapshotProperties {
 
         void on(BrickProfiler profiler, FakeClock clock) {
             BrickId id = BrickId.all().get(which);
-            // No two at one instant: of those a merge cannot tell which was the last, and takes the longer one.
+            // No two events at one instant: a merge cannot order them, and takes the longer one as the last.
             clock.advance(elapsedNs + 1);
             switch (kind) {
                 case 0 -> profiler.record(id, elapsedNs, elements);
@@ -86,7 +86,7 @@ final class ProfileSnapshotProperties {
         return profiler.snapshot();
     }
 
-    /** Calendar time differs from run to run, and what is equal otherwise must compare as equal. */
+    /** Calendar time differs from run to run; bricks that are otherwise equal must compare as equal. */
     private static List<BrickStats> withoutCalendar(List<BrickStats> bricks) {
         List<BrickStats> plain = new ArrayList<>();
         for (BrickStats b : bricks) {

@@ -35,7 +35,7 @@ import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The examples in README.md, as they stand there, are compiled and do what is said of them. */
+/** The unchanged examples of README.md are compiled, and have the described effects. */
 public class ReadmeTest {
 
     private static final Pattern EXAMPLE = Pattern.compile("```java\\R(.*?)```", Pattern.DOTALL);
@@ -50,7 +50,7 @@ public class ReadmeTest {
     /** The names that the shorter examples take as given. */
     public abstract static class Surroundings {
 
-        /** A queue that notes what is done with it. */
+        /** A queue that notes the calls of it. */
         public static final class Queue {
 
             private final List<String> done = new ArrayList<>();

@@ -126,7 +126,7 @@ final class RunIdentityTest {
 
     @Test
     @Spec("23.1")
-    void whatTheApplicationSaysGoesFirst() {
+    void valuesOfTheApplicationComeFirst() {
         RunIdentity found = launched(Map.of("RANK", "6", "WORLD_SIZE", "8", "SLURM_JOB_ID", "77"));
         RunIdentity given = RunIdentity.builder().runId("mine").rank(1).build();
 
@@ -142,7 +142,7 @@ final class RunIdentityTest {
 
     @Test
     @Spec("23.2")
-    void whatCannotBeIsNamedAndLeftOut() {
+    void impossibleValuesAreNamedAndLeftOut() {
         RunIdentity identity = launched(Map.of("RANK", "eight", "WORLD_SIZE", "-8", "LOCAL_RANK", " "));
         assertThat(identity.rank()).isEmpty();
         assertThat(identity.worldSize()).isEmpty();
@@ -216,7 +216,7 @@ final class RunIdentityTest {
 
     @Test
     @Spec("23.4")
-    void mergingKeepsWhatIsAlike() {
+    void mergingKeepsEqualValues() {
         RunIdentity one = RunIdentity.builder()
                 .runId("r")
                 .rank(0)
@@ -280,7 +280,7 @@ final class RunIdentityTest {
 
     @Test
     @Spec("23.2")
-    void refusesWhatCannotBe() {
+    void refusesImpossibleValues() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RunIdentity.builder().rank(8).worldSize(8).build())
                 .withMessageContaining("rank 8")

@@ -13,7 +13,7 @@ import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What measuring the profiler's own cost does to a program: nothing that it could see. */
+/** Measuring the profiler's own cost has no visible effect on a program. */
 final class SelfCostIT {
 
     private static final int BRICKS = 10;

@@ -9,7 +9,7 @@ final class SnapshotDifferenceTest {
 
     @Test
     @Spec("23.7")
-    void extremesWithoutPercentilesAreWhatIsSure() {
+    void extremesWithoutPercentilesAreBounds() {
         BrickProfiler plain = BrickProfiler.enabled();
         plain.record(BrickId.RMS_NORM, 5_000, 1);
         plain.record(BrickId.RMS_NORM, 10, 1);

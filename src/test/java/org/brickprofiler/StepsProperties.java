@@ -15,7 +15,7 @@ import net.jqwik.api.Provide;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Spec;
 
-/** What holds of the steps of any profiles, and random ones for other properties. */
+/** Laws of the steps of any profiles, and random steps for other properties. */
 public final class StepsProperties {
 
     /**
@@ -89,7 +89,7 @@ public final class StepsProperties {
         assertThat(a.merge(Steps.NONE)).isEqualTo(a);
     }
 
-    /** As many steps as one has are cut into runs at random places, whose merging keeps what one run keeps. */
+    /** The steps of one run are cut into parts at random places; merging the parts keeps the same steps as one run. */
     @Spec("17.6")
     @Property(tries = 200)
     void partsKeepTheSameStepsAsTheWhole(

@@ -55,7 +55,7 @@ final class StepsTest {
         }
     }
 
-    // ---- what a step counts ----
+    // ---- counts of a step ----
 
     @Spec("17.1")
     @Test
@@ -127,7 +127,7 @@ final class StepsTest {
 
     @Spec("17.2")
     @Test
-    void theBrickTimeIsNotKnownWhereSomethingIsPending() {
+    void theBrickTimeIsUnknownIfMeasurementsArePending() {
         profiler.beginStep(StepInfo.decode(5));
         profiler.recordDeferred(BrickId.LM_HEAD, profiler.elapsedNs(), 1);
         clock.advance(50);
@@ -226,7 +226,7 @@ final class StepsTest {
 
     @Spec("17.4")
     @Test
-    void whatWasNotRecordedIsInNoTimePerOutputToken() {
+    void unrecordedTimeIsInNoTimePerOutputToken() {
         step(StepInfo.decode(3), 20);
         profiler.disable();
         step(StepInfo.decode(4), 1_000);
@@ -298,7 +298,7 @@ final class StepsTest {
 
     @Spec("17.6")
     @Test
-    void aStepCountsWhereItEnds() {
+    void aStepCountsInThePartInWhichItEnds() {
         step(StepInfo.decode(1), 10);
         profiler.beginStep(StepInfo.decode(2));
         brick(BrickId.RMS_NORM, 30);
@@ -315,7 +315,7 @@ final class StepsTest {
 
     @Spec("17.6")
     @Test
-    void resetForgetsAlsoWhatIsUnderWay() {
+    void resetAlsoDiscardsTheOpenStep() {
         step(StepInfo.decode(1), 10);
         profiler.beginStep(StepInfo.decode(2));
         profiler.reset();

@@ -27,7 +27,7 @@ final class ThreadProfilerTest {
     /** The same random calls, bound to the thread and not, with resets and the switch in between. */
     @Spec("2.13")
     @Test
-    void recordsWhatTheProfilerDoes() {
+    void recordsTheSameAsTheProfiler() {
         BrickProfiler other = BrickProfiler.builder().clock(clock).build();
         other.enable();
         int key = profiler.brickKey("custom");
@@ -88,7 +88,7 @@ final class ThreadProfilerTest {
     }
 
     @Test
-    void eitherStopsWhatTheOtherStarted() {
+    void eitherStopsTimersOfTheOther() {
         long timer = bound.startBrick(BrickId.SPMV);
         clock.advance(5);
         profiler.stopBrick(timer, 1);

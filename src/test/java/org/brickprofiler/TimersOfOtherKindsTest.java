@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A tile's timer is void for bricks and a brick's is void for tiles, whoever timed the brick. */
+/** A tile's timer is void for bricks and a brick's is void for tiles, for every way of timing. */
 final class TimersOfOtherKindsTest {
 
     private static final int TRIES = 20_000;

@@ -12,7 +12,7 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** What bricks had to do, beside what it took. */
+/** The work of bricks, beside their times. */
 final class WorkTest {
 
     private final BrickProfiler profiler = BrickProfiler.enabled();
@@ -75,7 +75,7 @@ final class WorkTest {
 
     @Spec("2.7")
     @Test
-    void refusesWhatIsNoWork() {
+    void refusesInvalidWork() {
         BrickProfiler off = new BrickProfiler();
         for (BrickProfiler each : List.of(profiler, off)) {
             refuses(() -> each.recordWork(BrickId.LM_HEAD, -7, 1), "flops -7");

@@ -15,8 +15,8 @@ import org.brickprofiler.demo.DevicePass.Work;
 import org.brickprofiler.demo.Gpu;
 
 /**
- * Bricks in a capture have no time, and do not spoil it; bricks around runs of the graph have theirs, and so have those
- * before and after. The pool of marks has been through all of it, so that a time of another use would show.
+ * Bricks in a capture have no time, and do not invalidate it; bricks around runs of the graph have their times, and so
+ * have the bricks before and after. The pool of marks has been used in all of these, so a stale time would show.
  */
 final class CaptureCheck extends Check.OnDevice {
 
@@ -75,7 +75,7 @@ final class CaptureCheck extends Check.OnDevice {
         for (int i = 0; i < KERNELS; i++) {
             brick(profiler, "captured", spin);
         }
-        // Neither this nor a reader may spoil the capture.
+        // Neither this nor a reader may invalidate the capture.
         profiler.endPass();
         profiler.snapshot();
         CUgraph graph = new CUgraph();

@@ -9,7 +9,7 @@ import org.brickprofiler.demo.DevicePass.Work;
 import org.brickprofiler.demo.Gpu;
 import org.brickprofiler.demo.SpinKernels;
 
-/** One of the checks that are made on a machine with a GPU. One thread. */
+/** A check for a machine with a GPU. One thread. */
 abstract class Check {
 
     /** The name of the check, one word. */
@@ -20,17 +20,20 @@ abstract class Check {
     }
 
     /**
-     * Makes the check. Takes no more than two minutes.
+     * Performs the check. Takes no more than two minutes.
      *
-     * @return what came out, at least one
+     * @return the results, at least one
      * @throws DeviceFailure when the device refuses
      */
     abstract List<Outcome> run();
 
-    /** A check that uses a device, which nobody else uses meanwhile. */
+    /** A check with exclusive use of a device. */
     abstract static class OnDevice extends Check {
 
-        /** A kernel may last less than it should by this: it ends where its clock has advanced, and that has steps. */
+        /**
+         * The permitted shortfall of a kernel's duration: a kernel ends when its clock has advanced, and the clock
+         * advances in steps.
+         */
         static final double SHORTER_BOUND = 0.1;
 
         final Gpu gpu;
@@ -40,7 +43,7 @@ abstract class Check {
             this.gpu = gpu;
         }
 
-        /** A profiler that is on, with the device's stream. */
+        /** Returns a profiler that is on, with the device's stream. */
         final BrickProfiler profiler() {
             BrickProfiler profiler =
                     BrickProfiler.builder().deviceStream(gpu.stream()).build();
@@ -48,7 +51,7 @@ abstract class Check {
             return profiler;
         }
 
-        /** A kernel that lasts a time by the device's clock. */
+        /** Returns a kernel that lasts a time by the device's clock. */
         final Work spin(long ns) {
             return new SpinKernels(gpu).spin(ns, gpu.allocate(SpinKernels.STAMP_FLOATS));
         }
@@ -60,12 +63,12 @@ abstract class Check {
             profiler.stopBrick(timer, 1);
         }
 
-        /** Why the device's stream does not mark any more, or what else it has to say. */
+        /** Returns the reason why the device's stream no longer marks, or its other state. */
         final String reason() {
             return gpu.stream().failure().orElse("no reason is known");
         }
 
-        /** The device's samples of one brick, one after the other as they are resolved. */
+        /** The device's samples of one brick, in the order in which they are resolved. */
         final class Samples {
 
             private final BrickProfiler profiler;
@@ -74,7 +77,7 @@ abstract class Check {
             private long samples;
             private long totalNs;
 
-            /** From now on. */
+            /** Collects samples from now on. */
             Samples(BrickProfiler profiler, String brick) {
                 this.profiler = profiler;
                 this.brick = brick;
@@ -87,10 +90,10 @@ abstract class Check {
             }
 
             /**
-             * How long the one sample took that was resolved since this was called last.
+             * Returns the duration of the one sample that was resolved since the last call.
              *
              * @return ns
-             * @throws DeviceFailure where the device timed none, or more than one
+             * @throws DeviceFailure if the device timed none, or more than one
              */
             long nextNs() {
                 long samplesBefore = samples;

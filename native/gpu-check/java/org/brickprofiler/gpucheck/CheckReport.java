@@ -14,9 +14,9 @@ import org.brickprofiler.internal.io.AtomicFile;
  * The results of all checks, for people and for a file. Immutable.
  *
  * @param device the name of the device
- * @param simulated whether the driver only pretends that there is one
+ * @param simulated whether the driver is simulated
  * @param driver the CUDA version that the driver supports
- * @param outcomes what came out
+ * @param outcomes the results
  */
 record CheckReport(String device, boolean simulated, String driver, List<Outcome> outcomes) {
 
@@ -29,7 +29,7 @@ record CheckReport(String device, boolean simulated, String driver, List<Outcome
     }
 
     /**
-     * Whether all is well.
+     * Returns whether all checks are good.
      *
      * @return true if nothing is broken, no bound is missed, and at least one claim held
      */
@@ -38,10 +38,9 @@ record CheckReport(String device, boolean simulated, String driver, List<Outcome
     }
 
     /**
-     * The worst of all.
+     * Returns the worst status.
      *
-     * @return {@link Status#BROKEN} also where nothing held that was checked; {@link Status#MISSED};
-     *     {@link Status#HELD}
+     * @return {@link Status#BROKEN} also if no claim held; {@link Status#MISSED}; {@link Status#HELD}
      */
     Status worst() {
         if (count(Status.BROKEN) > 0) {
@@ -61,8 +60,8 @@ record CheckReport(String device, boolean simulated, String driver, List<Outcome
      * Returns a description of the device, to be printed before the checks.
      *
      * @param device the device's name
-     * @param simulated whether it is a simulated one, so that nothing is a measurement
-     * @param driver the version of CUDA that the driver is for
+     * @param simulated whether the device is simulated, so that nothing is a measurement
+     * @param driver the CUDA version that the driver supports
      * @return one line without its end
      */
     static String header(String device, boolean simulated, String driver) {
@@ -71,7 +70,7 @@ record CheckReport(String device, boolean simulated, String driver, List<Outcome
     }
 
     /**
-     * A table.
+     * Returns the results as a table.
      *
      * @return lines that end with {@code "\n"}
      */
@@ -113,9 +112,9 @@ record CheckReport(String device, boolean simulated, String driver, List<Outcome
     }
 
     /**
-     * Writes everything as JSON.
+     * Writes all results as JSON.
      *
-     * @param file the file; one that is there is replaced
+     * @param file the file; an existing one is replaced
      * @throws IOException when it cannot be written
      */
     void write(Path file) throws IOException {

@@ -24,7 +24,10 @@ final class ClockCheck extends Check.OnDevice {
     private static final int BRICKS = 3;
     private static final long KERNEL_NS = 200_000;
 
-    /** Of a pass on an idle device the host's time is known nearly as well as it knows when it learnt of the end. */
+    /**
+     * The position of a pass on an idle device is known nearly as exactly as the moment at which the host learns of its
+     * end.
+     */
     private static final double BOUND_NS = 100_000;
 
     private final NanoClock clock;

@@ -15,13 +15,12 @@ import org.brickprofiler.spi.NanoClock;
 
 /**
  * Measures the wall time that each way of profiling adds to a pass of short kernels. The bounds are for kernels of 10
- * us; the shorter ones, which the host can hardly launch as fast as they end, and the longer ones are shown beside
+ * us. The shorter kernels, which the host can hardly launch as fast as they end, and the longer ones are shown beside
  * them.
  *
- * <p>The ways take turns, and each round compares them with the pass that nobody watched in the same round. A verdict
- * needs more than a median: what the spread does not allow to say is unclear. And it needs a measurement that can be
- * right: every brick was timed by the device, the passes last as long as their kernels, and none is faster for being
- * watched.
+ * <p>The ways take turns, and each round compares them with the unwatched pass of the same round. A verdict needs more
+ * than a median: if the spread permits no verdict, the result is unclear. A verdict also needs a plausible measurement:
+ * the device timed every brick, the passes last as long as their kernels, and no pass is faster when it is watched.
  */
 final class CostCheck extends Check.OnDevice {
 
@@ -30,17 +29,17 @@ final class CostCheck extends Check.OnDevice {
     private static final double DEFERRED_BOUND = 0.02;
     private static final double LAP_BOUND = 0.01;
 
-    /** No pass is faster by more than this for being watched. */
+    /** The largest speed-up of a watched pass that counts as plausible. */
     private static final double FASTER_BOUND = 0.05;
 
-    /** All ways but the one without a profiler and the one by the host's clock. */
+    /** The ways except the one without a profiler and the one by the host's clock. */
     private static final int WAYS_WITH_MARKS = Watching.values().length - 2;
 
     private final int rounds;
     private final NanoClock clock;
 
     /**
-     * A check.
+     * Creates a check.
      *
      * @param rounds how often each way is measured
      * @param clock measures the wall time
@@ -73,7 +72,7 @@ final class CostCheck extends Check.OnDevice {
     /**
      * The times of the passes.
      *
-     * @param doubt why that cannot be right; empty where it can
+     * @param doubt the reason why the times are implausible; empty if they are plausible
      */
     private record Measured(PassCosts costs, String doubt) {}
 

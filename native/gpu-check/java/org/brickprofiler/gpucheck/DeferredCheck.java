@@ -13,7 +13,7 @@ import org.brickprofiler.demo.Gpu;
 import org.brickprofiler.spi.NanoClock;
 
 /**
- * The flow that waits by itself: {@code recordDeferred} for each brick, the application's own
+ * Checks the flow in which the application waits: {@code recordDeferred} for each brick, the application's own
  * {@code cuStreamSynchronize}, then {@code finalize(elapsedNs())}.
  */
 final class DeferredCheck extends Check.OnDevice {

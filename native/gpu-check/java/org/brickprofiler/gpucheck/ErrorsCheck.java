@@ -17,8 +17,8 @@ import org.brickprofiler.demo.Gpu;
 import org.brickprofiler.demo.SpinKernels;
 
 /**
- * Calls that a driver refuses: with which code, and whether marking goes on as it should. {@link LossCheck} covers
- * faults that cost the device itself.
+ * Checks calls that a driver refuses: their error codes, and whether marking continues correctly. {@link LossCheck}
+ * covers faults that cost the device itself.
  */
 final class ErrorsCheck extends Check.OnDevice {
 
@@ -65,7 +65,7 @@ final class ErrorsCheck extends Check.OnDevice {
         }
     }
 
-    /** First outside, so that the event has a time that somebody could take for another one. */
+    /** Records the event outside of the capture first, so that it has a time that could be mistaken for another one. */
     private void recordInCapture(CUevent event) {
         Gpu.require("cuEventRecord", JCudaDriver.cuEventRecord(event, gpu.handle()));
         gpu.synchronize();

@@ -25,9 +25,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * The checks for a machine with a GPU: what tests over a simulated driver cannot show. Its first line says what it runs
- * on. Exit code 0 if nothing is broken, no bound is missed and something held; 1 where something is broken, nothing
- * held or there is no device; 2 after bad input; 3 where a bound is missed and nothing is broken.
+ * The checks for a machine with a GPU, of claims that tests over a simulated driver cannot prove. Its first line
+ * describes the machine. Exit code 0 if nothing is broken, no bound is missed and at least one claim held; 1 if
+ * something is broken, no claim held or there is no device; 2 after bad input; 3 if a bound is missed and nothing is
+ * broken.
  */
 @Command(
         name = "gpu-check",
@@ -36,12 +37,12 @@ import picocli.CommandLine.Spec;
         description = "Checks device times, and what taking them costs, on a CUDA device.")
 public final class GpuCheck implements Callable<Integer> {
 
-    /** How a driver is known that only pretends. */
+    /** The name by which a simulated driver is recognised. */
     private static final String SIMULATED = "Simulated GPU";
 
     private static final long NS_PER_S = 1_000_000_000L;
 
-    /** The exit code for a bound that is missed where everything works. */
+    /** The exit code for a bound that is missed if nothing is broken. */
     static final int BOUND_MISSED = 3;
 
     @Spec
@@ -81,7 +82,7 @@ public final class GpuCheck implements Callable<Integer> {
     private GpuCheck() {}
 
     /**
-     * Makes the checks, and ends the virtual machine with the exit code.
+     * Performs the checks, and ends the virtual machine with the exit code.
      *
      * @param args the options; {@code --help} lists them
      */
@@ -89,7 +90,7 @@ public final class GpuCheck implements Callable<Integer> {
         System.exit(commandLine().execute(args));
     }
 
-    /** The command. */
+    /** Returns the command. */
     static CommandLine commandLine() {
         return new CommandLine(new GpuCheck())
                 .setParameterExceptionHandler((badInput, args) -> refuse(badInput.getCommandLine(), badInput));
@@ -162,7 +163,7 @@ public final class GpuCheck implements Callable<Integer> {
         return outcomes;
     }
 
-    /** In the order in which they are to be made: after the last one the device is of no use to anybody. */
+    /** Returns the checks in their order: after the last one the device is unusable. */
     private List<Check> checks(Gpu gpu) {
         NanoClock clock = NanoClock.SYSTEM;
         return List.of(
@@ -203,7 +204,7 @@ public final class GpuCheck implements Callable<Integer> {
                 Map.of());
     }
 
-    /** The demonstration on the device: does it compute what the processor does? */
+    /** Checks whether the demonstration computes the same on the device as on the processor. */
     private static final class DecoderCheck extends Check {
 
         private static final String CLAIM = "the decoder gives the processor's logits and tokens within 1e-3";

@@ -12,8 +12,8 @@ import org.brickprofiler.demo.SpinKernels;
 import org.brickprofiler.device.DeviceStream;
 
 /**
- * A kernel that fails takes the device's context with it: marking ends with one reason, nothing is thrown, and no brick
- * has a time that cannot be. The last check there is, since nothing can be done in this process afterwards.
+ * A kernel that fails destroys the device's context: marking ends with one reason, nothing is thrown, and no brick has
+ * an impossible time. This check is the last one, since nothing works in this process afterwards.
  */
 final class LossCheck extends Check.OnDevice {
 

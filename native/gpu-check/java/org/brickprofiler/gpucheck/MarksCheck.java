@@ -17,7 +17,8 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.demo.Gpu;
 
 /**
- * Very many marks: does anything grow with them? The holdings after a tenth of them are compared with those at the end.
+ * Checks whether any resource grows with very many marks. The holdings after a tenth of them are compared with those at
+ * the end.
  */
 final class MarksCheck extends Check.OnDevice {
 
@@ -28,9 +29,9 @@ final class MarksCheck extends Check.OnDevice {
     private final long marks;
 
     /**
-     * A check.
+     * Creates a check.
      *
-     * @param marks how many to set
+     * @param marks the number of marks to set
      */
     MarksCheck(Gpu gpu, long marks) {
         super("marks", gpu);
@@ -78,7 +79,7 @@ final class MarksCheck extends Check.OnDevice {
                 figures));
     }
 
-    /** Returns how many bricks were timed before the time was up. */
+    /** Returns the number of bricks that were timed before the time limit. */
     private long set(BrickProfiler profiler, long bricks, long startNs) {
         long done = 0;
         while (done < bricks && System.nanoTime() - startNs < LIMIT_NS) {
@@ -93,13 +94,12 @@ final class MarksCheck extends Check.OnDevice {
     }
 
     /**
-     * The resources that the process holds. Each is empty where it is not known: the process's own figures come from
-     * Linux.
+     * The resources held by the process. A value is empty if it is unknown: the process's own figures come from Linux.
      *
-     * @param heapBytes live objects of Java, after a collection
-     * @param residentBytes the memory of the process that is in the machine's
-     * @param handles files and whatever else has a number among them, as a driver's connections have
-     * @param deviceFreeBytes free memory of the device
+     * @param heapBytes live objects of Java after a collection, bytes
+     * @param residentBytes resident memory of the process, bytes
+     * @param handles open files and other handles, such as a driver's connections
+     * @param deviceFreeBytes free memory of the device, bytes
      */
     record Holdings(
             OptionalLong heapBytes, OptionalLong residentBytes, OptionalLong handles, OptionalLong deviceFreeBytes) {
@@ -110,7 +110,7 @@ final class MarksCheck extends Check.OnDevice {
         private static final long HANDLES_BOUND = 4;
         private static final long DEVICE_BOUND_BYTES = 16 * MB;
 
-        /** A part that may grow up to a bound. */
+        /** A resource that may grow up to a bound. */
         private record Part(String name, OptionalLong early, OptionalLong late, long unit, long bound) {
 
             boolean isKnown() {
@@ -129,8 +129,8 @@ final class MarksCheck extends Check.OnDevice {
             }
         }
 
-        /** Looks, after a collection. */
-        @SuppressWarnings("SystemGc") // live objects are what is left by a collection
+        /** Reads the resources after a collection. */
+        @SuppressWarnings("SystemGc") // live objects are those that a collection leaves
         static Holdings now(Gpu gpu) {
             System.gc();
             long heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
@@ -156,7 +156,7 @@ final class MarksCheck extends Check.OnDevice {
         }
 
         private List<Part> partsSince(Holdings early) {
-            // Less free memory is more that is held.
+            // Less free memory means more held memory.
             return List.of(
                     new Part("live heap", early.heapBytes, heapBytes, MB, HEAP_BOUND_BYTES),
                     new Part("resident", early.residentBytes, residentBytes, MB, RESIDENT_BOUND_BYTES),
@@ -164,19 +164,19 @@ final class MarksCheck extends Check.OnDevice {
                     new Part("device memory", deviceFreeBytes, early.deviceFreeBytes, MB, DEVICE_BOUND_BYTES));
         }
 
-        /** Whether nothing has grown by more than what may come and go. */
+        /** Returns whether no resource has grown by more than normal variation. */
         boolean hasNotGrownFrom(Holdings early) {
             return partsSince(early).stream().allMatch(part -> !part.isKnown() || part.growth() <= part.bound());
         }
 
-        /** How much everything has grown, in words. */
+        /** Returns the growth of all resources, in words. */
         String growthFrom(Holdings early) {
             List<String> texts = new ArrayList<>();
             partsSince(early).forEach(part -> texts.add(part.text()));
             return String.join(", ", texts);
         }
 
-        /** For a file; what is not known is left out. */
+        /** Returns the figures for a file, without unknown ones. */
         Map<String, Object> figures() {
             Map<String, Object> figures = new LinkedHashMap<>();
             heapBytes.ifPresent(bytes -> figures.put("live_heap_bytes", bytes));

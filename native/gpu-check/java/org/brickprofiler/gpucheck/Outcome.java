@@ -8,47 +8,47 @@ import java.util.Map;
  * The result of a check. Immutable.
  *
  * @param check the name of the check
- * @param status how it ended
- * @param claim what was checked, with its bound
- * @param found what was found, or why nothing was
- * @param figures the numbers behind it, for a file: numbers, texts, and lists and maps of them
+ * @param status its status
+ * @param claim the checked claim, with its bound
+ * @param found the finding, or the reason why there is none
+ * @param figures its numbers, for a file: numbers, texts, and lists and maps of them
  */
 record Outcome(String check, Status status, String claim, String found, Map<String, Object> figures) {
 
-    /** How a check ended. */
+    /** The status of a check. */
     enum Status {
         /** The claim holds. */
         HELD,
-        /** The measurements spread too far to say whether a bound is kept. */
+        /** The measurements spread too much to decide whether a bound is kept. */
         UNCLEAR,
-        /** A bound is not kept: something takes longer than it should, and what is measured is right. */
+        /** A bound is not kept: an operation takes longer than it should, and the measurement is right. */
         MISSED,
-        /** Something does not work: a refusal, a brick without a time, a time that cannot be. */
+        /** A part does not work: a call is refused, a brick has no time, or a time is impossible. */
         BROKEN,
-        /** The check could not be made. */
+        /** The check could not be performed. */
         NOT_MADE,
-        /** Nothing is claimed: a number to compare with. */
+        /** Nothing is claimed: the number is for comparison. */
         SHOWN;
 
-        /** The worse one of two that are claims. */
+        /** Returns the worse of two statuses of claims. */
         Status or(Status other) {
             return compareTo(other) >= 0 ? this : other;
         }
     }
 
-    /** Keeps the order of the figures. */
+    /** Preserves the order of the figures. */
     Outcome {
         figures = Collections.unmodifiableMap(new LinkedHashMap<>(figures));
     }
 
     /**
-     * A claim that is so, or something is broken.
+     * Returns the result of a claim: held or broken.
      *
      * @param check the name of the check
-     * @param holds whether it is so
-     * @param claim what was checked
-     * @param found what was found
-     * @param figures the numbers behind it
+     * @param holds whether the claim holds
+     * @param claim the checked claim
+     * @param found the finding
+     * @param figures its numbers
      * @return the outcome
      */
     static Outcome of(String check, boolean holds, String claim, String found, Map<String, Object> figures) {
@@ -56,11 +56,11 @@ record Outcome(String check, Status status, String claim, String found, Map<Stri
     }
 
     /**
-     * A check that could not be made.
+     * Returns the result of a check that could not be performed.
      *
      * @param check its name
-     * @param claim what it is about
-     * @param reason why not
+     * @param claim the claim
+     * @param reason the reason
      * @return the outcome
      */
     static Outcome notMade(String check, String claim, String reason) {

@@ -9,7 +9,7 @@ import org.brickprofiler.demo.DevicePass.Work;
 import org.brickprofiler.demo.Gpu;
 import org.brickprofiler.demo.SpinKernels;
 
-/** A pass of many kernels that last equally long: 32 layers of 12, as in a model of a few billion weights. */
+/** A pass of many kernels of equal length: 32 layers of 12, as in a model of a few billion weights. */
 final class ShortKernels {
 
     static final int LAYERS = 32;
@@ -28,21 +28,21 @@ final class ShortKernels {
             BrickId.ACTIVATION,
             BrickId.DOWN_PROJECTION);
 
-    /** How many kernels the pass has. */
+    /** The number of kernels in the pass. */
     static final int KERNELS = LAYERS * LAYER.size();
 
     private ShortKernels() {}
 
-    /** The pass. */
+    /** Returns the pass. */
     static DevicePass pass(Gpu gpu, long kernelNs) {
         return pass(gpu, kernelNs, work -> work, work -> work);
     }
 
     /**
-     * The pass with something added at its ends.
+     * Returns the pass with additional work at its ends.
      *
-     * @param first makes the work of the first brick from what it is
-     * @param last likewise of the last
+     * @param first derives the work of the first brick from its original work
+     * @param last the same for the last brick
      */
     static DevicePass pass(Gpu gpu, long kernelNs, UnaryOperator<Work> first, UnaryOperator<Work> last) {
         Work spin = new SpinKernels(gpu).spin(kernelNs, gpu.allocate(SpinKernels.STAMP_FLOATS));

@@ -15,14 +15,16 @@ import org.brickprofiler.demo.Watching;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.device.cuda.CudaTimer;
 
-/** The parts against the whole: the times of all bricks and the idle time, and one event pair around the pass. */
+/**
+ * Compares the parts with the whole: the times of all bricks and the idle time, with one event pair around the pass.
+ */
 final class SpanCheck extends Check.OnDevice {
 
     private static final long KERNEL_NS = 10_000;
     private static final int PASSES = 20;
     private static final double BOUND = 0.01;
 
-    /** A larger deviation is no inexact sum but a wrong one. */
+    /** The deviation from which a sum is wrong, not only inexact. */
     private static final double WRONG = 0.1;
 
     SpanCheck(Gpu gpu) {
@@ -33,7 +35,7 @@ final class SpanCheck extends Check.OnDevice {
     List<Outcome> run() {
         BrickProfiler profiler = profiler();
         try (CudaTimer timer = CudaTimer.on(gpu.stream().context(), gpu.handle())) {
-            // The pair lies within the outermost marks, by no more than a mark takes.
+            // The pair lies within the outermost marks, by at most the time of a mark.
             DevicePass pass = ShortKernels.pass(
                     gpu,
                     KERNEL_NS,

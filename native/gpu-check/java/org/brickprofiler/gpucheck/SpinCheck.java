@@ -14,11 +14,11 @@ import org.brickprofiler.demo.Gpu;
 import org.brickprofiler.demo.SpinKernels;
 
 /**
- * Kernels that know how long they last, by the device's clock: do their bricks say the same?
+ * Checks bricks against kernels that measure their own duration by the device's clock.
  *
- * <p>A brick is timed by two events, and what the device does between the first and the kernel's first instruction, and
- * between its last and the second event, belongs to the brick: that is no defect. A kernel that ends at once shows how
- * much it is. It takes turns with the others, and the median of it is taken off them.
+ * <p>Two events time a brick. The device's activity between the first event and the kernel's first instruction, and
+ * between its last instruction and the second event, belongs to the brick, which is no defect. An empty kernel shows
+ * the size of this activity. It takes turns with the other kernels, and its median is subtracted from their times.
  */
 final class SpinCheck extends Check.OnDevice {
 
@@ -30,12 +30,15 @@ final class SpinCheck extends Check.OnDevice {
     private static final double SMALLEST_BOUND_NS = 1_000;
     private static final double BOUND = 0.02;
 
-    /** A deviation of this size, or of this multiple of a bound, is no inexact time but a wrong one. */
+    /** The deviation, or the multiple of a bound, from which a time is wrong, not only inexact. */
     private static final double WRONG_NS = 50_000;
 
     private static final double WRONG_BOUNDS = 10;
 
-    /** Keeps the device busy until the host has enqueued everything: otherwise its delay is in the time. */
+    /**
+     * Keeps the device busy until the host has enqueued everything; otherwise the host's delay would be part of the
+     * time.
+     */
     private static final long HEAD_START_NS = 500_000;
 
     private final BrickProfiler profiler;
@@ -54,7 +57,7 @@ final class SpinCheck extends Check.OnDevice {
         headStart = kernels.spin(HEAD_START_NS, gpu.allocate(floats));
     }
 
-    /** The kernels of one length, and what came out of each round. */
+    /** The kernels of one length, and the results of each round. */
     private final class Length {
         final long spinNs;
         final int brick;
@@ -93,11 +96,11 @@ final class SpinCheck extends Check.OnDevice {
     /**
      * The times of kernels of one length.
      *
-     * @param spinNs how long they were to last
-     * @param inside what they found themselves, ns
-     * @param measured how long their bricks lasted, ns
-     * @param error how much longer that is, without what an empty kernel's takes, ns
-     * @param shortestNs how much longer than the kernel the brick was at least, ns: less than 0 cannot be
+     * @param spinNs their nominal duration, ns
+     * @param inside the durations that they measured, ns
+     * @param measured the durations of their bricks, ns
+     * @param error the difference, without that of an empty kernel, ns
+     * @param shortestNs the least difference between brick and kernel, ns; a value below 0 is impossible
      */
     record Row(long spinNs, Spread inside, Spread measured, Spread error, double shortestNs) {
 
@@ -123,7 +126,7 @@ final class SpinCheck extends Check.OnDevice {
     List<Outcome> run() {
         Length empty = new Length(0);
         List<Length> lengths = Arrays.stream(SPINS_NS).mapToObj(Length::new).toList();
-        // The first one loads what is loaded when it is needed.
+        // The first one includes lazy loading.
         empty.measure(0);
         for (int round = 0; round < ROUNDS; round++) {
             empty.measure(round);

@@ -5,25 +5,25 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The median of repeated measurements: the median itself, and an interval that holds the true one in 95 of 100 cases,
- * whatever the distribution. With fewer than six values it is all of them, which says less. Immutable.
+ * The median of repeated measurements, and an interval that contains the true median in 95 of 100 cases, for every
+ * distribution. With fewer than six values the interval is their whole range, with a lower confidence. Immutable.
  *
- * @param count how many values there are
+ * @param count the number of values
  * @param low the lower end of the interval
- * @param median half of the values are below
+ * @param median the median
  * @param high the upper end
  */
 record Spread(int count, double low, double median, double high) {
 
     private static final double OUTSIDE_ON_EACH_SIDE = 0.025;
 
-    /** So many values, from which on the binomial distribution is taken for a normal one. */
+    /** The number of values from which the binomial distribution is approximated by a normal one. */
     private static final int MANY = 500;
 
     private static final double NORMAL_QUANTILE = 1.96;
 
     /**
-     * The spread of some values.
+     * Returns the spread of some values.
      *
      * @param values at least one; their order does not matter
      * @throws IllegalArgumentException when there is none
@@ -45,8 +45,8 @@ record Spread(int count, double low, double median, double high) {
     }
 
     /**
-     * How many of the smallest values lie outside: as many of a number of fair coins show heads with a probability that
-     * is still small enough, for each value is below the true median with one half.
+     * Returns the number of the smallest values outside the interval: each value is below the true median with
+     * probability one half, so the number of such values has a binomial distribution.
      */
     private static int valuesBelow(int count) {
         if (count > MANY) {
@@ -60,11 +60,11 @@ record Spread(int count, double low, double median, double high) {
             probability *= (double) (count - below + 1) / below;
             sum += probability;
         }
-        // The sum has passed the bound with 'below' values, and with one less it had not.
+        // The sum has passed the bound with 'below' values, and had not with one less.
         return Math.max(0, below - 1);
     }
 
-    /** Whether the median is at most a bound. */
+    /** Returns whether the median is at most a bound. */
     Outcome.Status atMost(double bound) {
         if (high <= bound) {
             return Outcome.Status.HELD;
@@ -72,7 +72,7 @@ record Spread(int count, double low, double median, double high) {
         return low > bound ? Outcome.Status.MISSED : Outcome.Status.UNCLEAR;
     }
 
-    /** Whether the median is no farther from 0 than a bound. */
+    /** Returns whether the absolute value of the median is at most a bound. */
     Outcome.Status within(double bound) {
         if (low >= -bound && high <= bound) {
             return Outcome.Status.HELD;
@@ -80,7 +80,7 @@ record Spread(int count, double low, double median, double high) {
         return low > bound || high < -bound ? Outcome.Status.MISSED : Outcome.Status.UNCLEAR;
     }
 
-    /** For a file. */
+    /** Returns the figures for a file. */
     Map<String, Object> figures() {
         Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("values", count);

@@ -20,7 +20,7 @@ import org.brickprofiler.demo.Gpu;
 import org.brickprofiler.demo.SpinKernels;
 import org.brickprofiler.device.cuda.CudaStream;
 
-/** Several threads, each with a stream of its own in one context: is every brick timed, and on its own stream? */
+/** Checks several threads, each with its own stream in one context: every brick is timed, and on its own stream. */
 final class StreamsCheck extends Check.OnDevice {
 
     private static final int STREAMS = 4;
@@ -32,7 +32,7 @@ final class StreamsCheck extends Check.OnDevice {
         super("streams", gpu);
     }
 
-    /** A thread's stream, and its kernel, which lasts differently from the others'. */
+    /** A thread's stream, and its kernel, whose length differs from those of the others. */
     private record Worker(CudaStream stream, long spinNs, Work spin) {
 
         String brick() {

@@ -13,9 +13,9 @@ import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures the cost of another profiler for comparison: PyTorch's, as {@code native/gpu-check/torch_cost.py} measured
- * it on the same device. Its file has a line {@code key=value} for each figure, or one with the {@code reason} why
- * there is none.
+ * Shows the cost of another profiler for comparison: PyTorch's, as {@code native/gpu-check/torch_cost.py} measured it
+ * on the same device. Its file has a line {@code key=value} for each figure, or one with the {@code reason} for their
+ * absence.
  */
 final class TorchCost extends Check {
 
@@ -24,9 +24,9 @@ final class TorchCost extends Check {
     private final @Nullable Path file;
 
     /**
-     * A check.
+     * Creates a check.
      *
-     * @param file what was measured; null for nothing
+     * @param file the file of measurements; null for none
      */
     TorchCost(@Nullable Path file) {
         super("torch");

@@ -1,6 +1,7 @@
 /**
- * The checks for a machine with a GPU: what only a device can show. {@link org.brickprofiler.gpucheck.GpuCheck} makes
- * them all, over the kernels and the decoder of the demonstration; {@code native/gpu-check/run.sh} starts it.
+ * The checks for a machine with a GPU, of claims that only a device can prove.
+ * {@link org.brickprofiler.gpucheck.GpuCheck} performs them all, with the kernels and the decoder of the demonstration;
+ * {@code native/gpu-check/run.sh} starts it.
  */
 @NullMarked
 package org.brickprofiler.gpucheck;

@@ -33,7 +33,7 @@ final class ClassFiles {
      *
      * @param loader the loader that would load the class; null for that of the JDK
      * @param name the internal name, with slashes
-     * @return null where that loader knows none
+     * @return null if that loader knows none
      */
     static byte @Nullable [] find(@Nullable ClassLoader loader, String name) {
         try (InputStream file = loader == null
@@ -50,7 +50,7 @@ final class ClassFiles {
      *
      * @param loader the loader that would load the class; null for that of the JDK
      * @param name the internal name, with slashes
-     * @return null where that loader knows none
+     * @return null if that loader knows none
      */
     static @Nullable ClassNode outline(@Nullable ClassLoader loader, String name) {
         byte[] file = find(loader, name);

@@ -59,7 +59,7 @@ public final class Terminal {
          *
          * @param file what is read
          * @param bytes its size; 0 if unknown
-         * @return the bar; one that draws nothing where nobody watches or the file is short
+         * @return the bar; one that draws nothing if nobody watches or the file is short
          */
         static InputBar of(Path file, long bytes) {
             return of(file, bytes, isInteractive(), System.err);
@@ -72,7 +72,7 @@ public final class Terminal {
          * @param bytes its size
          * @param watched whether there is a terminal to draw on
          * @param terminal where to draw
-         * @return the bar; one that draws nothing where nobody watches or the file is short
+         * @return the bar; one that draws nothing if nobody watches or the file is short
          */
         static InputBar of(Path file, long bytes, boolean watched, PrintStream terminal) {
             if (!watched || bytes < LONG_BYTES) {

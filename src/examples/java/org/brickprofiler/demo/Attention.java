@@ -116,7 +116,7 @@ final class Attention {
          * Keeps the keys and values of a position.
          *
          * @param qkv queries, keys and values of the position
-         * @param from where the keys begin; the values follow them
+         * @param from the index of the keys; the values follow them
          * @param position the position
          */
         void put(float[] qkv, int from, int position) {

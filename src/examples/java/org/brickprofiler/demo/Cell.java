@@ -4,9 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A number that a launch reads. It lies outside of Java's heap, as all arguments do: from the heap JCuda would hand it
- * over in a way that no garbage can be collected until the launch returns, and a launch waits where a stream is full.
- * One thread.
+ * A number that a launch reads. It lies outside of Java's heap, like all arguments: from the heap JCuda would pass it
+ * in a way that blocks garbage collection until the launch returns, and a launch waits if a stream is full. One thread.
  */
 final class Cell implements ComputeDevice.Argument {
 

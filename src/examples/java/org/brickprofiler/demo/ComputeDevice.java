@@ -31,9 +31,9 @@ interface ComputeDevice extends AutoCloseable {
      * A kernel with its arguments; it may be enqueued any number of times.
      *
      * @param kernel its name
-     * @param share what one share works on
-     * @param width returns the number of shares, 1 or more; asked for at each launch, since some depend on a cell
-     * @param height how many times that: 1, or the number of heads
+     * @param share the work of one share
+     * @param width returns the number of shares, 1 or more; called at each launch, since some numbers depend on a cell
+     * @param height the factor for that number: 1, or the number of heads
      * @param arguments in the kernel's order; cells are read at each launch
      */
     record Launch(String kernel, Share share, IntSupplier width, int height, List<Argument> arguments) {}

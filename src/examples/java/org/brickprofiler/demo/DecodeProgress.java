@@ -18,7 +18,7 @@ interface DecodeProgress extends AutoCloseable {
     DecodeProgress SILENT = new DecodeProgress() {
         @Override
         public void step() {
-            // Nobody watches.
+            // No progress is shown.
         }
 
         @Override
@@ -122,7 +122,7 @@ interface DecodeProgress extends AutoCloseable {
     /** A token was decoded. */
     void step();
 
-    /** The warm-up is over; what comes from now on counts. */
+    /** Ends the warm-up; later tokens count. */
     default void warmedUp() {
         // A bar goes on.
     }

@@ -17,11 +17,11 @@ import org.brickprofiler.spi.NanoClock;
 /**
  * Decodes a number of tokens, each from the one before it.
  *
- * @param firstTokens the first tokens after the warm-up, a few of them
+ * @param firstTokens a few of the first tokens after the warm-up
  * @param tokens number of tokens after the warm-up
  * @param wallNs time they took, ns
- * @param limit what they were to be limited by
- * @param snapshot what was recorded while they were decoded
+ * @param limit the limit of their number or time
+ * @param snapshot the profile of the tokens after the warm-up
  */
 record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit, ProfileSnapshot snapshot) {
 
@@ -63,14 +63,14 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
     }
 
     /**
-     * Runs.
+     * Runs a decoder.
      *
      * @param decoder a decoder that has decoded nothing yet
-     * @param profiler what watches it; what it knew is forgotten after the warm-up
-     * @param warmup number of tokens to decode before anything counts
-     * @param limit how many to decode after that
-     * @param clock what the limit is measured with
-     * @param progress follows every token, those of the warm-up included
+     * @param profiler its profiler; samples until the end of the warm-up are discarded
+     * @param warmup number of tokens of the warm-up
+     * @param limit the limit after the warm-up
+     * @param clock the clock for the limit
+     * @param progress follows every token, including those of the warm-up
      */
     static DecodeRun run(
             Decoder decoder,
@@ -129,10 +129,10 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
     }
 
     /**
-     * Prints how fast it was, what ended it, the first tokens and where the time went.
+     * Prints the speed, the reason for the end, the first tokens and the distribution of the time.
      *
-     * @param warmup how many tokens were decoded before
-     * @param out where to
+     * @param warmup number of tokens of the warm-up
+     * @param out the target
      */
     void print(int warmup, PrintWriter out) {
         String shown = firstTokens.stream().map(String::valueOf).collect(Collectors.joining(" "));

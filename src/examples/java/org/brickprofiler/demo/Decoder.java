@@ -89,10 +89,10 @@ final class Decoder implements AutoCloseable {
      * Makes a decoder with an empty KV cache and starts its threads.
      *
      * @param weights the model
-     * @param sampler chooses the tokens; used by this decoder only
-     * @param threads how many threads work, the caller of {@link #decode} included
-     * @param instruments what watches it, and what is done to it
-     * @throws IllegalArgumentException when that does not fit it
+     * @param sampler chooses the tokens; used only by this decoder
+     * @param threads number of working threads, including the caller of {@link #decode}
+     * @param instruments the profiler and the other instruments
+     * @throws IllegalArgumentException when the instruments do not fit the model
      */
     Decoder(Weights weights, Sampler sampler, int threads, Instruments instruments) {
         this(weights, sampler, new WorkerPool(threads), true, instruments);

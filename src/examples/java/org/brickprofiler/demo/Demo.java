@@ -27,8 +27,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * Decodes tokens with a small transformer of random weights and prints where the time went. Exit code 0; 1 if the
- * device is missing or its results differ; 2 for bad input. Errors are reported in one line.
+ * Decodes tokens with a small transformer of random weights and prints the distribution of the time. Exit code 0; 1 if
+ * the device is missing or its results differ; 2 for bad input. Errors are reported in one line.
  */
 @CommandLine.Command(
         name = "demo",
@@ -121,7 +121,7 @@ public final class Demo implements Callable<Integer> {
     }
 
     /**
-     * Runs the demonstration. Returns where it went well, so that it may run inside another program; otherwise ends the
+     * Runs the demonstration. Returns after success, so that it may run inside another program; otherwise ends the
      * virtual machine with the exit code.
      *
      * @param args the options; {@code --help} lists them
@@ -134,8 +134,8 @@ public final class Demo implements Callable<Integer> {
     }
 
     /**
-     * Returns the command, with one line for every kind of bad input: on its own, or to be a command of another
-     * program, after whose name its messages are then called.
+     * Returns the command, with one line for every kind of bad input: on its own, or as a command of another program,
+     * whose name then precedes its messages.
      *
      * @return a new one each time; one thread
      */
@@ -174,7 +174,7 @@ public final class Demo implements Callable<Integer> {
         }
     }
 
-    /** Leaves alone what does not exist: without a device nothing is prepared, and no file is looked at. */
+    /** Without a device nothing is prepared, and no file is opened. */
     private int onDevice(DeviceChoice device) {
         Optional<String> missing = device.missing();
         if (missing.isPresent()) {
@@ -318,7 +318,7 @@ public final class Demo implements Callable<Integer> {
         return profiler;
     }
 
-    /** Finds out everything that could go wrong, as far as it is known before the work begins. */
+    /** Checks, before the work begins, everything that could fail. */
     private Decoder decoder(Decoder.Instruments instruments) {
         ModelConfig config = options.model();
         Sampler sampler = options.sampler();

@@ -12,7 +12,7 @@ final class DemoOptions {
 
     private static final int MOST_THREADS = 256;
 
-    /** Beyond these the memory, not the processor, limits a decoder; whoever knows better may ask for more. */
+    /** With more threads than these, memory, not the processor, limits a decoder; a user may still ask for more. */
     private static final int MOST_DEFAULT_THREADS = 8;
 
     private static final int USUAL_TOKENS = 1_500;
@@ -56,7 +56,7 @@ final class DemoOptions {
     @Option(
             names = "--seconds",
             paramLabel = "X",
-            description = "Time after which no further token is decoded (15; where --tokens is given, none).")
+            description = "Time after which no further token is decoded (15; none if --tokens is given).")
     private @Nullable Double seconds;
 
     @Option(
@@ -89,7 +89,8 @@ final class DemoOptions {
     @Option(
             names = "--sync-mode",
             paramLabel = "MODE",
-            description = "When the profiler resolves what is pending: ${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
+            description =
+                    "When the profiler resolves pending measurements: ${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
     private SyncMode syncMode = SyncMode.DEFERRED;
 
     @Option(
@@ -106,7 +107,7 @@ final class DemoOptions {
 
     @Option(
             names = "--check-roof",
-            description = "Measure a little of what the machine can do, after the run, to notice that it has drifted.")
+            description = "Measure the limits of the machine briefly after the run, to notice that it has drifted.")
     private boolean checkRoof;
 
     @Option(
@@ -134,7 +135,7 @@ final class DemoOptions {
     @Option(
             names = "--graph",
             paramLabel = "FILE",
-            description = "Write the graph of one pass, as DOT or, where the name does not end so, as a tree.")
+            description = "Write the graph of one pass, as DOT, or as a tree if the name does not end so.")
     private @Nullable Path graph;
 
     @Option(
@@ -153,16 +154,15 @@ final class DemoOptions {
     @Option(
             names = "--slow",
             paramLabel = "BRICK=PERCENT",
-            description =
-                    "Waste so much of that brick's time beside it, in every layer: what a comparison has to find.")
+            description = "Waste so much of that brick's time beside it, in every layer, for a comparison to find.")
     private @Nullable String slow;
 
     @Option(
             names = "--calibrate",
-            description = "Measure afterwards what timing a brick costs, for brick report --net.")
+            description = "Measure the cost of timing a brick afterwards, for brick report --net.")
     private boolean calibrate;
 
-    /** Returns whether to measure what timing a brick costs. */
+    /** Returns whether to measure the cost of timing a brick. */
     boolean calibrate() {
         return calibrate;
     }

@@ -97,9 +97,9 @@ final class DeviceDecoder {
      * Runs one forward pass and waits for it.
      *
      * @param input the token; one of the vocabulary
-     * @param at its position; what is in the KV cache before it is what was decoded there
-     * @param way how it is watched
-     * @param profiler watches, in the mode that the way needs
+     * @param at its position; the KV cache before it must contain the tokens decoded there
+     * @param way the way of watching
+     * @param profiler the profiler, in the mode that the way needs
      * @throws DeviceFailure when the device refuses
      * @throws IllegalArgumentException when there is no such token or position
      */

@@ -10,8 +10,8 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.checksum.Tolerance;
 
 /**
- * The demonstration on a device: the same model as on the processor, whose results it must give; then where its time
- * went; then what each way of watching it costs. One thread.
+ * The demonstration on a device: the same model as on the processor, whose results it must reproduce; then the
+ * distribution of its time; then the cost of each way of watching it. One thread.
  */
 final class DeviceDemo {
 
@@ -27,9 +27,9 @@ final class DeviceDemo {
     /**
      * Prepares a run.
      *
-     * @param options what a person chose
+     * @param options the options of the command line
      * @param reference a decoder that has decoded nothing yet
-     * @param out where results are printed
+     * @param out the target of the results
      */
     DeviceDemo(DemoOptions options, Decoder reference, PrintWriter out) {
         this.options = options;
@@ -38,12 +38,12 @@ final class DeviceDemo {
     }
 
     /**
-     * Compares, profiles and compares the costs, and prints all of it.
+     * Compares, profiles and measures the costs, and prints all results.
      *
      * @param choice the device
-     * @param progress follows the comparison, which takes the processor longest
+     * @param progress follows the comparison, most of whose time the processor takes
      * @return the profiled run
-     * @throws DeviceFailure when the device refuses, or computes something else
+     * @throws DeviceFailure when the device refuses, or computes another result
      */
     DecodeRun run(DeviceChoice choice, Supplier<DecodeProgress> progress) {
         try (ComputeDevice device = choice.open()) {
@@ -119,8 +119,8 @@ final class DeviceDemo {
     }
 
     /**
-     * Two tokens that are equally likely, as far as the tolerance goes, may stand in either order: the sampler's choice
-     * among many then differs although no logit does.
+     * Refuses another token unless both are equally likely within the tolerance: the sampler's choice may then differ
+     * although no logit does.
      */
     private static void requireTie(int chosen, int token, float[] expected, int position) {
         if (!TOLERANCE.accepts(expected[chosen], expected[token])) {
@@ -129,7 +129,7 @@ final class DeviceDemo {
         }
     }
 
-    // ---- where the time went ----
+    // ---- the profile ----
 
     private DecodeRun profile(DeviceDecoder decoder, ComputeDevice device, int most) {
         BrickProfiler profiler = BrickProfiler.builder()
@@ -165,7 +165,7 @@ final class DeviceDemo {
                 List.copyOf(firstTokens), passes - options.warmup(), wallNs, options.limit(), profiler.snapshot());
     }
 
-    // ---- what watching costs ----
+    // ---- the cost of watching ----
 
     private void compareCosts(DeviceDecoder decoder, ComputeDevice device, int position) {
         int rounds = Math.min(MOST_ROUNDS, position + 1 - options.warmup());

@@ -1,6 +1,6 @@
 package org.brickprofiler.demo;
 
-/** The driver did not do what it was asked. */
+/** Thrown if the driver fails. */
 public final class DeviceFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1;
@@ -8,7 +8,7 @@ public final class DeviceFailure extends RuntimeException {
     /**
      * Creates a failure.
      *
-     * @param message which call, and what the driver answered
+     * @param message the call, and the driver's result
      */
     public DeviceFailure(String message) {
         super(message);

@@ -29,17 +29,17 @@ public record DevicePass(List<Step> opening, List<List<Step>> layers, List<Step>
     /**
      * One brick of a pass.
      *
-     * @param brick as what it is timed
-     * @param elements what it processes: one token, or the bytes of a copy
-     * @param work what it enqueues
+     * @param brick the brick under which it is timed
+     * @param elements its elements: one token, or the bytes of a copy
+     * @param work the work that it enqueues
      */
     public record Step(BrickId brick, long elements, Work work) {
 
         /**
          * One brick that processes one token.
          *
-         * @param brick as what it is timed
-         * @param work what it enqueues
+         * @param brick the brick under which it is timed
+         * @param work the work that it enqueues
          */
         public Step(BrickId brick, Work work) {
             this(brick, 1, work);

@@ -27,7 +27,7 @@ public abstract non-sealed class Floats implements ComputeDevice.Argument {
         return (long) length * Float.BYTES;
     }
 
-    /** Checks that a kernel that works on so many values stays within the array. */
+    /** Checks that a kernel that processes the given number of values stays within the array. */
     final Floats requireLength(long atLeast) {
         if (length < atLeast) {
             throw new IllegalArgumentException("an array of " + length + " floats is too short for " + atLeast);
@@ -35,7 +35,7 @@ public abstract non-sealed class Floats implements ComputeDevice.Argument {
         return this;
     }
 
-    /** Returns the size of an array that can be asked for. */
+    /** Returns a length as an int; refuses a length beyond the largest array. */
     static int checkLength(long length) {
         if (length > Integer.MAX_VALUE) {
             throw new DeviceFailure("an array of " + length + " floats is too large");

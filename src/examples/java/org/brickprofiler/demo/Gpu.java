@@ -67,8 +67,8 @@ public final class Gpu implements ComputeDevice {
      * Throws unless a call of the driver succeeded.
      *
      * @param call its name
-     * @param code what it returned
-     * @throws DeviceFailure when that is no success
+     * @param code its return value
+     * @throws DeviceFailure when that is an error
      */
     public static void require(String call, int code) {
         if (code != CUresult.CUDA_SUCCESS) {
@@ -95,7 +95,7 @@ public final class Gpu implements ComputeDevice {
      *
      * @param ordinal its number
      * @return the device, with a stream of its own
-     * @throws DeviceFailure where there is no such device, or it refuses
+     * @throws DeviceFailure if there is no such device, or it refuses
      */
     public static Gpu open(int ordinal) {
         missing(ordinal).ifPresent(reason -> {
@@ -124,8 +124,8 @@ public final class Gpu implements ComputeDevice {
     /**
      * Opens one more stream of the device, in the same context.
      *
-     * @param name what it is called in results
-     * @return closed with this
+     * @param name its name in results
+     * @return closed with this device
      * @throws DeviceFailure when the device refuses
      */
     public CudaStream openStream(String name) {
@@ -135,9 +135,9 @@ public final class Gpu implements ComputeDevice {
     }
 
     /**
-     * Runs something on a thread that has no context, with the device's context current.
+     * Runs an action on a thread without a context, with the device's context current.
      *
-     * @param body what to run
+     * @param body the action
      * @throws DeviceFailure when the device refuses
      */
     public void onThisThread(Runnable body) {
@@ -272,7 +272,7 @@ public final class Gpu implements ComputeDevice {
     /**
      * Returns the free memory of the device.
      *
-     * @return bytes; empty where the driver does not report it
+     * @return bytes; empty if the driver does not report it
      */
     public OptionalLong freeBytes() {
         long[] free = new long[1];

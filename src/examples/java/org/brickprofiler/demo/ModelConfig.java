@@ -19,7 +19,7 @@ record ModelConfig(int layers, int dim, int heads, int kvHeads, int ffnDim, int 
     /** The largest value of every component. It keeps all sums below in 64 bits. */
     static final int LARGEST = 1 << 20;
 
-    /** Weights of one matrix lie in one Java array. */
+    /** The weights of one matrix are in one Java array. */
     private static final long LARGEST_MATRIX = Integer.MAX_VALUE - 8L;
 
     /**

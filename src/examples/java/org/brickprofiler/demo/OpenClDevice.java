@@ -36,7 +36,7 @@ final class OpenClDevice implements ComputeDevice {
     private final long program;
     private final DeviceStream stream;
 
-    /** Frees what was made, the newest first. */
+    /** Frees the created objects, the newest first. */
     private final Deque<Runnable> releases;
 
     private OpenClDevice(long context, long queue, long program, DeviceStream stream, Deque<Runnable> releases) {
@@ -226,7 +226,7 @@ final class OpenClDevice implements ComputeDevice {
 
     // ---- kernels ----
 
-    /** A launch reads its arguments when it is enqueued, so all of them are set each time: some are cells. */
+    /** A launch reads its arguments when it is enqueued, so all arguments are set each time: some are cells. */
     @Override
     public Work prepare(Launch launch) {
         int[] code = new int[1];

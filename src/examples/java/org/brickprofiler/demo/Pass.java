@@ -21,8 +21,8 @@ record Pass(List<Step> opening, List<List<Step>> layers, List<Step> closing) {
     /**
      * One brick of a pass.
      *
-     * @param brick as what it is timed
-     * @param operation what it does
+     * @param brick the brick under which it is timed
+     * @param operation its computation
      */
     record Step(BrickId brick, Operation operation) {}
 

@@ -11,9 +11,9 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.spi.NanoClock;
 
 /**
- * The wall times of one pass in several ways, of which one is what the others are compared with. The ways take turns,
- * so that what changes with time changes all of them alike; and each round begins with another one, so that none always
- * follows the same. Immutable.
+ * The wall times of one pass in several ways; the first way is the reference for the others. The ways take turns, so
+ * that a change over time affects all of them equally; each round begins with another way, so that no way always
+ * follows the same one. Immutable.
  */
 public final class PassCosts {
 
@@ -40,10 +40,10 @@ public final class PassCosts {
      * The wall times of one way.
      *
      * @param name the way
-     * @param rounds how many there are
-     * @param lowNs a quarter of them is below, ns
-     * @param medianNs half of them is below, ns
-     * @param highNs three quarters of them are below, ns
+     * @param rounds the number of times
+     * @param lowNs the lower quartile, ns
+     * @param medianNs the median, ns
+     * @param highNs the upper quartile, ns
      */
     public record Cost(String name, int rounds, long lowNs, long medianNs, long highNs) {
 
@@ -131,7 +131,7 @@ public final class PassCosts {
     /**
      * Returns the costs.
      *
-     * @return in the order of the ways; the first one is what the others are compared with
+     * @return in the order of the ways; the first one is the reference
      */
     public List<Cost> costs() {
         return costs;

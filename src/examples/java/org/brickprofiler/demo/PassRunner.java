@@ -13,7 +13,7 @@ interface PassRunner {
     /** A pass decodes one token, and so does each of its bricks. */
     long TOKENS = 1;
 
-    /** Runs them and nothing else. */
+    /** Runs passes without recording. */
     PassRunner PLAIN = (pass, position) -> {
         pass.opening().forEach(step -> step.operation().run());
         pass.layers().forEach(layer -> layer.forEach(step -> step.operation().run()));
@@ -121,8 +121,8 @@ interface PassRunner {
     }
 
     /**
-     * Runs passes, and records one of them as a graph. The passes before it are recorded too and forgotten, so that the
-     * recording itself is warm. One thread.
+     * Runs passes, and records one of them as a graph. The passes before it are also recorded and discarded, so that
+     * the recording itself is warm. One thread.
      */
     final class Graphed implements PassRunner {
 

@@ -7,12 +7,12 @@ import java.util.regex.Pattern;
 import org.brickprofiler.BrickId;
 
 /**
- * A deliberate fault: one value of one brick's output is changed, from some pass on. Two runs of which one has it stop
- * agreeing at that brick.
+ * A deliberate fault: one value of one brick's output is changed, from a given pass on. Two runs, one of them with the
+ * fault, stop agreeing at that brick.
  *
  * @param layer the layer, from 0
  * @param brick the brick
- * @param occurrence which of the bricks of that name in the layer, from 1
+ * @param occurrence the occurrence of the brick in the layer, from 1
  */
 record Perturbation(int layer, BrickId brick, int occurrence) {
 
@@ -33,7 +33,7 @@ record Perturbation(int layer, BrickId brick, int occurrence) {
     }
 
     /**
-     * Returns the brick of a name that a person typed.
+     * Returns the brick of a name from the command line.
      *
      * @throws IllegalArgumentException when there is none; the message names it
      */

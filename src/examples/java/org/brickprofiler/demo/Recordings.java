@@ -26,7 +26,7 @@ import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.write.TraceFiles;
 import org.jspecify.annotations.Nullable;
 
-/** The recordings of a run besides its profile, and their files. One thread. */
+/** The recordings of a run in addition to its profile, and their files. One thread. */
 final class Recordings {
 
     private final DemoOptions options;
@@ -36,7 +36,7 @@ final class Recordings {
     private PassRunner.@Nullable Graphed graph;
 
     /**
-     * Prepares what the options ask for.
+     * Prepares the recordings that the options request.
      *
      * @throws IllegalArgumentException when it cannot be done; the message says why
      */
@@ -88,7 +88,7 @@ final class Recordings {
         return files;
     }
 
-    /** Gives a profiler the timeline, where one is wanted. */
+    /** Adds the timeline to a profiler, if one is requested. */
     BrickProfilerBuilder on(BrickProfilerBuilder profiler) {
         return trace == null ? profiler : profiler.tracing(trace);
     }
@@ -107,19 +107,19 @@ final class Recordings {
         return new Decoder.Instruments(runner, TiledProduct.Probe.of(profiler.tiles()), alteration);
     }
 
-    /** Gives a page the timeline, and the graph of the first measured pass, where they were recorded. */
+    /** Adds the timeline, and the graph of the first measured pass, to a page, if they were recorded. */
     HtmlReport on(HtmlReport page) {
         HtmlReport timed = trace == null ? page : page.withTimeline(trace.timeline());
         return graph == null ? timed : timed.withGraph(graph.graph());
     }
 
-    /** Follows the run with counters, where a timeline is wanted; a flight recording begins after the warm-up. */
+    /** Follows the run with counters, if a timeline is requested; a flight recording begins after the warm-up. */
     DecodeProgress following(DecodeProgress progress) {
         DecodeProgress counted = trace == null ? progress : DecodeProgress.counted(progress, trace);
         return flight == null ? counted : DecodeProgress.recorded(counted, flight);
     }
 
-    /** Writes the files, and says what is in them. */
+    /** Writes the files, and prints their contents' kinds. */
     void write(BrickProfiler profiler, PrintWriter out) throws IOException {
         if (trace != null && options.trace() != null) {
             TraceFiles.write(trace.timeline(), options.trace());

@@ -38,10 +38,10 @@ final class Sampler {
     }
 
     /**
-     * Chooses.
+     * Chooses a token.
      *
-     * @param logits one per token, none of them NaN
-     * @return the token; of equally likely ones, the first comes first
+     * @param logits one logit for each token, none of them NaN
+     * @return the token; of equally likely tokens, the first
      */
     int sample(float[] logits) {
         int likeliest = likeliest(logits);

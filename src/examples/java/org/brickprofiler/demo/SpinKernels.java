@@ -52,7 +52,7 @@ public final class SpinKernels {
     }
 
     /**
-     * Tries to launch a kernel that ends at once, in a shape that may be refused.
+     * Tries to launch a kernel that ends immediately, in a shape that may be refused.
      *
      * @param stamps as for {@link #spin}
      * @param blocks number of blocks

@@ -84,7 +84,7 @@ final class TiledProduct {
 
             @Override
             public void stop(long timer, long elements, long flops) {
-                // Nobody asked.
+                // No probe.
             }
         };
 
@@ -111,8 +111,8 @@ final class TiledProduct {
     }
 
     /**
-     * How a matrix is cut: into blocks of rows and columns that a cache holds, and into bands of whole row blocks that
-     * threads take one by one. The number of threads does not change where a block begins.
+     * The division of a matrix: into blocks of rows and columns that fit a cache, and into bands of whole row blocks
+     * that threads take one by one. The number of threads does not change the blocks.
      *
      * @param rows rows of the matrix
      * @param cols columns of the matrix

@@ -52,7 +52,7 @@ public enum Watching {
      * Returns the way that a mode is meant for.
      *
      * @param mode the mode
-     * @return a way with two marks for each brick, where it has marks
+     * @return a way with two marks for each brick, if the mode uses marks
      */
     public static Watching of(SyncMode mode) {
         return switch (mode) {
@@ -69,9 +69,9 @@ public enum Watching {
     }
 
     /**
-     * Enqueues a pass and ends it, as far as this way has an end of a pass.
+     * Enqueues a pass and ends it, if this way has an end of a pass.
      *
-     * @param profiler watches; it has to be in the mode of this way
+     * @param profiler the profiler, in the mode of this way
      * @param pass the pass
      */
     public void run(BrickProfiler profiler, DevicePass pass) {

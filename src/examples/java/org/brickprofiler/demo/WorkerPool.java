@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A fixed number of threads that share the parts of one job after another. The thread that calls {@link #run} is one of
- * them, so a pool of one has no thread of its own.
+ * them, so a pool of one thread starts none.
  *
  * <p>Jobs follow each other within microseconds, so an idle thread spins for a moment before it parks. One thread at a
  * time may call {@link #run}; {@link #close} ends the threads.
@@ -47,12 +47,11 @@ final class WorkerPool implements AutoCloseable {
     }
 
     /**
-     * Runs all parts of a job and returns when they are done. Which thread runs a part is open; a part is run by one
-     * thread as a whole.
+     * Runs all parts of a job and returns when they are done. Any thread may run a part; one thread runs a whole part.
      *
      * @param parts number of parts
-     * @param work called with each number from 0 to {@code parts - 1}. What it throws is thrown here, when all threads
-     *     have left the job; parts that were not yet begun are left out then
+     * @param work called with each number from 0 to {@code parts - 1}. An exception from it is thrown here, when all
+     *     threads have left the job; parts not begun by then are left out
      * @throws IllegalStateException when the pool is closed
      */
     void run(int parts, IntConsumer work) {
@@ -85,7 +84,7 @@ final class WorkerPool implements AutoCloseable {
         }
     }
 
-    /** One call of {@link #run}. A thread that comes late finds all parts claimed and touches nothing else. */
+    /** One call of {@link #run}. A late thread finds all parts claimed and touches nothing else. */
     private static final class Job {
         private final int parts;
         private final IntConsumer work;
@@ -117,8 +116,8 @@ final class WorkerPool implements AutoCloseable {
             } catch (RuntimeException | Error e) {
                 failure.compareAndSet(null, e);
             } finally {
-                // The flag is read after the count is written, and the caller does it the other way round:
-                // one of the two sees what the other wrote.
+                // The flag is read after the count is written, and the caller does the reverse: one of the two sees the
+                // other's write.
                 if (finished.incrementAndGet() == parts && callerParks) {
                     LockSupport.unpark(caller);
                 }

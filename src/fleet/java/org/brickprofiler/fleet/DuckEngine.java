@@ -24,8 +24,8 @@ import org.brickprofiler.internal.io.AtomicFile;
 import org.jspecify.annotations.Nullable;
 
 /**
- * DuckDB in this process, through its JDBC driver, which {@link DuckPlugin} finds. It uses no network, and nothing of
- * the user's settings: memory, threads and the folder for what does not fit are set. One thread.
+ * DuckDB in this process, through its JDBC driver, which {@link DuckPlugin} finds. It uses no network and no settings
+ * of the user: memory, threads and the folder for temporary files are set explicitly. One thread.
  */
 final class DuckEngine implements FleetEngine {
 
@@ -90,7 +90,7 @@ final class DuckEngine implements FleetEngine {
         return settings;
     }
 
-    /** Returns the connection, for what no other engine does. */
+    /** Returns the connection, for statements that only DuckDB supports. */
     Connection connection() {
         return connection;
     }
@@ -202,12 +202,12 @@ final class DuckEngine implements FleetEngine {
         return new IOException(
                 "DuckDB: " + reason
                         + (leadsOut
-                                ? "; a pack is asked by one SELECT over its tables, which reads nothing else and writes nothing"
+                                ? "; a query of a pack is one SELECT over its tables, which reads nothing else and writes nothing"
                                 : ""),
                 failed);
     }
 
-    /** The first paragraph: what follows it shows the statement once more. */
+    /** Returns the first paragraph of the message; the others repeat the statement. */
     private static String reason(SQLException failed) {
         return String.valueOf(failed.getMessage())
                 .lines()
@@ -226,7 +226,7 @@ final class DuckEngine implements FleetEngine {
         delete(temporary);
     }
 
-    /** Deletes a folder; what cannot be deleted stays. */
+    /** Deletes a folder; files that cannot be deleted stay. */
     static void delete(Path folder) {
         try (Stream<Path> all = Files.walk(folder)) {
             for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {

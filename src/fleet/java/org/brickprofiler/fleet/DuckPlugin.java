@@ -31,9 +31,9 @@ import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds DuckDB's JDBC driver: its jar is larger than all the rest, so it is no part of the command line's. It is looked
- * for on the class path, then where {@code -Dbrick.duckdb} or {@code BRICK_DUCKDB} say (the jar, or a folder with it),
- * then beside the command line's own jar; {@link #download} puts it there. Any thread.
+ * Finds DuckDB's JDBC driver. Its jar is larger than the rest of the program, so the command line's jar does not
+ * contain it. It is looked for on the class path, then at the path in {@code -Dbrick.duckdb} or {@code BRICK_DUCKDB}
+ * (the jar, or its folder), then beside the command line's own jar, to which {@link #download} writes it. Any thread.
  */
 public final class DuckPlugin {
 
@@ -47,7 +47,7 @@ public final class DuckPlugin {
 
     static final String JAR = "duckdb_jdbc-" + VERSION + ".jar";
 
-    /** About its size, for who shows how far a download is. */
+    /** Its approximate size, for showing the progress of a download. */
     public static final long USUAL_BYTES = 80_000_000;
 
     private static final long MOST_BYTES = 4 * USUAL_BYTES;
@@ -108,17 +108,19 @@ public final class DuckPlugin {
     /**
      * Returns the jar.
      *
-     * @param named what a setting names: the jar or a folder
-     * @param folder where this program's own jar is
-     * @return the jar; of several in a folder that with the last name
-     * @throws IOException when there is none
+     * @param named the value of a setting: the jar or its folder
+     * @param folder the folder of this program's own jar
+     * @return the jar; of several jars in a folder, the one with the last name
+     * @throws IOException when there is no such jar
      */
     static Path find(Optional<Path> named, Optional<Path> folder) throws IOException {
         if (named.isPresent()) {
             Path there = named.get();
             Optional<Path> jar =
                     Files.isDirectory(there) ? in(there) : Optional.of(there).filter(Files::isRegularFile);
-            return jar.orElseThrow(() -> missing(VARIABLE + " names " + there + ", where it is not", Optional.empty()));
+            return jar.orElseThrow(() -> missing(
+                    VARIABLE + " names " + there + ", which is neither the jar nor a folder with it",
+                    Optional.empty()));
         }
         Optional<Path> jar = folder.isPresent() ? in(folder.get()) : Optional.empty();
         return jar.orElseThrow(() -> missing("it is no part of this jar", folder));
@@ -132,16 +134,15 @@ public final class DuckPlugin {
     }
 
     /**
-     * Gets the driver from a Maven repository.
+     * Downloads the driver from a Maven repository.
      *
-     * @param repository its address, of HTTP or HTTPS; proxies are those of the virtual machine
-     * @param into a folder, which is made; null for where a setting says that the driver is, else beside this program's
-     *     jar
-     * @param progress hears of it
-     * @return the jar, which is whole; one that is there already is not asked for again
-     * @throws IOException when it cannot be read or written, or is not the jar of {@link #ARTIFACT}; the message says
-     *     why, and what was there is as it was
-     * @throws IllegalArgumentException when the address or the folder cannot be
+     * @param repository its address, of HTTP or HTTPS; the proxies of the virtual machine are used
+     * @param into a folder, which is created; null for the path in the setting, otherwise beside this program's jar
+     * @param progress receives the progress
+     * @return the complete jar; an existing one is not downloaded again
+     * @throws IOException when it cannot be read or written, or is not the jar of {@link #ARTIFACT}; the message gives
+     *     the reason, and existing files are unchanged
+     * @throws IllegalArgumentException when the address or the folder is invalid
      */
     public static Path download(URI repository, @Nullable Path into, FleetPacker.Progress progress) throws IOException {
         if (repository.getHost() == null || !List.of("http", "https").contains(repository.getScheme())) {

@@ -9,13 +9,13 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An engine that answers SQL over Parquet files. This program sends only SQL that every engine understands alike: whole
- * numbers, {@code floor} before a cast, an {@code ORDER BY} that leaves no ties, sums of {@code DECIMAL(20,0)}, and
+ * An engine that executes SQL over Parquet files. This program sends only SQL that all engines interpret in the same
+ * way: whole numbers, {@code floor} before a cast, an {@code ORDER BY} without ties, sums of {@code DECIMAL(20,0)}, and
  * {@code explode} for lists. One thread.
  */
 public interface FleetEngine extends AutoCloseable {
 
-    /** The engine that is taken where none is named. */
+    /** The engine that is taken if none is named. */
     String DEFAULT = DuckEngine.NAME;
 
     /**
@@ -28,12 +28,12 @@ public interface FleetEngine extends AutoCloseable {
     void table(String name, List<String> parquetFiles) throws IOException;
 
     /**
-     * Opens a file where tables are read from.
+     * Opens a file in the folder from which tables are read.
      *
-     * @param file a path or an address, as of {@link #table}
+     * @param file a path or an address, as in {@link #table}
      * @return its bytes, to be closed
-     * @throws java.io.FileNotFoundException when there is none
-     * @throws java.nio.file.NoSuchFileException when there is none
+     * @throws java.io.FileNotFoundException when the file does not exist
+     * @throws java.nio.file.NoSuchFileException when the file does not exist
      * @throws IOException when it cannot be read
      */
     InputStream read(String file) throws IOException;
@@ -57,10 +57,10 @@ public interface FleetEngine extends AutoCloseable {
     Rows query(String select) throws IOException;
 
     /**
-     * Confines the engine to what it has as tables now, for good: a query reads these and nothing else, whoever wrote
-     * it, and writes nothing. Views can still be made.
+     * Confines the engine permanently to its current tables: every later query, of any author, reads only these and
+     * writes nothing. Views can still be created.
      *
-     * @return false if the engine cannot be confined, and answers as before
+     * @return false if the engine cannot be confined, and works as before
      * @throws IOException when it fails
      */
     default boolean confine() throws IOException {
@@ -70,17 +70,18 @@ public interface FleetEngine extends AutoCloseable {
     /** More rows are nothing that a person or a page takes. */
     int MOST_ROWS = 1_000_000;
 
-    /** Gives back what it holds: memory, temporary files. Once; it cannot be asked any more. */
+    /** Releases memory and temporary files. Call it once; afterwards the engine executes nothing. */
     @Override
     void close();
 
     /**
-     * How an engine is to run.
+     * The resources of an engine.
      *
-     * @param memoryBytes what it may hold in memory; the rest goes to temporary files
-     * @param threads how many it may compute with
-     * @param temporary a folder for temporary files; null for one of its own below the system's
-     * @param master where a distributed engine runs, in its own terms, such as {@code local[2]}; null where not set
+     * @param memoryBytes the limit of its memory; further data go to temporary files
+     * @param threads the number of its threads
+     * @param temporary a folder for temporary files; null for a new one below the system's
+     * @param master the master of a distributed engine, in the engine's own terms, such as {@code local[2]}; null if
+     *     not set
      */
     record Options(
             long memoryBytes,
@@ -121,11 +122,11 @@ public interface FleetEngine extends AutoCloseable {
     /**
      * Starts an engine.
      *
-     * @param name {@link #DEFAULT} or what a {@link Provider} is named
-     * @param options how it is to run
+     * @param name {@link #DEFAULT} or the name of a {@link Provider}
+     * @param options its resources
      * @return the engine, to be closed
-     * @throws IOException when it cannot be started; the message says why, and how to get what is missing
-     * @throws IllegalArgumentException when there is none of that name; the message lists those that are there
+     * @throws IOException when it cannot be started; the message gives the reason, and the way to get missing parts
+     * @throws IllegalArgumentException when no engine has that name; the message lists the available ones
      */
     static FleetEngine open(String name, Options options) throws IOException {
         if (name.equals(DuckEngine.NAME)) {

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A folder of tables that {@code brick fleet pack} wrote: Parquet files, one or more of each of {@link #TABLES}, and
- * the manifest that lists them. Every byte of them is checked before anything is asked: engines answer from a file of
- * which some bits are wrong without a word. Immutable; any thread, the files as long as nobody changes them.
+ * the manifest that lists them. All of their bytes are checked before the first query, because engines silently return
+ * wrong results from a file with some wrong bits. Immutable; any thread, as long as the files do not change.
  */
 public final class FleetPack {
 
@@ -57,7 +57,7 @@ public final class FleetPack {
      * Returns whether a folder is one.
      *
      * @param folder any path
-     * @return true where it has the manifest of one, damaged or not
+     * @return true if it has the manifest of one, damaged or not
      */
     public static boolean isPack(Path folder) {
         Path manifest = folder.resolve(Manifest.NAME);
@@ -74,13 +74,13 @@ public final class FleetPack {
     /**
      * Opens a pack, and reads all of its files once to check them.
      *
-     * @param engine which reads them
-     * @param location where it is: a folder of this machine, or an address that the engine reads, which begins with a
+     * @param engine the engine that reads them
+     * @param location its location: a folder of this machine, or an address that the engine reads, which begins with a
      *     scheme
-     * @param salvage whether to leave out the windows of damaged files, in all tables, instead of refusing
+     * @param salvage whether to leave out the windows of damaged files, in all tables, instead of refusing the pack
      * @return the pack
-     * @throws IOException when there is none, it is of another version, or, unless salvaged, a file of it is missing or
-     *     not what was written; the message names the file
+     * @throws IOException when it does not exist, has another version, or, unless salvaged, has a missing or changed
+     *     file; the message names the file
      */
     public static FleetPack open(FleetEngine engine, String location, boolean salvage) throws IOException {
         String folder = SCHEME.matcher(location).find()
@@ -255,7 +255,10 @@ public final class FleetPack {
                 + problem.leftOut() + ")";
     }
 
-    /** As SQL. To some engines a backslash is one, to others it says how to read what follows. */
+    /**
+     * Returns a text as an SQL literal. Engines differ in backslashes: to some a backslash is a character, to others an
+     * escape.
+     */
     private static String text(@Nullable String text) {
         return text == null ? "NULL" : "'" + text.replace("'", "''").replace('\\', '/') + "'";
     }

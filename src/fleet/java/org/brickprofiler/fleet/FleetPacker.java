@@ -35,12 +35,12 @@ import org.brickprofiler.internal.io.ExportLoss;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a pack of profiles. Each worker reads some thousand files of a run into a {@link PartWriter}, so that what is
- * in memory does not grow with the number of files, but for some hundred bytes of each file's head.
+ * Builds a pack from profiles. Each worker reads some thousand files of a run into a {@link PartWriter}, so memory does
+ * not grow with the number of files, except for some hundred bytes for the head of each file.
  *
- * <p>The tables go into a new folder within the pack's; the manifest, which takes the place of the former one in one
- * step, names it. A reader, or an interrupted process, leaves or sees either the former pack or the new one. One pack
- * is written by one process at a time.
+ * <p>The tables go into a new folder inside the pack's folder; the manifest, which replaces the former one in one step,
+ * names the new folder. A reader therefore sees, and an interrupted process leaves, either the former pack or the new
+ * one. Only one process may write a pack at a time.
  */
 public final class FleetPacker {
 
@@ -64,10 +64,10 @@ public final class FleetPacker {
     /** Hears how far packing is. Any thread. */
     public interface Progress {
         /**
-         * Some of it is done.
+         * Reports progress.
          *
-         * @param bytes done
-         * @param totalBytes all
+         * @param bytes bytes that are done
+         * @param totalBytes all bytes
          */
         void at(long bytes, long totalBytes);
     }
@@ -81,13 +81,13 @@ public final class FleetPacker {
     public record Result(Manifest manifest, long windows) {}
 
     /**
-     * Some files to pack.
+     * Creates a packer.
      *
-     * @param folder the pack: it does not exist, is empty, or is a pack, which is replaced
-     * @param model the model whose files are taken; null for that of most
-     * @param options how DuckDB runs, but for its temporary files, which are in the pack until it is done; its memory
-     *     is shared by the workers, one a thread
-     * @param progress hears of it
+     * @param folder the pack: a folder that does not exist, is empty, or is a pack, which is replaced
+     * @param model the model whose files are taken; null for the most frequent one
+     * @param options the resources of DuckDB; its temporary files are in the pack's folder until it is done, and its
+     *     memory is divided among the workers, one for each thread
+     * @param progress receives the progress
      */
     public FleetPacker(Path folder, @Nullable String model, FleetEngine.Options options, Progress progress) {
         this.folder = folder;
@@ -100,12 +100,13 @@ public final class FleetPacker {
     private record Source(Path file, String ownRun, long bytes) {}
 
     /**
-     * Packs.
+     * Packs profiles.
      *
-     * @param files the profiles, in any order; the name of one that says nothing of its run is its path
-     * @return what came of it; where no window is left, nothing was written
-     * @throws IOException when the pack cannot be written, or the engine fails; the former pack is whole
-     * @throws IllegalArgumentException when the folder holds something else, or no model is that of most files
+     * @param files the profiles, in any order; a profile without a run is named after its path
+     * @return the result; if no window is left, nothing was written
+     * @throws IOException when the pack cannot be written, or the engine fails; the former pack is complete
+     * @throws IllegalArgumentException when the folder contains something other than a pack, or no model is the most
+     *     frequent
      */
     public Result pack(Collection<Path> files) throws IOException {
         requireOwnFolder();
@@ -233,7 +234,7 @@ public final class FleetPacker {
         return heads;
     }
 
-    /** Of reading the whole file, about what reading its head takes. */
+    /** The cost of reading a head, as the divisor of the cost of reading the whole file. */
     private static final int HEAD_SHARE = 8;
 
     private static PackProblem unread(Path file, Kind kind, Unreadable unreadable) {
@@ -245,10 +246,10 @@ public final class FleetPacker {
     }
 
     /**
-     * The end of what {@link Progress} hears.
+     * Returns the total that {@link Progress} reaches.
      *
-     * @param bytes of all files
-     * @return as many, and what their heads count for
+     * @param bytes the bytes of all files
+     * @return the same, plus the work for their heads
      */
     public static long work(long bytes) {
         return bytes + bytes / HEAD_SHARE;
@@ -365,7 +366,10 @@ public final class FleetPacker {
         return (int) ((long) windows * part / parts);
     }
 
-    /** Of the run's name what every file system takes; the column {@code run_id} has the name itself. */
+    /**
+     * Returns those characters of the run's name that every file system allows; the column {@code run_id} has the
+     * complete name.
+     */
     private static String folderName(String run, Set<String> others) {
         String plain = run.replaceAll("[^A-Za-z0-9._-]+", "_");
         String name = plain.substring(Math.max(0, plain.length() - 100));

@@ -37,9 +37,9 @@ import org.brickprofiler.report.internal.TextTable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A fleet for people, for a pull request, for a browser, and for programs: what is wrong with its data, who keeps the
- * others waiting, and where the time went. Equal fleets give equal text, whatever the engine and the locale. Immutable;
- * any thread.
+ * The report on a fleet for people, for a pull request, for a browser, and for programs: the problems of its data, the
+ * ranks that delay the others, and the distribution of the time. Equal fleets give equal text, for every engine and
+ * locale. Immutable; any thread.
  */
 public final class FleetReport {
 
@@ -48,13 +48,13 @@ public final class FleetReport {
     private static final String SHOWN =
             "Shown from: the least slowness of a rank that is found in four of five such fleets";
 
-    /** The most ranks whose shares are kept, those with the smallest share of communication: they wait least. */
+    /** The most ranks whose shares are kept: those with the smallest share of communication, which wait least. */
     private static final int MOST_RANKS = 4_096;
 
     /** The most problems that are kept one by one; all are counted. */
     private static final int MOST_PROBLEMS = 1_000;
 
-    /** The most lines of a table of ranks or runs where no program reads it. */
+    /** The most lines of a table of ranks or runs if no program reads it. */
     private static final int MOST_LINES = 20;
 
     /** The questions for the sections; stragglers have questions of their own. */
@@ -90,10 +90,10 @@ public final class FleetReport {
     }
 
     /**
-     * Asks all that it takes.
+     * Executes all queries of the report.
      *
-     * @param engine with the tables of a fleet
-     * @param problems what is wrong with them
+     * @param engine the engine with the tables of a fleet
+     * @param problems the problems of the data
      * @return the report
      * @throws IOException when the engine fails
      */
@@ -144,7 +144,7 @@ public final class FleetReport {
         return count(n) + " " + (n == 1 ? one : many);
     }
 
-    // ---- what is wrong ----
+    // ---- problems ----
 
     /** Problems of one kind. */
     private record Tally(PackProblem.Kind kind, long found, long leftOut, String example) {
@@ -178,7 +178,7 @@ public final class FleetReport {
     /** A column of a table. */
     private record Column<T>(String header, boolean toLeft, Function<T, String> cell) {}
 
-    /** A table, and what stands above it. */
+    /** A table and its heading. */
     private record Sheet<T>(String heading, List<T> rows, List<Column<T>> columns, int leftOut) {
 
         static <T> Sheet<T> of(String heading, List<T> rows) {
@@ -394,7 +394,7 @@ public final class FleetReport {
         return String.format(Locale.ROOT, "%+,.1f", percent);
     }
 
-    /** Of the time of all ranks, what was spent on what. */
+    /** Returns the distribution of the time of all ranks. */
     private String wholeShares() {
         double compute = sum(shares, "compute_ns");
         double communication = sum(shares, "communication_ns");
@@ -468,9 +468,9 @@ public final class FleetReport {
     }
 
     /**
-     * Returns the report as one page for a browser, which loads nothing, opens from a disk and prints: what is wrong
-     * with the data, stragglers, a map of ranks by bricks, spread, shares, drift. The page holds the text of
-     * {@link #toJson}, which can be saved from it, and for where scripts are off that of {@link #toText}.
+     * Returns the report as one page for a browser, which loads nothing, opens from a disk and prints: problems of the
+     * data, stragglers, a map of ranks by bricks, spread, shares, drift. The page contains the text of {@link #toJson},
+     * which can be saved from it, and the text of {@link #toText}, which is shown if scripts are off.
      *
      * @return HTML, to be stored as UTF-8
      */
@@ -650,7 +650,7 @@ public final class FleetReport {
             json.writeEndArray();
         }
 
-        /** A line for each rank, with the times of all bricks; null where it ran none. */
+        /** A line for each rank, with the times of all bricks; null if it ran none. */
         private void rankBricks() throws IOException {
             Map<List<String>, Integer> places = new LinkedHashMap<>();
             List<Row> names = new ArrayList<>();
@@ -690,7 +690,7 @@ public final class FleetReport {
             json.writeEndObject();
         }
 
-        /** A line for each brick, with its times in all parts of the windows; null where it did not run. */
+        /** A line for each brick, with its times in all parts of the windows; null if it did not run. */
         private void windows() throws IOException {
             List<Row> rows = rows(Question.WINDOWS);
             int parts = (int)
@@ -724,7 +724,7 @@ public final class FleetReport {
             json.writeStartObject();
         }
 
-        /** Nothing, where there is no value. */
+        /** Nothing, if there is no value. */
         private void field(String key, @Nullable Object value) throws IOException {
             if (value instanceof Double number) {
                 JsonText.number(json, key, number);

@@ -25,9 +25,9 @@ import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /**
- * The runs of a fleet as runs that can be compared: each is one observation, however many ranks and windows it has, and
- * its figures are those of all of them together. So a step of eight ranks counts eight times, and its bricks with it;
- * what is compared is a step of one rank. No state; any thread.
+ * The runs of a fleet in comparable form: each run is one observation, regardless of its number of ranks and windows,
+ * and its figures are those of all of them together. A step of eight ranks therefore counts eight times, and its bricks
+ * with it, so the comparison is of a step of one rank. No state; any thread.
  */
 public final class FleetRuns {
 

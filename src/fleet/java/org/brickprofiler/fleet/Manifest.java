@@ -24,10 +24,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The content of a pack, as listed in {@code manifest.json}. Immutable.
  *
- * @param profiles files that were read, those that are left out among them
- * @param identical of those, copies of others: they count once
+ * @param profiles the number of files read, including those left out
+ * @param identical the number of these files that are copies of others; copies count once
  * @param files every Parquet file
- * @param problems what is wrong, and what is left out for it
+ * @param problems the problems, and the data left out because of them
  */
 public record Manifest(long profiles, long identical, List<PackFile> files, List<PackProblem> problems) {
 
@@ -45,11 +45,11 @@ public record Manifest(long profiles, long identical, List<PackFile> files, List
     /**
      * A Parquet file.
      *
-     * @param table which table it is a part of
-     * @param path where it is, from the manifest on, with slashes
-     * @param bytes its size
-     * @param rows how many rows it has
-     * @param crc32c the checksum of its bytes, by Castagnoli's polynomial
+     * @param table the table to which it belongs
+     * @param path its path relative to the manifest, with slashes
+     * @param bytes its size, bytes
+     * @param rows its number of rows
+     * @param crc32c the checksum of its bytes, CRC-32C (Castagnoli)
      */
     public record PackFile(String table, String path, long bytes, long rows, int crc32c) {
 
@@ -126,23 +126,23 @@ public record Manifest(long profiles, long identical, List<PackFile> files, List
     }
 
     /**
-     * Reads it.
+     * Reads the manifest of a pack.
      *
      * @param folder the pack
-     * @return what it says
-     * @throws IOException when there is none, or it is damaged or of another version; the message names the file
+     * @return the manifest
+     * @throws IOException when it does not exist, is damaged or has another version; the message names the file
      */
     static Manifest read(Path folder) throws IOException {
         return read(folder.toString(), InputFile.open(folder.resolve(NAME)));
     }
 
     /**
-     * Reads it.
+     * Reads a manifest.
      *
      * @param folder the pack, for messages
-     * @param bytes of the file; closed
-     * @return what it says
-     * @throws IOException when it cannot be read, is damaged or of another version; the message names the file
+     * @param bytes the bytes of the file; closed
+     * @return the manifest
+     * @throws IOException when it cannot be read, is damaged or has another version; the message names the file
      */
     static Manifest read(String folder, InputStream bytes) throws IOException {
         String file = folder + "/" + NAME;
@@ -173,7 +173,9 @@ public record Manifest(long profiles, long identical, List<PackFile> files, List
         }
     }
 
-    /** Returns a value of JSON: a map, a list, a text or a whole number; whatever else is the text of its token. */
+    /**
+     * Returns a value of JSON: a map, a list, a text or a whole number; any other value becomes the text of its token.
+     */
     private static Object tree(JsonParser json) throws IOException {
         JsonToken token = json.currentToken();
         if (token == JsonToken.START_OBJECT) {

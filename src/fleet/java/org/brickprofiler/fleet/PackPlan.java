@@ -21,15 +21,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which windows belong together and which contradict the others, by the heads of their files. The majority decides: of
- * the files that disagree with more than half of the others none is taken, and where no more than half agree, none at
- * all. One thread.
+ * the files that disagree with more than half of the others none is taken, and if no more than half agree, none at all.
+ * One thread.
  */
 final class PackPlan {
 
     /** Clocks of one cluster are seconds apart at most; a wrong time zone is an hour. */
     static final long CLOCK_TOLERANCE_MS = 3_600_000L;
 
-    /** In order of rank and window, so that neighbours in a file are alike. */
+    /** Sorts by rank and window, so that neighbours in a file are similar. */
     private static final Comparator<Head> ORDER =
             Comparator.comparingInt(Head::rank).thenComparingLong(Head::window);
 
@@ -234,8 +234,8 @@ final class PackPlan {
     }
 
     /**
-     * Without the ranks whose clock cannot be that of the others: one that was there at another time than most, or that
-     * began a window at another time than most of its ranks.
+     * Leaves out the ranks whose clock cannot agree with the others: a rank that ran at another time than most ranks,
+     * or that began a window at another time than most of them.
      */
     private List<Head> ofOneClock(List<Head> files) {
         Map<Integer, Span> spans = new HashMap<>();
@@ -338,10 +338,10 @@ final class PackPlan {
     }
 
     /**
-     * Returns the ranks of a run that are not there, and those that lack windows. Nothing is left out for them.
+     * Returns the missing ranks of a run, and the ranks with missing windows. No data are left out because of them.
      *
-     * @param run the files that were taken
-     * @return what is missing
+     * @param run the accepted files
+     * @return the missing parts
      */
     static List<PackProblem> missing(List<Head> run) {
         if (run.isEmpty()) {

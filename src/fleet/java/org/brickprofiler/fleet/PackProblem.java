@@ -4,16 +4,16 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that is wrong with what was packed, or with the pack: what it is about is in no table, unless it says
- * otherwise. Immutable.
+ * A problem of the packed files or of the pack; unless stated otherwise, no table contains the data concerned.
+ * Immutable.
  *
- * @param kind what sort of thing
- * @param runId the run; null where it is not known
- * @param rank the rank; null where it is not known or all are meant
- * @param window the number of the window; null where it is not known or all are meant
- * @param file what was read; null where a file is what is missing
+ * @param kind its kind
+ * @param runId the run; null if it is unknown
+ * @param rank the rank; null if it is unknown or all ranks are concerned
+ * @param window the number of the window; null if it is unknown or all windows are concerned
+ * @param file the file that was read; null if the problem is a missing file
  * @param reason a sentence for people
- * @param leftOut windows that are in no table for that
+ * @param leftOut the number of windows that no table contains because of it
  */
 public record PackProblem(
         Kind kind,
@@ -40,7 +40,7 @@ public record PackProblem(
         OTHER_WORLD_SIZE,
         /** A rank's clock is more than an hour from those of most ranks. */
         CLOCK_APART,
-        /** A rank of which there is nothing. The others count. */
+        /** A rank without any file. The other ranks count. */
         MISSING_RANK,
         /** A rank that lacks windows which other ranks have. Those that it has count. */
         MISSING_WINDOWS,
@@ -49,7 +49,7 @@ public record PackProblem(
          * packed.
          */
         UNWRITTEN_WINDOWS,
-        /** A file of the pack is missing, or is not what was written. */
+        /** A file of the pack is missing or changed. */
         DAMAGED_PACK;
 
         /**

@@ -59,11 +59,11 @@ final class PartWriter implements AutoCloseable {
     private final long[] rows = new long[FleetPack.TABLES.size()];
 
     /**
-     * A part without rows.
+     * Creates a part without rows.
      *
-     * @param engine where its rows are; the rows of an earlier part go
+     * @param engine the engine for its rows; the rows of an earlier part are dropped
      * @param folder the pack
-     * @param tables below it, where the tables are written
+     * @param tables the folder inside the pack for the tables
      * @throws IOException when the engine fails
      */
     PartWriter(DuckEngine engine, Path folder, Path tables) throws IOException {
@@ -82,9 +82,9 @@ final class PartWriter implements AutoCloseable {
     /**
      * Adds a window.
      *
-     * @param head what it is of
-     * @param window what it has
-     * @throws IOException when the engine takes no more
+     * @param head the head of its file
+     * @param window its values
+     * @throws IOException when the engine fails
      */
     void add(Head head, ProfileWindow window) throws IOException {
         rank(head);
@@ -175,7 +175,7 @@ final class PartWriter implements AutoCloseable {
         Files.createDirectories(file.getParent());
         engine.execute("COPY (SELECT " + written(table) + " FROM " + table + ") TO "
                 + DuckEngine.literal(file.toString()) + " (FORMAT parquet, COMPRESSION zstd)");
-        // The manifest must not name what a crash of the machine takes away.
+        // The manifest must not name a file that a crash of the machine could lose.
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
             channel.force(true);
         }

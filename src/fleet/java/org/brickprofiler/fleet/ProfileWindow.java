@@ -30,15 +30,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the files of {@link org.brickprofiler.report.JsonReport}, of which a fleet has hundreds of thousands: first
- * only their heads, then the values that the tables of a pack have. Records are read by the tables of
- * {@link ProfileFields}, as the report reads them, but without an object for each value. Other values are skipped. The
- * sum that a file gives is checked. One thread; reused for each file.
+ * only their heads, then the values for the tables of a pack. It reads records by the tables of {@link ProfileFields},
+ * like the report's own reader, but without an object for each value. Other values are skipped. The sum that a file
+ * states is checked. One thread; reused for each file.
  */
 final class ProfileWindow {
 
     private static final int MAJOR_VERSION = 1;
 
-    /** The keys that stand before the bricks: a head is read without the rest of its file. */
+    /** The keys before the bricks: the head of a file is read without its rest. */
     private static final Set<String> HEAD = Set.of("schema_version", "identity", "started_at", "wall_ns");
 
     private final Row brick = new Row(ProfileFields.BRICK);
@@ -88,10 +88,10 @@ final class ProfileWindow {
     }
 
     /**
-     * The values before the bricks: which part of which run a file is. Immutable.
+     * The values before the bricks: the run and the part of it. Immutable.
      *
-     * @param window of the run; 0 for a profile that is no window
-     * @param startMs since 1970, by the clock of the rank's host
+     * @param window the number of the window; 0 for a profile that is no window
+     * @param startMs its begin, ms since 1970, by the clock of the rank's host
      */
     record Head(
             Path file,
@@ -114,12 +114,12 @@ final class ProfileWindow {
             return Arrays.asList(worldSize, host, device, model, precision, commit, phase, firstStep, lastStep);
         }
 
-        /** Returns how much of what a file may leave out is there. */
+        /** Returns the number of optional values that are present. */
         int known() {
             return (int) optional().stream().filter(Objects::nonNull).count();
         }
 
-        /** Returns whether nothing that stands in both is different. */
+        /** Returns whether all values that both have are equal. */
         boolean agreesWith(Head other) {
             List<@Nullable Object> mine = optional();
             List<@Nullable Object> others = other.optional();
@@ -138,9 +138,9 @@ final class ProfileWindow {
      * Reads the beginning of a file.
      *
      * @param file the file
-     * @param ownRun the run of a file that names none
-     * @return what it is of
-     * @throws Unreadable when it is no profile of a version that is known
+     * @param ownRun the run for a file that names none
+     * @return its head
+     * @throws Unreadable when it is no profile of a supported version
      * @throws IOException when it cannot be read
      */
     Head head(Path file, String ownRun) throws IOException, Unreadable {
@@ -226,8 +226,8 @@ final class ProfileWindow {
     /**
      * Reads a whole file into the fields.
      *
-     * @param bytes what is in it
-     * @throws Unreadable when it is damaged, or holds nothing that was recorded
+     * @param bytes the content of the file
+     * @throws Unreadable when it is damaged, or contains no samples
      */
     void read(byte[] bytes) throws Unreadable {
         bricks = 0;
@@ -270,7 +270,7 @@ final class ProfileWindow {
                     case "streams" -> input.array(key, () -> stream(input));
                     default -> {
                         if (hasBricks && HEAD.contains(key)) {
-                            throw input.error(key + " stands behind the bricks, and is looked for before them");
+                            throw input.error(key + " follows the bricks, but must precede them");
                         }
                         input.skip();
                     }

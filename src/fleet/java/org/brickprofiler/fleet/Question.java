@@ -15,9 +15,9 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Questions to the tables of a fleet: SQL that every engine runs unchanged, and answers alike. Each constant has a file
- * of its name beside this class, and so has each view that it asks. A view that is asked for twice stands in a WITH
- * clause of its own: DuckDB computes that once, and a view anew each time.
+ * Queries of the tables of a fleet: SQL that every engine runs unchanged, with the same results. Each constant has a
+ * file of its name beside this class, and so has each view that it uses. A view that is used twice is in a WITH clause:
+ * DuckDB computes a WITH clause once, but a view at each use.
  */
 enum Question {
     /** The steps of all ranks by phase. */
@@ -109,7 +109,7 @@ enum Question {
             return values.get(Objects.requireNonNull(columns.get(column), column));
         }
 
-        /** Returns a whole number that is there. */
+        /** Returns a whole number that is not null. */
         long number(String column) {
             return ifNumber(column).orElseThrow(() -> new IllegalStateException("no " + column));
         }
@@ -118,7 +118,7 @@ enum Question {
             return value(column) instanceof Number number ? OptionalLong.of(number.longValue()) : OptionalLong.empty();
         }
 
-        /** Returns a text that is there. */
+        /** Returns a text that is not null. */
         String text(String column) {
             return ifText(column).orElseThrow(() -> new IllegalStateException("no " + column));
         }

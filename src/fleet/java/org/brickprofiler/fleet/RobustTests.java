@@ -19,7 +19,7 @@ final class RobustTests {
     /** The degrees of freedom of the median absolute deviation for each value beyond the first. */
     private static final double EFFICIENCY = 0.37;
 
-    /** Fewer slow windows than this count as chance, whatever the rate of the peers is. */
+    /** Fewer slow windows than this count as chance, regardless of the rate of the peers. */
     static final int FEWEST_SLOW_WINDOWS = 6;
 
     private RobustTests() {}
@@ -56,7 +56,7 @@ final class RobustTests {
         return Math.max(1, Math.sqrt(usualWindows / windows));
     }
 
-    /** Returns the excess part of a time that is longer by so many millionths. */
+    /** Returns the excess part of a time, given the excess in millionths. */
     static double part(double ns, long beyondPpm) {
         return ns * beyondPpm / (1e6 + beyondPpm);
     }

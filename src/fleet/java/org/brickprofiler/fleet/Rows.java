@@ -6,19 +6,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer of an engine, in values whose types are the same for all engines. Immutable.
+ * The result of a query, in values whose types are the same for all engines. Immutable.
  *
  * @param columns the names, in order
- * @param rows in order; each has a value for each column: a {@link Long}, {@link Double}, {@link String} or
+ * @param rows the rows, in order; each has a value for each column: a {@link Long}, {@link Double}, {@link String} or
  *     {@link Boolean}, or null
  */
 public record Rows(List<String> columns, List<List<@Nullable Object>> rows) {
 
     /**
-     * Returns the rows. Written out for NullAway, which does not see what is nullable within the type of a generated
+     * Returns the rows. Written explicitly for NullAway, which does not see nullable type arguments of a generated
      * accessor.
      *
-     * @return each with a value for every column
+     * @return the rows, each with a value for every column
      */
     @Override
     public List<List<@Nullable Object>> rows() {
@@ -26,10 +26,10 @@ public record Rows(List<String> columns, List<List<@Nullable Object>> rows) {
     }
 
     /**
-     * Returns a value of a database in those types: whole numbers are {@code Long} where they fit, whatever their type
-     * was, other numbers {@code Double}, and what is neither number nor truth value is its text.
+     * Converts a value of a database to those types: whole numbers of any type become {@code Long} if they fit, other
+     * numbers {@code Double}, and any other value except a truth value becomes its text.
      *
-     * @param value what a driver gave
+     * @param value a driver's value
      * @return the value; null for null
      */
     public static @Nullable Object value(@Nullable Object value) {

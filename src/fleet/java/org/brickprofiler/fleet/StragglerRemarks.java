@@ -74,17 +74,17 @@ final class StragglerRemarks {
         List<Rank> group = Stream.concat(lasting.stream(), others.stream()).toList();
         int most = group.stream().mapToInt(Rank::windows).max().orElse(0);
         if (group.size() < FEWEST_PEERS) {
-            remarks.add(which + ": " + count(group.size(), "rank") + " cannot show who is unusual; it takes "
+            remarks.add(which + ": " + count(group.size(), "rank") + " cannot show an outlier; the test needs "
                     + FEWEST_PEERS + ".");
         } else if (most < FEWEST_WINDOWS) {
-            remarks.add(
-                    which + ": " + count(most, "window") + " cannot show what lasts; it takes " + FEWEST_WINDOWS + ".");
+            remarks.add(which + ": " + count(most, "window") + " cannot show a lasting difference; the test needs "
+                    + FEWEST_WINDOWS + ".");
         } else if (!others.isEmpty()) {
             remarks.add(which + ": " + count(others.size(), "rank") + " with fewer than " + FEWEST_WINDOWS
                     + " windows in which it computed cannot be tested: " + windowsOf(others) + "."
                     + (StragglerSearch.isTested(lasting)
                             ? ""
-                            : " The other " + count(lasting.size(), "rank") + " cannot show who is unusual; it takes "
+                            : " The other " + count(lasting.size(), "rank") + " cannot show an outlier; the test needs "
                                     + FEWEST_PEERS + "."));
         }
         List<Rank> lacking =
@@ -98,7 +98,7 @@ final class StragglerRemarks {
         }
         if (!lasting.isEmpty()
                 && lasting.stream().allMatch(rank -> rank.lateNs().isEmpty())) {
-            remarks.add(which + ": no collectives were recorded, so what a straggler costs is not known.");
+            remarks.add(which + ": no collectives were recorded, so the cost of a straggler is unknown.");
         }
     }
 

@@ -202,7 +202,7 @@ final class StragglerSearch {
         return new Stragglers(costed, shown, remarks.all());
     }
 
-    // ---- who is there ----
+    // ---- the tested ranks ----
 
     private void ranks() throws IOException {
         for (Question.Row row : Question.STRAGGLER_RANKS.ask(engine)) {
@@ -255,9 +255,8 @@ final class StragglerSearch {
     }
 
     /**
-     * Leaves out the peers of whom more than about a quarter of the windows are disturbed in half of the bricks: the
-     * upper quartile is then a disturbed window, and far from the middle one, which is no sure figure of a rank any
-     * more.
+     * Leaves out the peers with more than about a quarter of their windows disturbed in half of the bricks: their upper
+     * quartile is then a disturbed window, far from the median, so it is no reliable figure of the rank.
      */
     private void leaveOutDisturbed(List<Question.Row> rows) {
         Map<Peers, Set<String>> disturbed = new TreeMap<>(Peers.ORDER);
@@ -311,7 +310,7 @@ final class StragglerSearch {
         return Math.max(FLOOR_PPM, critical(degrees, tests) * deviationPpm(row, spread));
     }
 
-    /** Returns the standard deviation of where a rank stands. */
+    /** Returns the standard deviation of a rank's position. */
     private static double deviationPpm(Question.Row row, String column) {
         double spread = row.number(column);
         if (!brickOf(row).equals(ALL_BRICKS)) {
@@ -346,7 +345,10 @@ final class StragglerSearch {
         });
     }
 
-    /** Reports the bricks that become slower, or those that become faster; all bricks alike are one more finding. */
+    /**
+     * Reports the bricks that become slower, or those that become faster; a drift of all bricks together is one
+     * finding.
+     */
     private void drift(Rank rank, Map<String, List<Question.Row>> bricks, boolean slower) {
         Map<String, Double> percents = new TreeMap<>();
         bricks.forEach((brick, rows) -> {
@@ -367,7 +369,7 @@ final class StragglerSearch {
         }
     }
 
-    /** Returns whether what changed beyond chance did so gradually, and not because of the work. */
+    /** Returns whether a change beyond chance was gradual and not due to the work. */
     private boolean isDrift(List<Question.Row> blocks) {
         Question.Row any = blocks.get(0);
         double beyond = any.number("beyond_ppm");
@@ -384,7 +386,7 @@ final class StragglerSearch {
         return drifting.getOrDefault(key, Set.of()).contains(brick);
     }
 
-    // ---- what could have been found ----
+    // ---- the smallest finding ----
 
     /** Takes the difference of a brick that would have been found in four of five fleets like this one. */
     private void show(Question.Row row) {
@@ -575,7 +577,7 @@ final class StragglerSearch {
         });
     }
 
-    /** A rank that is slow in all bricks is one finding, whatever shows it. */
+    /** A rank that is slow in all bricks is one finding, even if several tests show it. */
     private void windows(Rank rank, List<SlowWindow> slow) {
         Optional<Finding> known = findings.stream()
                 .filter(finding -> finding.rank().equals(OptionalInt.of(rank.number()))
@@ -658,7 +660,7 @@ final class StragglerSearch {
                     .filter(rank -> rank.run().equals(host.run()) && rank.host().equals(host.host()) && isTested(rank))
                     .toList();
             double fasterNs = -median(there.stream().mapToDouble(Rank::ownNs).toArray());
-            // Whoever computes less waits longer, and there is nothing wrong with that.
+            // A rank with less computation waits longer, which is no fault.
             if (!there.isEmpty() && 2 * fasterNs < longerNs) {
                 double usualNs =
                         rows.stream().mapToDouble(row -> row.number("usual_ns")).sum();
@@ -691,7 +693,7 @@ final class StragglerSearch {
                 && 2 * row.number("least_longer_ns") >= longerNs;
     }
 
-    // ---- what no brick explains, and what it all costs ----
+    // ---- delays without a brick, and costs ----
 
     private void unexplained() {
         peers.forEach((key, group) -> {

@@ -11,10 +11,10 @@ import java.util.TreeSet;
 /**
  * The ranks that keep a fleet waiting. Immutable.
  *
- * <p>A collective ends for all ranks when the last one has entered it. So the culprit is not the rank with the longest
- * collectives but one that <i>waits least</i> in them, and takes longer in the bricks before. Each rank is compared
- * with its peers, the ranks of its run with the same device, window by window: what changes for all of them alike
- * raises no suspicion.
+ * <p>A collective ends for all ranks when the last one has entered it. The straggler is therefore not the rank with the
+ * longest collectives but the one that <i>waits least</i> in them, and takes longer in the bricks before. Each rank is
+ * compared with its peers, the ranks of its run with the same device, window by window, so a change that affects all of
+ * them raises no suspicion.
  *
  * <p><b>The tests.</b> The deviation of a rank is the median, over its windows, of its distance from the median of its
  * peers. It is unusual if it exceeds the median of its peers by {@code t} times their spread, which is 1.4826 times the
@@ -22,24 +22,25 @@ import java.util.TreeSet;
  * the quantile of Student's distribution at {@value #LEVEL} divided by the number of tests (Bonferroni), with 0.37
  * degrees of freedom for each peer, the efficiency of that spread at the normal distribution (Rousseeuw and Croux,
  * <i>Alternatives to the median absolute deviation</i>, 1993), and {@value #MOST_DEGREES} at most. The spread of a
- * brick is drawn up to what is usual among bricks, which counts as {@value #PRIOR_DEGREES} further degrees. There are
- * eight such questions: all bricks alike, single bricks, links, arrivals that no brick explains, windows, windows of
- * single bricks, drift, and drift of single bricks. For windows the number of a rank's slow windows is compared with
- * the binomial distribution at the rate of all other ranks. For drift the change from the first third of a rank's
- * windows to the last is compared with that of its peers; a rank drifts if a line is nearer to its windows than two
- * levels are. If ranks differ by chance only, nearly normally, the chance of any finding is at most eight times the
- * level. Less than {@value #FLOOR_PERCENT} % counts for nothing, however sure.
+ * brick is raised towards the usual spread among bricks, which counts as {@value #PRIOR_DEGREES} further degrees of
+ * freedom. There are eight such tests: all bricks together, single bricks, links, arrivals that no brick explains,
+ * windows, windows of single bricks, drift, and drift of single bricks. The test of windows compares the number of a
+ * rank's slow windows with the binomial distribution at the rate of all other ranks. The test of drift compares the
+ * change from the first third of a rank's windows to the last with that of its peers; a rank drifts if a line fits its
+ * windows better than two levels do. If ranks differ by chance only, nearly normally, the chance of any finding is at
+ * most eight times the level. A difference below {@value #FLOOR_PERCENT} % never counts, however significant it is.
  *
  * <p><b>Limits.</b> A rank with fewer than {@value #FEWEST_WINDOWS} windows is neither tested nor a peer of others, and
  * fewer than {@value #FEWEST_PEERS} peers are not tested; the remarks name them. If a rank has fewer windows than its
- * peers, its distance has to be larger, as its median is less sure. If a quarter or more of the windows of all ranks
- * are disturbed in half of the bricks, the tests do not apply, which a remark reports. All ranks of a run are taken to
- * enter the same collectives. Windows of a single brick are looked at if the middle one of a twentieth of them is
- * {@value #FLOOR_PERCENT} % longer, so that a shorter time or a smaller difference is not found.
+ * peers, its distance must be larger, because its median is less certain. If a quarter or more of the windows of all
+ * ranks are disturbed in half of the bricks, the tests do not apply, and a remark says so. The tests assume that all
+ * ranks of a run enter the same collectives. Windows of a single brick are tested if the median of a twentieth of them
+ * is {@value #FLOOR_PERCENT} % longer, so a shorter disturbance or a smaller difference is not found.
  *
- * @param findings who it is, the most costly first
- * @param shown what could have been found, by run and device; nothing for ranks that were not tested
- * @param remarks what was not tested and why, and what to know of the fleet; one sentence each
+ * @param findings the stragglers, the most costly first
+ * @param shown the smallest slowdowns that would have been found, by run and device; empty for ranks that were not
+ *     tested
+ * @param remarks the untested ranks with the reasons, and other facts about the fleet; one sentence each
  */
 public record Stragglers(List<Finding> findings, List<Shown> shown, List<String> remarks) {
 
@@ -58,7 +59,10 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
     /** The weight, in degrees of freedom, of the usual spread among bricks beside the spread of one brick. */
     static final int PRIOR_DEGREES = 8;
 
-    /** The tails of what ranks do are longer than normal: so many degrees of freedom at most, however many ranks. */
+    /**
+     * The most degrees of freedom, for any number of ranks, because the distribution of ranks has longer tails than a
+     * normal one.
+     */
     static final int MOST_DEGREES = 40;
 
     /** Copies the lists. */
@@ -105,26 +109,25 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
     }
 
     /**
-     * A rank, or for {@link Kind#LINK} a host, that the others wait for.
+     * A rank, or for {@link Kind#LINK} a host, that delays the others.
      *
-     * @param kind what is wrong
+     * @param kind the kind of fault
      * @param run the run
-     * @param rank which; empty for a host
-     * @param host where; may be empty where it is not known
-     * @param bricks which are concerned, in order of their names; empty where all are, or none
-     * @param percent how much longer than usual they take, %; for a link the collectives, for {@link Kind#NOT_KNOWN}
-     *     how late it is, of what it computes; for {@link Kind#DRIFT} by how much more it does in the last third of its
-     *     windows than in the first, below 0 for one that becomes faster
-     * @param windows the windows that are concerned, first to last of each stretch; empty for all, and where only
-     *     {@code windowCount} is known; for {@link Kind#THROUGHOUT} those in which it is slower still
-     * @param windowCount how many windows are concerned
-     * @param ownNs how much longer its bricks take in a step than usual, ns, in these windows; for a link its
-     *     collectives
-     * @param lateNs how much later than usual it enters the collectives of a step, ns, in these windows, which is how
-     *     much less it waits; empty without collectives
-     * @param costNs what each step waits for it alone, ns, in these windows: how much later it is than the latest rank
-     *     that is not among the findings. At most that, since the latest rank differs from step to step. Empty without
-     *     collectives
+     * @param rank the rank; empty for a host
+     * @param host the host; may be empty if it is unknown
+     * @param bricks the bricks concerned, in order of their names; empty for all bricks, or for none
+     * @param percent the slowdown, %; for a link that of the collectives; for {@link Kind#NOT_KNOWN} the delay,
+     *     relative to the computing time; for {@link Kind#DRIFT} the difference between the slowdown in the last third
+     *     of its windows and in the first, below 0 for a rank that becomes faster
+     * @param windows the windows concerned, first to last of each stretch; empty for all windows, and if only
+     *     {@code windowCount} is known; for {@link Kind#THROUGHOUT} the windows in which the rank is still slower
+     * @param windowCount the number of windows concerned
+     * @param ownNs the excess time of its bricks in a step, ns, in these windows; for a link, of its collectives
+     * @param lateNs the delay at which it enters the collectives of a step, ns, in these windows, which equals its
+     *     shorter waiting; empty without collectives
+     * @param costNs the cost: the ns per step, in these windows, by which it enters collectives after the latest rank
+     *     that is not among the findings. The cost is an upper bound, since the latest rank differs from step to step.
+     *     Empty without collectives
      */
     public record Finding(
             Kind kind,
@@ -233,19 +236,19 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
     }
 
     /**
-     * The smallest slowness that would have been found in four of five fleets in which ranks and windows differ as they
-     * do in this one. No difference found does not exclude a smaller one.
+     * The smallest slowdown that would have been found in four of five fleets whose ranks and windows differ as in this
+     * one. The absence of a finding does not exclude a smaller slowdown.
      *
      * @param run the run
-     * @param device of the ranks; empty where it is not known
-     * @param ranks how many were tested
-     * @param windows how many the middle one of them has
-     * @param throughoutPercent of a rank in all bricks and windows, %
-     * @param leastBrickPercent of a rank in the brick in which the least is found, in all windows, %
-     * @param mostBrickPercent the same in the brick in which the most is needed, %
-     * @param slowWindows of a rank in so many windows, in all bricks; empty if windows differ too much to find any
-     *     number
-     * @param slowWindowsPercent how much longer each of these has to take, %
+     * @param device the device of the ranks; empty if it is unknown
+     * @param ranks the number of tested ranks
+     * @param windows the median number of windows of a rank
+     * @param throughoutPercent the slowdown of a rank in all bricks and windows, %
+     * @param leastBrickPercent the slowdown of a rank in the most sensitive brick, in all windows, %
+     * @param mostBrickPercent the slowdown of a rank in the least sensitive brick, in all windows, %
+     * @param slowWindows the number of windows for a slowdown of a rank in all bricks; empty if windows differ too much
+     *     for any number
+     * @param slowWindowsPercent the slowdown in each of these windows, %
      */
     public record Shown(
             String run,
@@ -258,7 +261,7 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
             OptionalInt slowWindows,
             double slowWindowsPercent) {
 
-        /** Refuses null. */
+        /** Rejects null. */
         public Shown {
             Objects.requireNonNull(run, "run");
             Objects.requireNonNull(device, "device");
@@ -267,10 +270,10 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
     }
 
     /**
-     * Looks for them.
+     * Finds the stragglers of a fleet.
      *
-     * @param engine with the tables of a fleet
-     * @return who was found
+     * @param engine the engine with the tables of a fleet
+     * @return the stragglers
      * @throws IOException when the engine fails
      */
     public static Stragglers of(FleetEngine engine) throws IOException {

@@ -12,7 +12,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A graph is the state of one moment, and no node is lost. */
+/** A graph is the state at one moment, and no node is lost. */
 public final class GraphRecorderStress {
 
     private GraphRecorderStress() {}
@@ -31,7 +31,7 @@ public final class GraphRecorderStress {
         }
     }
 
-    /** A reader that sees a brick sees what the brick adopted. */
+    /** A reader that sees a brick also sees the nodes that the brick adopted. */
     @JCStressTest
     @Outcome(id = "0, -1", expect = ACCEPTABLE, desc = "nothing yet")
     @Outcome(id = "1, -1", expect = ACCEPTABLE, desc = "the kernel alone")

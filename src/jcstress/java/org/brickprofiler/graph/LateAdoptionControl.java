@@ -13,7 +13,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * The control of {@link GraphRecorderStress.Adoption}: the same log and nodes, but the parent is published before it
- * adopts. It must be seen without its last child; it has many, so that there is time to see it.
+ * adopts. The parent must be observed without its last child; it has many children, to leave time for the observation.
  */
 @JCStressTest
 @Outcome(id = "64, -1", expect = ACCEPTABLE, desc = "the children alone")
@@ -27,7 +27,7 @@ public class LateAdoptionControl {
     private final AppendLog<RecordedNode> nodes = new AppendLog<>(100);
     private final RecordedNode parent = node();
 
-    /** The children are there before anybody looks. */
+    /** The children exist before any thread reads. */
     public LateAdoptionControl() {
         for (int i = 0; i < CHILDREN; i++) {
             nodes.publish(nodes.reserve(), node());

@@ -16,14 +16,14 @@ import org.openjdk.jcstress.infra.grading.GradingResult;
 
 /**
  * Runs the stress tests and judges them. A test whose class name ends in {@code Control} is a weakened control: its
- * forbidden outcome must be seen, which shows that the tests beside it would notice the same mistake. Every other test
+ * forbidden outcome must occur, which shows that the tests beside it would notice the same mistake. Every other test
  * must pass in every mode.
  *
  * <p>The first argument is {@code quick} or {@code full}; further ones go to jcstress, such as {@code -t} with a
- * pattern of names. The quick run leaves the order of compiled instructions to chance, which finds most of what can be
- * found, and takes a few minutes on two cores. The full one tries every pair of interpreter, C1 and C2; it takes hours.
+ * pattern of names. The quick run leaves the order of compiled instructions to chance, which finds most defects, and
+ * takes a few minutes on two cores. The full run tries every pair of interpreter, C1 and C2; it takes hours.
  *
- * <p>The exit status is 0 only where every test passed and every control failed.
+ * <p>The exit status is 0 only if every test passed and every control failed.
  */
 public final class StressGate {
 
@@ -49,7 +49,7 @@ public final class StressGate {
      * Runs the tests.
      *
      * @param args {@code quick} or {@code full}, then options of jcstress
-     * @throws Exception where jcstress cannot run
+     * @throws Exception if jcstress cannot run
      */
     public static void main(String[] args) throws Exception {
         long startNs = System.nanoTime();
@@ -63,7 +63,7 @@ public final class StressGate {
         try {
             stress.run();
         } catch (AssertionError someFailed) {
-            // Raised for the controls in every good run; the results tell which tests failed.
+            // Every good run raises this for the controls; the results show the failed tests.
         }
         for (TestResult result : results(options.getResultFile())) {
             verdicts.computeIfAbsent(result.getName(), Verdict::new).add(result);
@@ -80,7 +80,7 @@ public final class StressGate {
             case "full" -> all.addAll(FULL);
             default -> throw new IllegalArgumentException("mode '" + mode + "' is neither quick nor full");
         }
-        // A line of log for each of a million states would be all that is tested.
+        // Otherwise the run would mostly test the writing of a log line for each of a million states.
         all.addAll(List.of("-jvmArgsPrepend", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"));
         all.addAll(List.of(args).subList(Math.min(1, args.length), args.length));
         return all;
@@ -121,7 +121,7 @@ public final class StressGate {
         }
 
         void add(TestResult result) {
-            // A virtual machine that does not know an option is no run at all.
+            // A run with an option that the virtual machine does not know does not count.
             if (result.status() == Status.API_MISMATCH) {
                 return;
             }

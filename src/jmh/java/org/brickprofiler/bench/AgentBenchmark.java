@@ -17,11 +17,11 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A brick that the agent has woven, and the same work between two calls by hand, in turns; and, while the profiler is
- * off, a woven brick and the same work without any call. The virtual machine needs the agent:
+ * Measures a brick that the agent has woven, and the same work between two calls by hand, in turns; and, while the
+ * profiler is off, a woven brick and the same work without any call. The virtual machine needs the agent:
  * {@code -Djmh.args='-jvmArgsAppend -javaagent:target/brick-profiler-0.1.0-SNAPSHOT-agent.jar=rules=FILE'} with
- * {@code src/jmh/rules/agent.yaml} as the file. The counters are what each side took, the one that is not woven as the
- * floor; the score means nothing.
+ * {@code src/jmh/rules/agent.yaml} as the file. The counters are the times of each side, with the side that is not
+ * woven as the floor; the score means nothing.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -33,14 +33,14 @@ public class AgentBenchmark {
 
     private static final int CALLS = 1_000;
 
-    /** How many numbers a brick adds up: about nothing, and about a microsecond. */
+    /** How many numbers a brick sums: nearly no work, or about a microsecond. */
     @Param({"8", "1000"})
     public int size;
 
     private final BrickProfiler profiler = BrickProfiler.enabled();
     private float[] numbers = {};
 
-    /** Makes the numbers, and refuses to measure where the agent is missing. */
+    /** Creates the numbers, and refuses to measure if the agent is missing. */
     @Setup(Level.Trial)
     public void prepare() {
         numbers = new float[size];
@@ -59,7 +59,7 @@ public class AgentBenchmark {
         return sum;
     }
 
-    /** The rules name it. */
+    /** The rules name this method. */
     private float woven(float[] values) {
         return sum(values);
     }
@@ -75,7 +75,7 @@ public class AgentBenchmark {
         return sum(values);
     }
 
-    /** A turn of each, with a profiler that is off. */
+    /** Takes a turn of each, with a profiler that is off. */
     @Benchmark
     @Fork(value = 3, jvmArgsPrepend = "-Dbrick.profiler=off")
     public float turnsOff(PairedBenchmark.Turns turns) {
@@ -87,7 +87,7 @@ public class AgentBenchmark {
         return result + wovenTurn(turns, System.nanoTime() - beganNs);
     }
 
-    /** A turn of each. */
+    /** Takes a turn of each. */
     @Benchmark
     public float turns(PairedBenchmark.Turns turns) {
         float result = 0;

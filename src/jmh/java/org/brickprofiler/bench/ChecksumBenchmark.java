@@ -18,8 +18,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Measures one checksum of an output of 4096 floats, including its entry in the log. The floor reads the same floats
- * and adds them up. Each invocation begins with an empty log, so that none ever fills up.
+ * Measures one checksum of an output of 4096 floats, including its entry in the log. The floor reads and sums the same
+ * floats. Each invocation begins with an empty log, so that no log fills up.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -31,7 +31,7 @@ public class ColdBenchmark {
 
     private static final int LONGS_A_LINE = 8;
 
-    /** 64 MiB, more than what a core has of the caches. */
+    /** 64 MiB, more than a core's share of the caches. */
     private final long[] weights = new long[8 << 20];
 
     private final BrickProfiler profiler = BrickProfiler.enabled();

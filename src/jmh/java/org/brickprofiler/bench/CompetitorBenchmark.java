@@ -34,11 +34,11 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Measures the timing of one step with the tools that a Java user would choose, each by the idiom of its own manual and
+ * Measures the timing of one step with tools that a Java user would choose, each in the idiom of its own manual and
  * with one instrument per step, 23 steps in rotation.
  *
- * <p>They do not all do the same: PerfMark, JFR and OpenTelemetry keep each event, Micrometer and Dropwizard a few sums
- * and a distribution, HdrHistogram the distribution alone.
+ * <p>The tools differ in their results: PerfMark, JFR and OpenTelemetry keep each event, Micrometer and Dropwizard a
+ * few sums and a distribution, HdrHistogram the distribution alone.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -53,7 +53,7 @@ public class CompetitorBenchmark {
     private static final long HIGHEST_NS = TimeUnit.MINUTES.toNanos(18);
     private static final BrickId[] IDS = Arrays.copyOf(BrickId.values(), STEPS);
 
-    // Not a constant for the compiler, as in an application.
+    // No constant for the compiler, as in an application.
     private final BrickId[] ids = IDS.clone();
 
     // ---- the floor and ours ----
@@ -241,7 +241,7 @@ public class CompetitorBenchmark {
 
     // ---- OpenTelemetry ----
 
-    /** Tracers whose spans go nowhere. */
+    /** Tracers whose spans are discarded. */
     @State(Scope.Benchmark)
     public static class OpenTelemetry {
         final Tracer always = tracer(Sampler.alwaysOn());
@@ -256,7 +256,7 @@ public class CompetitorBenchmark {
         }
     }
 
-    /** Takes each span and forgets it. */
+    /** Receives each span and discards it. */
     private static final class Nowhere implements SpanProcessor {
         @Override
         public void onStart(Context parent, ReadWriteSpan span) {}

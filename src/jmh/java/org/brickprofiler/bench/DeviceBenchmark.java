@@ -49,7 +49,7 @@ public class DeviceBenchmark {
     private CudaStream marked;
     private BrickProfiler profiler;
 
-    /** One device, one stream, and all events beforehand. */
+    /** Creates one device, one stream, and all events beforehand. */
     @Setup
     public void prepare() {
         SimulatedCuda.start();
@@ -69,14 +69,14 @@ public class DeviceBenchmark {
         profiler.enable();
     }
 
-    /** Leaves the queue empty, and nothing pending. */
+    /** Leaves the queue empty, and no measurement pending. */
     @TearDown(Level.Invocation)
     public void endPass() {
         profiler.endPass();
         JCudaDriver.cuStreamSynchronize(stream);
     }
 
-    /** Gives everything back. */
+    /** Releases all resources. */
     @TearDown
     public void close() {
         marked.close();

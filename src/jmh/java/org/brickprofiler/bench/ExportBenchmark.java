@@ -30,7 +30,7 @@ import org.openjdk.jmh.infra.Blackhole;
 
 /**
  * Measures the cost of exporting windows on the thread that steps: a step of 322 bricks with percentiles and some ms of
- * work, with windows that are written meanwhile, and, as the floor, without.
+ * work, with windows that are written at the same time, and, as the floor, without windows.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.SampleTime)
@@ -45,13 +45,13 @@ public class ExportBenchmark {
     /** Of {@link Blackhole#consumeCPU}, in each brick. */
     private static final int WORK = 5_000;
 
-    /** The event that ends a window. */
+    /** The end of a window. */
     public enum Windows {
-        /** There are none. */
+        /** No windows. */
         NONE,
-        /** Each second. */
+        /** A window each second. */
         SECOND,
-        /** Each ten steps. */
+        /** A window each ten steps. */
         TEN_STEPS
     }
 

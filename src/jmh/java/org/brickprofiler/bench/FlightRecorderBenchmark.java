@@ -35,9 +35,9 @@ import org.openjdk.jmh.annotations.Warmup;
 @OperationsPerInvocation(RecordingBenchmark.BRICKS)
 public class FlightRecorderBenchmark {
 
-    /** The recording that runs beside the profiler. */
+    /** The recording that runs at the same time. */
     public enum Beside {
-        /** Nothing: the floor. */
+        /** None: the floor. */
         NOTHING,
         /** {@link BrickEvents}, and no recording. */
         EVENTS,

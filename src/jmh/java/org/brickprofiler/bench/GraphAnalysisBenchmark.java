@@ -23,8 +23,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The analysis of a graph of layers, bricks and kernels with three edges a node, at three sizes, so that growth shows.
- * The floor reads every edge once, as any analysis must.
+ * Measures the analysis of a graph of layers, bricks and kernels with three edges a node, at three sizes, to show its
+ * growth. The floor reads every edge once, as any analysis must.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)

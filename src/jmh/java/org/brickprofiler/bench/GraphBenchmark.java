@@ -34,7 +34,7 @@ public class GraphBenchmark {
     private static final Dim3 GRID = Dim3.of(32, 8);
     private static final Dim3 BLOCK = Dim3.of(256);
 
-    /** More than one pass records. */
+    /** More nodes than one pass records. */
     private static final int MARGIN = 4 * BRICKS;
 
     private final NanoClock clock = NanoClock.SYSTEM;
@@ -42,7 +42,7 @@ public class GraphBenchmark {
     private final GraphRecorder off = new GraphRecorder(clock);
     private final GraphRecorder full = new GraphRecorder(clock, 1);
 
-    /** The last id that was given out. */
+    /** The last returned id. */
     private int lastId;
 
     @Setup

@@ -59,7 +59,7 @@ public class KernelTimingsBenchmark {
         return sum;
     }
 
-    /** The loop of the two that are off: each name is looked at, so that the loop stays. */
+    /** The loop of the two disabled paths: each name is checked, so that the loop is not eliminated. */
     @Benchmark
     public long floorEmptyLoop() {
         long sum = 0;

@@ -19,9 +19,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A path and its floor in turn, a fraction of a millisecond each, in a virtual machine of their own. On a machine that
- * is shared with others, speed changes from one second to the next by more than what is to be shown; both sides meet
- * the same changes here. The counters are what each side took; the score, which is both together, means nothing.
+ * Runs a path and its floor in turns of a fraction of a millisecond each, in a separate virtual machine. On a shared
+ * machine, the speed changes from one second to the next by more than the difference to be shown; here both sides meet
+ * the same changes. The counters are the times of each side; the score, which includes both, means nothing.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -31,26 +31,26 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(3)
 public class PairedBenchmark {
 
-    /** How often the host's bricks are gone through in a turn. */
+    /** How often a turn repeats the host's bricks. */
     private static final int HOST_RUNS = 3 * RecordingBenchmark.LAYERS;
 
-    /** Something that takes time, and a result that keeps it from being left out. */
+    /** Work that takes time, and a result that keeps it from being eliminated. */
     @FunctionalInterface
     interface Side {
         long run();
     }
 
     /**
-     * A path and its floor. In a turn both do the same number of bricks.
+     * A path and its floor. In a turn both time the same number of bricks.
      *
-     * @param floorRuns how often the floor is run in a turn
-     * @param pathRuns how often the path is
-     * @param after what follows each turn, and is not timed
-     * @param close what follows the last one
+     * @param floorRuns how often a turn runs the floor
+     * @param pathRuns how often a turn runs the path
+     * @param after runs after each turn, untimed
+     * @param close runs after the last turn
      */
     private record Pair(Side floor, int floorRuns, Side path, int pathRuns, Runnable after, Runnable close) {}
 
-    /** The path that is measured. */
+    /** The measured path. */
     public enum Path {
         BY_ID,
         BY_ID_BOUND,
@@ -94,7 +94,7 @@ public class PairedBenchmark {
             };
         }
 
-        /** How many bricks a turn of either side does. */
+        /** Returns the number of bricks in a turn of either side. */
         int bricks() {
             return switch (this) {
                 case MARKED, MARKED_BY_LAP, MARKED_TO_THE_END -> DeviceBenchmark.BRICKS;
@@ -141,7 +141,7 @@ public class PairedBenchmark {
         }
     }
 
-    /** The times of the turns of an iteration. JMH adds up the counters of all iterations. */
+    /** The times of the turns of an iteration. JMH sums the counters of all iterations. */
     @AuxCounters(AuxCounters.Type.EVENTS)
     @State(Scope.Thread)
     public static class Turns {
@@ -164,7 +164,7 @@ public class PairedBenchmark {
             }
         }
 
-        /** One an iteration. */
+        /** Returns 1 for each iteration. */
         public long iterations() {
             return 1;
         }

@@ -23,15 +23,15 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Prints what each path costs as a multiple of its floor, as a Markdown table.
+ * Prints the cost of each path as a multiple of its floor, as a Markdown table.
  *
- * <p>A round runs every benchmark once, each in a virtual machine of its own and in an order drawn anew. Where a bound
- * is tight, path and floor take turns within one ({@link PairedBenchmark}): what each takes is the time that one turn
- * in ten keeps below, where nobody else used the core, and the ratio of all turns stands beside. Of the others a ratio
- * is taken within a round. The table shows the median over the rounds.
+ * <p>A round runs every benchmark once, each in a separate virtual machine, in a new random order. If a bound is tight,
+ * path and floor take turns within one virtual machine ({@link PairedBenchmark}): the time of each is the first decile
+ * of its turns, which no other load of the core affects, and the ratio of all turns is shown beside. The other ratios
+ * are taken within a round. The table shows the median over the rounds.
  *
  * <p>Arguments: a pattern of names (all), {@code -rounds} (3), {@code -warmup} in ms (2,000; some of the other tools
- * need as much until they are compiled), {@code -iterations} that are measured (3), {@code -ms} for each (400).
+ * need this long to be compiled), {@code -iterations} that are measured (3), {@code -ms} for each (400).
  */
 public final class RatioTable {
 
@@ -168,7 +168,7 @@ public final class RatioTable {
      * Runs the rounds and prints the table.
      *
      * @param args see above
-     * @throws RunnerException where a benchmark fails
+     * @throws RunnerException if a benchmark fails
      */
     public static void main(String[] args) throws RunnerException {
         String pattern = args.length > 0 && !args[0].startsWith("-") ? args[0] : ".*";

@@ -38,7 +38,7 @@ public class RecordingBenchmark {
     static final int BRICKS = 23;
     static final int LAYERS = 16;
 
-    /** As many aliases as there are, in rotation. */
+    /** As many aliases as exist, in rotation. */
     private static final String[] ALIASES = {
         "Qkv", "Rope", "RoPE", "Softmax", "OutProj", "Gate", "Up", "SiLU", "GELU", "ReLU", "Down", "Embed", "Head",
         "Sample", "spmv", "spmm", "fft1d", "FFT", "fft2d", "LU", "QR", "SVD", "Qkv"
@@ -66,10 +66,10 @@ public class RecordingBenchmark {
         }
     }
 
-    /** The timer that runs from one lap to the next, and over the end of an invocation. */
+    /** The timer that runs from one lap to the next, and past the end of an invocation. */
     private long running;
 
-    /** Of the thread that measures. */
+    /** The recorder of the measuring thread. */
     private ThreadProfiler bound = on.forThisThread();
 
     @Setup
@@ -78,13 +78,13 @@ public class RecordingBenchmark {
         withPercentiles.enable();
         tiles.enable();
         for (int i = 0; i < BRICKS; i++) {
-            // A new object for each: an application builds its names too, so that nothing is found by identity alone.
+            // A new object for each name: an application also builds its names, so no name is found by identity alone.
             names[i] = "custom-" + i;
             keys[i] = on.brickKey("custom-" + i);
         }
     }
 
-    /** Lets another thread record before the one that measures does: that one then has to be looked up. */
+    /** Lets another thread record before the measuring thread does, so that the measuring thread must be looked up. */
     void recordElsewhereFirst() {
         Thread other = new Thread(() -> {
             startStop();
@@ -118,7 +118,7 @@ public class RecordingBenchmark {
         return sum;
     }
 
-    /** The loop of {@link #startStopOff}: each brick is compared, so that the loop stays. */
+    /** The loop of {@link #startStopOff}: each brick is compared, so that the loop is not eliminated. */
     @Benchmark
     public long floorEmptyLoop() {
         long sum = 0;
@@ -203,7 +203,7 @@ public class RecordingBenchmark {
     public void scope() {
         for (BrickId id : ids) {
             try (BrickScope scope = on.scope(id, 1)) {
-                // Nothing: the cost of the scope alone.
+                // Empty: the cost of the scope alone.
             }
         }
     }
@@ -226,7 +226,7 @@ public class RecordingBenchmark {
         }
     }
 
-    // ---- durations from elsewhere, and deferred ones ----
+    // ---- external durations, and deferred ones ----
 
     @Benchmark
     public void record() {

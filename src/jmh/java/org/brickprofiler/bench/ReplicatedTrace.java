@@ -16,8 +16,8 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * Makes a large trace of a small one, to measure how fast traces are read: its events over and over, each copy later
- * than the one before and with numbers of its own for what connects events.
+ * Makes a large trace from a small one, to measure the speed of reading traces: it repeats the events, each copy later
+ * than the one before and with new numbers for connections between events.
  */
 final class ReplicatedTrace {
 
@@ -31,8 +31,8 @@ final class ReplicatedTrace {
     /**
      * Writes such a trace.
      *
-     * @param arguments a trace as Kineto writes it, packed with gzip; how many bytes of text to write at least; the
-     *     file, packed too where its name ends with {@code .gz}
+     * @param arguments a trace of Kineto, compressed with gzip; the least number of bytes of text to write; the file,
+     *     compressed too if its name ends with {@code .gz}
      * @throws IOException when a file cannot be read or written
      */
     public static void main(String[] arguments) throws IOException {

@@ -17,8 +17,8 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Samples per microsecond of one thread and of two that record into one profiler. The floors show how far the clock
- * alone scales on the machine.
+ * Measures the samples per microsecond of one thread and of two threads that record into one profiler. The floors show
+ * how far the clock alone scales on the machine.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)

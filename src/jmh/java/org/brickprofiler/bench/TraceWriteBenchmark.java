@@ -20,8 +20,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The time to write a span, into a stream that forgets it. {@code coded} writes the same packets as {@code perfetto}
- * with protobuf's own {@link com.google.protobuf.CodedOutputStream}; a test compares the bytes.
+ * Measures the time to write a span, into a stream that discards it. {@code coded} writes the same packets as
+ * {@code perfetto} with protobuf's own {@link com.google.protobuf.CodedOutputStream}; a test compares the bytes.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -1,4 +1,4 @@
-/** JMH benchmarks: what recording costs, beside its floor and beside other tools. */
+/** JMH benchmarks: the cost of recording, beside its floor and beside other tools. */
 @NullMarked
 package org.brickprofiler.bench;
 

@@ -51,7 +51,7 @@ public final class ChecksumLog {
     /**
      * Creates a log whose entries carry no times.
      *
-     * @param options what to keep of each output
+     * @param options the parts of each output to keep
      */
     public ChecksumLog(ChecksumOptions options) {
         this(null, options);
@@ -164,7 +164,7 @@ public final class ChecksumLog {
      * @param name the brick, not empty
      * @param layer its layer, or {@link ChecksumEntry#NO_LAYER}
      * @param position the position in the sequence, 0 or more
-     * @param output the floats from the buffer's position to its limit, both of which stay
+     * @param output the floats from the buffer's position to its limit, both of which are unchanged
      * @throws IllegalArgumentException when the name is null or empty, or a number is out of its range; nothing is
      *     recorded then
      */
@@ -178,7 +178,7 @@ public final class ChecksumLog {
      * @param name the brick, not empty
      * @param layer its layer, or {@link ChecksumEntry#NO_LAYER}
      * @param position the position in the sequence, 0 or more
-     * @param output floats in the buffer's own byte order, from its position to its limit, both of which stay
+     * @param output floats in the buffer's own byte order, from its position to its limit, both of which are unchanged
      * @throws IllegalArgumentException when the name is null or empty, a number is out of its range, or the bytes are
      *     no whole number of floats; nothing is recorded then
      */
@@ -295,7 +295,7 @@ public final class ChecksumLog {
      * Returns the first entry whose checksum differs from the reference's, or that only one of the logs has. See
      * {@link #compareWith}.
      *
-     * @param reference the log that is taken to be right
+     * @param reference the log that is assumed to be correct
      * @return the divergence, or empty if both logs agree
      * @throws IllegalArgumentException when the logs differ in scope
      */
@@ -347,8 +347,8 @@ public final class ChecksumLog {
 
     /**
      * Entries whose brick may still run: an output may be recorded before or after its brick stops. A new entry gets
-     * the time of the last sample of its thread, if that is of its brick, and is looked at again later. If the next
-     * sample of its brick began before the entry was recorded, the entry gets the time of that sample. If too many
+     * the time of the last sample of its thread, if that sample is of its brick, and is checked again later. If the
+     * next sample of its brick began before the entry was recorded, the entry gets the time of that sample. If too many
      * samples were recorded in between, the entry has no time. Allocates nothing. The owner's lock guards it.
      */
     private static final class PendingTimes {

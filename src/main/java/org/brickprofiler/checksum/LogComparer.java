@@ -223,7 +223,7 @@ final class LogComparer {
      */
     private static final class Alignment {
 
-        /** Stands for an index if there is no entry. */
+        /** Replaces an index if there is no entry. */
         static final int NONE = -1;
 
         private final int[] toReference;

@@ -5,16 +5,16 @@ import static org.brickprofiler.internal.io.Checks.requireFinite;
 import java.util.Objects;
 
 /**
- * How far values of two correct runs may be apart. A value is within the tolerance if {@code |value - expected| <=
- * absolute + relative * |expected|}, as in {@code numpy.isclose} and {@code torch.testing.assert_close}; 0.0 equals
- * -0.0, an infinity equals itself, and a NaN equals any NaN (their {@code equal_nan=True}), so two runs that both give
- * NaN do not diverge. Immutable.
+ * The largest difference between values of two correct runs. A value is within the tolerance if {@code |value -
+ * expected| <= absolute + relative * |expected|}, as in {@code numpy.isclose} and {@code torch.testing.assert_close};
+ * 0.0 equals -0.0, an infinity equals itself, and a NaN equals any NaN (their {@code equal_nan=True}), so two runs that
+ * both give NaN do not diverge. Immutable.
  *
  * <p>The tolerances by type of number are the defaults of {@code torch.testing.assert_close}. They suit one operation;
  * errors add up over the layers of a model.
  *
  * @param name its name in reports
- * @param absolute the largest difference where 0 is expected, 0 or more
+ * @param absolute the largest difference if 0 is expected, 0 or more
  * @param relative the largest difference as a share of the expected value, 0 or more
  */
 public record Tolerance(String name, double absolute, double relative) {
@@ -45,7 +45,7 @@ public record Tolerance(String name, double absolute, double relative) {
     /**
      * Creates a tolerance. With two zeros it still compares values, so that 0.0 equals -0.0.
      *
-     * @param absolute the largest difference where 0 is expected, 0 or more
+     * @param absolute the largest difference if 0 is expected, 0 or more
      * @param relative the largest difference as a share of the expected value, 0 or more
      * @return the tolerance
      * @throws IllegalArgumentException when a bound is negative, infinite or NaN

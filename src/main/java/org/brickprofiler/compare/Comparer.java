@@ -29,27 +29,27 @@ import org.brickprofiler.compare.RunComparison.Verdict;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a comparison of the figures of runs. All tests are of logarithms: what changes by a factor does so by a sum,
- * and slow and fast runs spread alike. One thread.
+ * Compares the figures of runs. All tests use logarithms, because a factor then becomes a sum, and slow and fast runs
+ * have the same spread. One thread.
  */
 final class Comparer {
 
     private static final int SPLITS = 500;
 
-    /** Rounds in which the common part and the usual times are found from each other. */
+    /** Rounds of the alternation between the common part and the usual times. */
     private static final int POLISHES = 4;
 
-    /** How many times as much as the usual one a brick counts at most. */
+    /** The largest weight of a brick, as a multiple of the usual weight. */
     private static final double MOST_WEIGHT = 4;
 
-    /** Weights that are equal add up differently in another order. */
+    /** Equal weights add up differently in another order. */
     private static final double ROUNDING = 1e-9;
 
-    /** Of intervals, and of a floor. */
+    /** The confidence of intervals, and of a floor. */
     private static final double CONFIDENCE = 0.95;
 
     /**
-     * The pool of variances that bricks are drawn to, and what is compared beside them; each percentile has its own.
+     * The pool of variances for bricks and everything that is compared beside them; each percentile has its own pool.
      */
     private static final int POOL_OF_BRICKS = 0;
 
@@ -61,7 +61,7 @@ final class Comparer {
     private final int runs;
     private final RunComparison.Options options;
 
-    /** How many runs of each side are left out at each end. */
+    /** The number of runs of each side that are left out at each end. */
     private final int trimmed;
 
     /** The common part of all bricks of a run, as a logarithm; null if there are too few bricks. */
@@ -116,7 +116,7 @@ final class Comparer {
         return baseline;
     }
 
-    /** Returns the variables of the test: the logarithms of each brick, without the common part. */
+    /** Returns the variables of the test: the logarithms of each brick, minus the common part. */
     private List<double[]> comparedBricks() {
         return comparableBricks().stream()
                 .map(figure -> besideCommon(logs(figure)))
@@ -124,11 +124,12 @@ final class Comparer {
     }
 
     /**
-     * Returns how far each run is from the usual one, by the median over its bricks, and the usual time of a brick, by
-     * its median over the runs: each is found from what the other leaves, in turns (Tukey, <i>Exploratory Data
-     * Analysis</i>, 1977, chapter 11). The time is that of the middle half of the samples where it is known, for the
-     * longest samples are not what a process has in common. A brick counts by how little it spreads. All that is of all
-     * runs, so that it does not matter which side a run is on.
+     * Returns the distance of each run from the usual run, computed by median polish: the distance of a run is the
+     * median over its bricks, the usual time of a brick is the median over the runs, and each of the two is computed
+     * from the residuals of the other, in turns (Tukey, <i>Exploratory Data Analysis</i>, 1977, chapter 11). The time
+     * of a brick is the mean of the middle half of its samples, if that is known, because the longest samples are not
+     * common to a process. The weight of a brick grows as its spread shrinks. All figures are of all runs, so the side
+     * of a run does not matter.
      */
     private double @Nullable [] common(List<Figure> figures, int runs) {
         List<double[]> bricks =
@@ -148,8 +149,8 @@ final class Comparer {
                             .toArray()))
                     .toArray();
             double least = Math.max(median(spreads) / MOST_WEIGHT, Double.MIN_NORMAL);
-            // At first a brick spreads by what most of them have in common, and those that have no part in it would
-            // win.
+            // At first the spread of a brick includes the part that most bricks have in common, and bricks without that
+            // part would get the largest weights.
             boolean isFirst = round == 0;
             double[] weights = Arrays.stream(spreads)
                     .map(spread -> isFirst ? 1 : least / Math.max(spread, least))
@@ -172,8 +173,8 @@ final class Comparer {
     }
 
     /**
-     * Returns the value at which half of the weights is reached, or the mean of two values if it is reached exactly
-     * between them.
+     * Returns the weighted median: the value at which half of the weights is reached, or the mean of two values if half
+     * is reached exactly between them.
      */
     private static double weightedMedian(double[] values, double[] weights) {
         int[] order = IntStream.range(0, values.length)
@@ -237,7 +238,8 @@ final class Comparer {
         @Nullable
         MaxTTest test =
                 enough && !variables.isEmpty() ? new MaxTTest(variables, firstRuns, LEVEL, options.seed()) : null;
-        // A baseline did not change: if it is slower, the machine was, and only the change beside it counts.
+        // A baseline is assumed unchanged: if it is slower, the machine was slower, and only the change beside the
+        // baseline counts.
         double commonShift = common != null && options.baseline().isEmpty() && test != null && isFound(test, commonAt)
                 ? test.difference(commonAt)
                 : 0;
@@ -331,7 +333,7 @@ final class Comparer {
             double whole = test.difference(at) + commonShift;
             boolean found = verdict == Verdict.FASTER || verdict == Verdict.SLOWER;
             if (found && !(isAboveFloor(whole) && whole > 0 == test.difference(at) > 0)) {
-                // What stays as it was while the others changed has changed only beside them.
+                // A brick that stayed constant while the others changed has changed only relative to them.
                 verdict = Verdict.NO_DIFFERENCE;
                 note = "did not change with the others";
             } else if (!found) {
@@ -370,7 +372,7 @@ final class Comparer {
         if (Arrays.stream(logs).anyMatch(Double::isNaN)) {
             return Optional.empty();
         }
-        // Of a log-normal variable, which this is nearly.
+        // This holds for a log-normal variable, which the figure approximately is.
         double spread = logs.length == 1 ? 0 : Math.sqrt(Math.expm1(variance(logs)));
         return Optional.of(new Side(Math.exp(Trimmed.of(logs, trimmed).mean()), 100 * spread, logs.length));
     }
@@ -390,7 +392,7 @@ final class Comparer {
         return change(Trimmed.of(before, 0), Trimmed.of(after, 0));
     }
 
-    /** Student's distribution, and Satterthwaite's degrees. */
+    /** Uses Student's distribution and Satterthwaite's degrees of freedom. */
     private static Change change(Trimmed before, Trimmed after) {
         double difference = after.mean() - before.mean();
         double first = before.squaredError();

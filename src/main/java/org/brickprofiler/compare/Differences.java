@@ -21,12 +21,12 @@ import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 
 /**
- * The differences between two sides that prevent a comparison of their times, or that a reader has to know: other work,
- * another environment, the order of the runs. Immutable; one thread.
+ * The differences between two sides that prevent a comparison of their times, or that a reader must know: different
+ * work, different environments, the order of the runs. Immutable; one thread.
  */
 final class Differences {
 
-    /** Amounts of work count as equal up to this relative difference. */
+    /** The relative difference up to which amounts of work count as equal. */
     private static final double SAME_WORK = 0.01;
 
     /**
@@ -34,7 +34,7 @@ final class Differences {
      */
     private static final double MOST_OTHER_GC_PERCENT = 2;
 
-    /** The same for compilation, whose share of a short run is large. */
+    /** The same limit for compilation, whose share of a short run is large. */
     private static final double MOST_OTHER_JIT_PERCENT = 10;
 
     /** Bricks that take longer in a longer text. */
@@ -123,7 +123,7 @@ final class Differences {
                 : List.of(difference(what, String.join(", ", before), String.join(", ", after)));
     }
 
-    /** Returns a difference between names that the application gave; none if one of the runs has no name. */
+    /** Returns a difference between names that the application gave; empty if one of the runs has no name. */
     private List<String> differingWhereKnown(String what, Function<RunIdentity, Optional<String>> name) {
         boolean known = runs.stream().allMatch(run -> name.apply(run.identity()).isPresent());
         return known ? differing(what, run -> name.apply(run.identity()).orElseThrow()) : List.of();
@@ -184,14 +184,14 @@ final class Differences {
         String length = otherLength();
         if (!length.isEmpty()) {
             remarks.add("The sides had " + length
-                    + "; the whole holds that difference. Give all runs the same number of " + "tokens.");
+                    + "; the whole includes that difference. Give all runs the same number of " + "tokens.");
         }
         if (!sides.hasSteps()) {
             remarks.add("No brick is in all runs and marks a step, so the whole is not compared.");
         }
         if (firstRuns > 1 && runs.size() - firstRuns > 1 && sidesDidNotTakeTurns()) {
             remarks.add(
-                    "All runs of one side were before those of the other: what the machine did meanwhile counts as a "
+                    "All runs of one side preceded those of the other, so a change of the machine in between counts as a "
                             + "difference. Let the sides take turns, as brick run does.");
         }
         otherShare("Garbage collection", RunFacts.VirtualMachine::gcPercent, MOST_OTHER_GC_PERCENT)
@@ -201,7 +201,7 @@ final class Differences {
         return remarks;
     }
 
-    /** Returns a remark if the virtual machines of one side spent much more of their life on something. */
+    /** Returns a remark if the virtual machines of one side spent a much larger share of their life on an activity. */
     private Optional<String> otherShare(String what, ToDoubleFunction<RunFacts.VirtualMachine> percent, double most) {
         if (runs.stream().anyMatch(run -> run.facts().virtualMachines().isEmpty())) {
             return Optional.empty();
@@ -216,8 +216,8 @@ final class Differences {
                 ? Optional.empty()
                 : Optional.of(String.format(
                         Locale.ROOT,
-                        "%s took %.1f %% of the life of the virtual machines before, and %.1f %% after: part of a change "
-                                + "may be that.",
+                        "%s took %.1f %% of the life of the virtual machines before, and %.1f %% after: part of a change may "
+                                + "be due to that.",
                         what,
                         before,
                         after));

@@ -15,30 +15,34 @@ import org.brickprofiler.compare.RunComparison.Kind;
 import org.brickprofiler.compare.RunComparison.Line;
 import org.brickprofiler.compare.RunComparison.Verdict;
 
-/** Makes the remarks of a comparison: what to know before its lines are believed. One thread. */
+/** Makes the remarks of a comparison, which a reader should know before trusting its lines. One thread. */
 final class Doubts {
 
-    /** A run whose time is so many standard deviations from the middle of its side is apart, in one brick. */
+    /**
+     * The distance, in standard deviations from the median of its side, from which a run is an outlier in one brick.
+     */
     private static final double APART_DEVIATIONS = 5;
 
-    /** From the median of absolute deviations of a normal distribution to its standard deviation. */
+    /** The ratio of a normal distribution's standard deviation to its median absolute deviation. */
     private static final double NORMAL_MEDIAN_DEVIATION = 1.4826;
 
-    /** A run is apart if it is so in that many bricks, and in one of so many. */
+    /** A run is an outlier if it is one in at least this many bricks, and in at least a given share of them. */
     private static final int FEWEST_APART = 3;
 
     private static final int ONE_APART_IN = 4;
 
-    /** Among fewer runs of a side none is called apart. */
+    /** The least number of runs of a side among which outliers are named. */
     private static final int FEWEST_RUNS = 5;
 
-    /** If one brick of so many changed beside the others, their common part may hold some of the change. */
+    /**
+     * If at least one brick in this many changed beside the others, their common part may contain some of the change.
+     */
     private static final int ONE_CHANGED_IN = 4;
 
-    /** Lines with a verdict explain the whole if their bricks moved it by this much of what it moved. */
+    /** Lines with a verdict explain the whole if their bricks account for this share of its change. */
     private static final double EXPLAINED = 0.5;
 
-    /** Bricks are named that moved the whole by at least that much of what it moved. */
+    /** The least share of the whole's change from which a brick is named. */
     private static final double LEAST_NAMED = 0.1;
 
     private static final int MOST_NAMED = 3;
@@ -60,8 +64,8 @@ final class Doubts {
     /**
      * Returns the remarks.
      *
-     * @param bricks of each brick that is compared its logarithms by run, as they are compared
-     * @param common what the bricks of each run have in common, as a logarithm; empty where there are too few of them
+     * @param bricks for each compared brick its logarithms by run, as compared
+     * @param common the common part of the bricks of each run, as a logarithm; empty if there are too few bricks
      * @return one sentence each, most important first
      */
     List<String> remarks(List<double[]> bricks, Optional<double[]> common) {
@@ -91,7 +95,7 @@ final class Doubts {
         return line.change().orElseThrow().percent();
     }
 
-    /** Brick times and the rate that a user sees have to agree; where they do not, the profile misleads. */
+    /** Returns a remark if brick times contradict the rate that a user sees; the profile then misleads. */
     private Optional<String> disagreement() {
         Optional<Line> total = line(Kind.TOTAL).filter(Doubts::isFound);
         Optional<Line> rate = line(Kind.TOKENS_PER_SEC).filter(Doubts::isFound);
@@ -112,7 +116,7 @@ final class Doubts {
                 percent(rate.get())));
     }
 
-    /** Lines that say which part of the whole changed, in the direction of the whole. */
+    /** Returns the lines with a verdict that account for the change of the whole, in its direction. */
     private List<Line> explaining(Verdict verdict) {
         return lines.stream()
                 .filter(line -> line.verdict() == verdict)
@@ -122,7 +126,10 @@ final class Doubts {
                 .toList();
     }
 
-    /** The brick time of a step changed, and the lines with a verdict do not account for half of that. */
+    /**
+     * Returns a remark if the brick time of a step changed and the lines with a verdict account for less than half of
+     * the change.
+     */
     private Optional<String> unexplained() {
         Optional<Line> total = line(Kind.TOTAL).filter(Doubts::isFound);
         if (total.isEmpty()) {
@@ -162,12 +169,14 @@ final class Doubts {
                         : "The totals of these bricks moved, with their share of the difference: " + moved + "."));
     }
 
-    /** Returns the brick that a line is about. */
+    /** Returns the brick of a line. */
     private static String brick(Line line) {
         return line.kind().isTail() ? line.name().substring(0, line.name().lastIndexOf(", ")) : line.name();
     }
 
-    /** A user sees another time, and neither the brick time of a step nor a brick changed. */
+    /**
+     * Returns a remark if the time that a user sees changed, but neither the brick time of a step nor any brick did.
+     */
     private Optional<String> outsideBricks() {
         boolean isTotalTested = line(Kind.TOTAL)
                 .filter(total -> total.probability().isPresent())
@@ -188,7 +197,7 @@ final class Doubts {
                         percent(line)));
     }
 
-    // ---- what all bricks have in common ----
+    // ---- the common part of all bricks ----
 
     private static Predicate<Line> isBrick() {
         return line -> line.kind() == Kind.BRICK;
@@ -205,10 +214,10 @@ final class Doubts {
                         || changed < 2
                         || changed * ONE_CHANGED_IN < tested
                 ? Optional.empty()
-                : Optional.of(
-                        changed + " of " + tested + " bricks changed beside the others: what all have in common may "
-                                + "hold part of their change, and bricks that did not change may seem to. Name bricks that the "
-                                + "change cannot have touched (--baseline).");
+                : Optional.of(changed + " of " + tested
+                        + " bricks changed beside the others: the part that all have in common may "
+                        + "contain some of their change, and unchanged bricks may seem to have changed. Name bricks that the "
+                        + "change cannot have touched (--baseline).");
     }
 
     private Optional<String> baselineChanged() {
@@ -219,7 +228,7 @@ final class Doubts {
                 .collect(Collectors.joining(", "));
         return changed.isEmpty()
                 ? Optional.empty()
-                : Optional.of("The baseline is none: beside its other bricks, " + changed + " changed.");
+                : Optional.of("The baseline is not constant: beside its other bricks, " + changed + " changed.");
     }
 
     // ---- single runs ----
@@ -253,7 +262,7 @@ final class Doubts {
                                         inBricks[run] >= fewest
                                                 ? inBricks[run] + " of " + bricks.size() + " bricks"
                                                 : "",
-                                        throughout[run] ? "what all its bricks have in common" : "")
+                                        throughout[run] ? "the common part of all its bricks" : "")
                                 .filter(what -> !what.isEmpty())
                                 .collect(Collectors.joining(" and in "))
                         + ". "

@@ -30,15 +30,15 @@ import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The figures of two sets of runs: for everything that is compared, one figure of each run. {@link Differences} has the
- * reasons against a comparison. Immutable; one thread.
+ * The figures of two sets of runs: for each compared quantity, one figure for each run. {@link Differences} lists the
+ * reasons that prevent a comparison. Immutable; one thread.
  */
 final class Figures {
 
     private static final int P90 = 90;
     private static final int P99 = 99;
 
-    /** Something to compare. */
+    /** A compared quantity. */
     static final class Figure {
 
         private final Kind kind;
@@ -66,12 +66,12 @@ final class Figures {
             this.brick = brick;
         }
 
-        /** Returns the same, as a percentile of a brick. */
+        /** Returns the same figure as a percentile of a brick. */
         private Figure of(Figure other) {
             return new Figure(kind, name, values, steadyValues, obstacle, sharePercent, other);
         }
 
-        /** Returns the figure of the brick that this is a percentile of; null if it is none. */
+        /** Returns the figure of the brick of which this is a percentile; null if this is no percentile. */
         @Nullable
         Figure brick() {
             return brick;
@@ -85,14 +85,17 @@ final class Figures {
             return name;
         }
 
-        /** Of each run, those of the first side first, in the unit of the kind; NaN where the run has none. */
+        /**
+         * Returns the value of each run, those of the first side first, in the unit of the kind; NaN if the run has
+         * none.
+         */
         double[] values() {
             return values.clone();
         }
 
         /**
-         * Returns the values that the common part of a run is made of: of a brick with percentiles those of the middle
-         * half.
+         * Returns the values from which the common part of a run is computed; for a brick with percentiles, those of
+         * the middle half.
          */
         double[] steadyValues() {
             return steadyValues.clone();
@@ -102,12 +105,12 @@ final class Figures {
             return obstacle.isEmpty();
         }
 
-        /** Why it cannot be compared; empty where it can. */
+        /** Returns the reason why the figure cannot be compared; empty if it can. */
         String obstacle() {
             return obstacle;
         }
 
-        /** Of the brick time, %. */
+        /** Returns the share of the brick time, %. */
         double sharePercent() {
             return sharePercent;
         }
@@ -120,12 +123,12 @@ final class Figures {
     private final List<Map<TwoSides.Key, BrickStats>> bricks;
 
     /**
-     * For each brick what the mean of the middle half is of its mean in each run; 1 where that is not known of all
-     * runs.
+     * For each brick, the ratio of the mean of the middle half to the mean of all samples in each run; 1 if it is not
+     * known for all runs.
      */
     private final Map<TwoSides.Key, double[]> middleShares;
 
-    /** For each brick what its figure in each run is of its mean there. */
+    /** For each brick, the ratio of its figure to its mean in each run. */
     private final Map<TwoSides.Key, double[]> usualShares;
 
     private final List<Figure> all = new ArrayList<>();
@@ -156,7 +159,7 @@ final class Figures {
         return sides;
     }
 
-    /** Returns the differences between the sides beside their times. */
+    /** Returns the differences between the sides apart from their times. */
     Differences differences() {
         return differences;
     }
@@ -166,14 +169,14 @@ final class Figures {
     }
 
     /**
-     * How many ns more a brick takes in a step of the second side, all its samples together.
+     * The change in a brick's time per step on the second side, over all its samples.
      *
      * @param brick its name
-     * @param ns the difference of the trimmed means; below 0 if it takes less
+     * @param ns the difference of the trimmed means, ns; below 0 if the brick takes less time
      */
     record Move(String brick, double ns) {}
 
-    /** Returns the moves of all bricks, the largest first; empty where nothing is a step. */
+    /** Returns the moves of all bricks, the largest first; empty if there are no steps. */
     List<Move> moves() {
         return !sides.hasSteps()
                 ? List.of()
@@ -190,7 +193,7 @@ final class Figures {
                         .toList();
     }
 
-    /** Returns the move of all bricks together, ns. */
+    /** Returns the sum of the moves of all bricks, ns. */
     double moveOfTheWholeNs() {
         return moveNs(run -> TwoSides.ratio(runs.get(run).totalNs(), sides.steps(run)));
     }
@@ -204,8 +207,8 @@ final class Figures {
     }
 
     /**
-     * In each run, what the mean of the middle half of the samples is of the mean of all; 1 where not all runs have
-     * percentiles. A ratio of two means of the same buckets: so their width is not in the figure.
+     * Returns, for each run, the ratio of the mean of the middle half of the samples to the mean of all; 1 if not all
+     * runs have percentiles. Both means are computed from the same buckets, so the width of the buckets cancels.
      */
     private double[] middleShares(TwoSides.Key key) {
         double[] shares = IntStream.range(0, runs.size())
@@ -218,7 +221,7 @@ final class Figures {
         return shares;
     }
 
-    /** Returns the shares of the middle half where it stands for all samples; else 1. */
+    /** Returns the ratios of the middle half if it is representative of all samples; otherwise 1. */
     private static double[] usualShares(double[] middleShares) {
         double[] shares = middleShares.clone();
         if (Median.withDefaults().withCopy(true).evaluate(shares) < RunComparison.LEAST_USUAL_PERCENT / 100.0) {
@@ -227,7 +230,7 @@ final class Figures {
         return shares;
     }
 
-    /** Returns the time of all samples of a brick if each were a usual one, ns. */
+    /** Returns the time of all samples of a brick if each took the usual time, ns. */
     private double usualNs(int run, TwoSides.Key key) {
         double[] shares = Objects.requireNonNull(usualShares.get(key), "a brick of no run");
         return sides.brick(run, key).totalNs() * shares[run];
@@ -264,7 +267,7 @@ final class Figures {
                 .toArray();
     }
 
-    /** Of values of which 0 was recorded without any time, and NaN was not recorded. */
+    /** Returns the obstacle for values in which 0 means no time and NaN means not recorded. */
     private String obstacle(double[] values, String own) {
         boolean before = isPresent(values, 0, firstRuns);
         boolean after = isPresent(values, firstRuns, values.length);
@@ -387,7 +390,7 @@ final class Figures {
         return run.steps().phases().stream().mapToLong(StepStats::outputTokens).sum();
     }
 
-    /** Adds what the application or its runner measured itself, where all runs have it. */
+    /** Adds the rate that the application or its runner measured, if all runs have it. */
     private boolean addMeasuredRate() {
         return addRate("tokens/s", run -> sides.named().get(run).tokensPerSec())
                 || addRate("tokens/s, unprofiled", run -> runs.get(run).facts().unprofiledTokensPerSec())
@@ -436,7 +439,7 @@ final class Figures {
         all.addAll(found);
     }
 
-    /** Returns the share of the first side's brick time, or of the second's where the first has none, %. */
+    /** Returns the share of the first side's brick time, or of the second side's if the first side has none, %. */
     private double share(ToLongFunction<ProfileSnapshot> part) {
         double before = share(part, runs.subList(0, firstRuns));
         return before > 0 ? before : share(part, runs.subList(firstRuns, runs.size()));
@@ -447,7 +450,7 @@ final class Figures {
         return whole == 0 ? 0 : 100.0 * side.stream().mapToLong(part).sum() / whole;
     }
 
-    /** Adds a figure of each brick, and returns them in their order. */
+    /** Adds a figure for each brick, and returns the figures in their order. */
     private Map<TwoSides.Key, Figure> bricks() {
         Set<TwoSides.Key> keys =
                 bricks.stream().flatMap(run -> run.keySet().stream()).collect(Collectors.toSet());
@@ -484,8 +487,8 @@ final class Figures {
     }
 
     /**
-     * Adds a percentile of a brick where all runs have enough samples for it. As for the middle half, the mean of all
-     * samples is multiplied by a ratio of the same buckets, so that their width is not in the figure.
+     * Adds a percentile of a brick if all runs have enough samples for it. As for the middle half, the mean of all
+     * samples is multiplied by a ratio from the same buckets, so that the width of the buckets cancels.
      */
     private void tail(TwoSides.Key key, Figure ofBrick, Kind kind, int percent, int fewest) {
         boolean isKnown = IntStream.range(0, runs.size())

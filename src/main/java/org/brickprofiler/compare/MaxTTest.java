@@ -12,57 +12,60 @@ import org.apache.commons.statistics.descriptive.Median;
 import org.apache.commons.statistics.descriptive.Quantile;
 
 /**
- * Which of several variables differ between two sides of runs, with one error rate for all of them: the permutation of
- * the largest statistic, stepping down (Westfall and Young, <i>Resampling-Based Multiple Testing</i>, 1993, algorithm
- * 4.1). Runs are assigned to the sides anew, as wholes, so that whatever ties variables of one run together is kept. If
- * the runs are exchangeable, the probability that any variable without a difference is found is at most the level, for
- * every distribution.
+ * Finds the variables that differ between two sides of runs, with one error rate for all variables: a permutation test
+ * of the largest statistic, stepping down (Westfall and Young, <i>Resampling-Based Multiple Testing</i>, 1993,
+ * algorithm 4.1). Whole runs are reassigned to the sides, so the dependence between the variables of one run is
+ * preserved. If the runs are exchangeable, the probability that any variable without a difference is found is at most
+ * the level, for every distribution.
  *
- * <p>The statistic is the difference of the {@linkplain Trimmed trimmed means} over its standard error (Yuen 1974), so
- * that a run that is far from the others of its side neither makes a difference nor hides one. With few runs the error
- * itself is uncertain, and a variable that happens to show little of it looks different. So a variance is drawn to the
- * median of its pool, as much as their spread suggests that they are one and the same (Smyth, <i>Linear models and
- * empirical Bayes methods</i>, 2004). A variance that chance does not explain is left out of the pool, for a brick with
- * two modes is not like the others. Such a variable reaches further by chance, and would raise the bar for all; its
- * variance counts up to {@value #MOST_WILDNESS} times, so that it has to show more itself. A percentile of a brick
- * counts so only if the brick itself does, for a longer tail makes a percentile vary from run to run. The permutation
- * holds for any statistic.
+ * <p>The statistic is the difference of the {@linkplain Trimmed trimmed means} divided by its standard error (Yuen
+ * 1974), so an outlying run neither makes a difference nor hides one. With few runs the standard error itself is
+ * uncertain, and a variable whose error is small by chance looks different. A variance is therefore shrunk towards the
+ * median of its pool, the more, the more the spread of the pool suggests a common variance (empirical Bayes: Smyth,
+ * <i>Linear models and empirical Bayes methods</i>, 2004). A variance too large for chance is left out of the pool,
+ * because a brick with two modes differs from the others. Such a variable reaches larger statistics by chance, and
+ * would raise the critical value for all. Its variance therefore counts up to {@value #MOST_WILDNESS} times, so that
+ * its difference must be larger. A percentile of a brick counts this way only if the brick itself does, because a
+ * longer tail makes a percentile vary from run to run. The permutation test is valid for any statistic.
  *
  * <p>Immutable; any thread.
  */
 final class MaxTTest {
 
-    /** Random assignments where there are more than that. */
+    /** The number of assignments above which random ones are drawn. */
     static final int MOST_ASSIGNMENTS = 9_999;
 
-    /** Equal statistics may differ by rounding, as they are sums in another order. */
+    /** Equal statistics may differ by rounding, as their terms are added in another order. */
     private static final double ROUNDING = 1e-9;
 
-    /** Of fewer variables nobody knows how alike they are. */
+    /** The least number of variables whose common variance can be estimated. */
     private static final int FEWEST_ALIKE = 8;
 
     private static final double MOST_PRIOR_DEGREES = 100;
 
-    /** Chance explains a variance up to so many standard deviations above the median. */
+    /** A variance up to this many standard deviations above the median is within chance. */
     private static final double LIKELY_DEVIATIONS = 3;
 
-    /** From the sixth to the third of the standard normal distribution. */
+    /** The range from the sixth to the third quantile of the standard normal distribution. */
     private static final double NORMAL_SIXTH = 0.5367;
 
     private static final double SMALLEST_VARIANCE = 1e-18;
 
-    /** A variance so many times the median is wild; by how much at most it is then raised. */
+    /**
+     * A variance of more than this many times the median is wild; {@link #MOST_WILDNESS} limits the factor by which it
+     * then counts.
+     */
     private static final double WILD = 2;
 
     private static final double MOST_WILDNESS = 4;
 
-    /** Something that is tested. */
+    /** A tested variable. */
     static final class Variable {
 
-        /** Of variables whose variance is their own alone. */
+        /** The pool number of variables that use only their own variance. */
         static final int NO_POOL = -1;
 
-        /** The leader of a variable that follows none. */
+        /** The leader number of a variable that follows none. */
         private static final int OWN = -1;
 
         private final double[] values;
@@ -71,12 +74,12 @@ final class MaxTTest {
         private final int leader;
 
         /**
-         * Of one value in every run.
+         * Creates a variable with one value for each run.
          *
-         * @param values those of the first side first
-         * @param pool the number of the pool whose median its variance is drawn to, 0 or more; {@link #NO_POOL} for
-         *     none
-         * @param speaks whether its own variance counts for that pool
+         * @param values the values, those of the first side first
+         * @param pool the number of the pool towards whose median its variance is shrunk, 0 or more; {@link #NO_POOL}
+         *     for none
+         * @param speaks whether its own variance contributes to that pool
          */
         Variable(double[] values, int pool, boolean speaks) {
             this(values, pool, speaks, OWN);
@@ -90,11 +93,11 @@ final class MaxTTest {
         }
 
         /**
-         * Of one value in every run, which counts as wild as another variable.
+         * Creates a variable with one value for each run that counts as wild as another variable.
          *
-         * @param values those of the first side first
-         * @param pool the number of its pool, for which its variance counts
-         * @param leader the place of the other variable, before this one
+         * @param values the values, those of the first side first
+         * @param pool the number of its pool, to which its variance contributes
+         * @param leader the index of the other variable, which must precede this one
          */
         static Variable following(double[] values, int pool, int leader) {
             return new Variable(values, pool, true, leader);
@@ -104,8 +107,8 @@ final class MaxTTest {
     /**
      * The common variance of the variables of one kind.
      *
-     * @param variance the median of the variances that chance explains where all are one
-     * @param priorDegrees the degrees of freedom that this median is worth; 0 where it is worth nothing
+     * @param variance the median of those variances that chance explains if all are equal
+     * @param priorDegrees the degrees of freedom of this median; 0 if there is no common variance
      */
     private record Pool(double variance, double priorDegrees) {
 
@@ -114,7 +117,7 @@ final class MaxTTest {
 
     private final List<Variable> variables;
     private final double[][] values;
-    /** For each variable its runs by ascending value. */
+    /** For each variable, its runs by ascending value. */
     private final int[][] orders;
 
     private final Pool[] pools;
@@ -135,12 +138,12 @@ final class MaxTTest {
     }
 
     /**
-     * Tests.
+     * Performs the test.
      *
-     * @param variables what is tested, one at least
-     * @param firstRuns runs of the first side, at least 2; as many at least are on the second
+     * @param variables the tested variables, at least one
+     * @param firstRuns the number of runs of the first side, at least 2; the second side has at least 2, too
      * @param level the error rate, above 0 and below 1
-     * @param seed of the random assignments
+     * @param seed the seed of the random assignments
      */
     MaxTTest(List<Variable> variables, int firstRuns, double level, long seed) {
         this.variables = List.copyOf(variables);
@@ -169,7 +172,7 @@ final class MaxTTest {
                 .toArray();
     }
 
-    /** Returns the pool of a number: of the variances of all runs together, so that no assignment changes it. */
+    /** Returns a pool; its variances are of all runs together, so no assignment changes it. */
     private Pool pool(int number) {
         double[] all = IntStream.range(0, values.length)
                 .filter(at -> variables.get(at).pool == number && variables.get(at).speaks)
@@ -183,7 +186,7 @@ final class MaxTTest {
         return new Pool(median(likely), priorDegrees(likely, degrees));
     }
 
-    /** Returns the variance of one value that makes such an error of the mean of so many. */
+    /** Returns the variance of one value, given the standard error of a mean of several. */
     private static double variance(Trimmed mean, int values) {
         return Math.max(mean.squaredError() * values, SMALLEST_VARIANCE);
     }
@@ -193,8 +196,8 @@ final class MaxTTest {
     }
 
     /**
-     * Returns the variances that chance explains where all are one: wild variables, which may be a third, must not
-     * speak for the rest.
+     * Returns the variances that chance explains if all are equal: up to a third of the variables may be wild, and must
+     * not affect the others.
      */
     private static double[] likely(double[] variances, int degrees) {
         double most = mostLikely(median(variances), degrees);
@@ -202,8 +205,8 @@ final class MaxTTest {
     }
 
     /**
-     * A variance of so many degrees of freedom has a standard deviation of the root of 2 in so many, in units of
-     * itself.
+     * Returns the largest variance that chance explains: a variance with d degrees of freedom has a relative standard
+     * deviation of the root of 2/d.
      */
     private static double mostLikely(double variance, int degrees) {
         return variance * (1 + LIKELY_DEVIATIONS * Math.sqrt(2.0 / degrees));
@@ -215,9 +218,9 @@ final class MaxTTest {
     }
 
     /**
-     * Returns how much the spread of the variances says that they are one: the degrees of freedom that their median is
-     * worth. The log of a variance of {@code d} degrees has a variance of about {@code 2/d}; what is seen beyond that
-     * is a true difference between variables. Of the lower variances, since a few of the others may still be wild.
+     * Returns the degrees of freedom of the median of the variances, judged by the spread of the variances. The
+     * logarithm of a variance with {@code d} degrees of freedom has a variance of about {@code 2/d}; any further spread
+     * is a true difference between variables. Only the lower variances are used, since a few of the others may be wild.
      */
     private static double priorDegrees(double[] variances, int degrees) {
         if (variances.length < FEWEST_ALIKE) {
@@ -233,8 +236,8 @@ final class MaxTTest {
     }
 
     /**
-     * Returns the smallest probability that so many runs can show: both ends of all assignments, or one end where the
-     * sides differ in size.
+     * Returns the smallest probability that the numbers of runs can show: both tails of all assignments, or one tail if
+     * the sides differ in size.
      */
     static double smallestProbability(int first, int second) {
         double assignments = BinomialCoefficientDouble.value(first + second, first);
@@ -244,9 +247,9 @@ final class MaxTTest {
     /**
      * Returns the statistic of a variable in one assignment.
      *
-     * @param isFirst of each run 1 if it is on the first side, or 0
-     * @param sides room for the values of the two sides, one more than there are runs each
-     * @param wildness how many times its variance each variable before this one counts; that of this one is set
+     * @param isFirst 1 for each run of the first side, otherwise 0
+     * @param sides space for the values of the two sides, one more than the number of runs each
+     * @param wildness the factor of the variance of each variable before this one; that of this one is set
      */
     private Statistic statistic(int variable, int[] isFirst, double[][] sides, double[] wildness) {
         double[] row = values[variable];
@@ -254,7 +257,7 @@ final class MaxTTest {
         int second = 0;
         double[] firstSide = sides[0];
         double[] secondSide = sides[1];
-        // No branch: which side a run is on is random, so that half of the branches would be mispredicted.
+        // No branch: the side of a run is random, so half of the branches would be mispredicted.
         for (int run : orders[variable]) {
             double value = row[run];
             firstSide[first] = value;
@@ -288,13 +291,13 @@ final class MaxTTest {
                 difference, Math.sqrt(mixed * (1.0 / first + 1.0 / second)), pool.priorDegrees() + degrees);
     }
 
-    /** The assignments of runs to sides, and what the largest statistics were in them. */
+    /** The assignments of runs to sides, and the largest statistics in them. */
     private final class Assignments {
 
         private final Statistic[] observed;
         private final double[] sizes;
         private final Integer[] smallestFirst;
-        /** For each variable, how often it or a smaller one reached its statistic. */
+        /** For each variable, the number of assignments in which it or a smaller one reached its statistic. */
         private final int[] reached = new int[values.length];
 
         private final double[][] sides = new double[2][runs + 1];
@@ -364,7 +367,7 @@ final class MaxTTest {
         }
     }
 
-    /** Returns the trimmed mean of the second side less that of the first, in the unit of the values. */
+    /** Returns the trimmed mean of the second side minus that of the first, in the unit of the values. */
     double difference(int variable) {
         return statistics[variable].difference();
     }
@@ -374,17 +377,17 @@ final class MaxTTest {
         return statistics[variable].error();
     }
 
-    /** Returns the degrees of freedom of the standard error, those of its pool included. */
+    /** Returns the degrees of freedom of the standard error, including those of its pool. */
     double degrees(int variable) {
         return statistics[variable].degrees();
     }
 
-    /** Returns the chance of so large a statistic anywhere, without any difference. */
+    /** Returns the probability of a statistic this large in any variable, without any difference. */
     double probability(int variable) {
         return probabilities[variable];
     }
 
-    /** Returns the critical value of the largest statistic without any difference, at the given level. */
+    /** Returns the critical value of the largest statistic at the given level, without any difference. */
     double critical() {
         return critical;
     }

@@ -8,15 +8,15 @@ import java.util.OptionalDouble;
 import org.brickprofiler.ProfileSnapshot;
 
 /**
- * One run: what one process recorded. Samples of one process are not independent of each other, since they share what
- * the compiler made, where the memory lies and what else the machine did; so a run counts as one observation, however
- * long it was. Do not make two runs of one process. Immutable.
+ * One run: the recording of one process. Samples of one process are not independent, since they share the compiled
+ * code, the placement of memory and the other load of the machine. A run therefore counts as one observation,
+ * regardless of its length. Do not make two runs of one process. Immutable.
  *
- * @param name what the run is called in reports, such as its file
- * @param snapshot what it recorded
- * @param tokensPerSec how fast it was by the application's own measure, best without a profiler, tokens/s; empty for
- *     what the snapshot knows of it
- * @param disturbances what the machine did besides, one remark each, for a report; empty where nothing was seen
+ * @param name the name of the run in reports, such as its file
+ * @param snapshot the recorded profile
+ * @param tokensPerSec the rate by the application's own measure, best without a profiler, tokens/s; empty to use the
+ *     rate in the snapshot
+ * @param disturbances other activity of the machine, one remark each, for a report; empty if none was observed
  */
 public record Run(String name, ProfileSnapshot snapshot, OptionalDouble tokensPerSec, List<String> disturbances) {
 
@@ -38,11 +38,11 @@ public record Run(String name, ProfileSnapshot snapshot, OptionalDouble tokensPe
     }
 
     /**
-     * Returns a run of which is known what its snapshot holds: the disturbances that are among its
-     * {@linkplain ProfileSnapshot#facts() facts}, and its tokens per second, which comparisons find there.
+     * Returns a run with the facts of its snapshot: the disturbances among its {@linkplain ProfileSnapshot#facts()
+     * facts}, and its tokens per second, which comparisons find there.
      *
-     * @param name what it is called in reports
-     * @param snapshot what it recorded
+     * @param name its name in reports
+     * @param snapshot the recorded profile
      * @return the run
      * @throws IllegalArgumentException when the name is null or empty
      */

@@ -13,43 +13,43 @@ import org.brickprofiler.internal.io.OptionalPart;
 /**
  * The changes between two sets of runs, such as those before and after an edit. Immutable.
  *
- * <p><b>Two questions.</b> <i>Did the whole change?</i> is asked of the brick time of a step, the wall time of a step,
- * the tokens per second, and of what all bricks have in common. <i>Which brick changed beside the others?</i> is asked
- * of bricks, categories and tiles: from each run the common part is taken first, that is the median over its bricks of
- * how far they are from their usual time, so that a process which was slow throughout hides nothing and raises no
+ * <p><b>Two questions.</b> <i>Did the whole change?</i> concerns the brick time of a step, the wall time of a step, the
+ * tokens per second, and the common part of all bricks. <i>Which brick changed beside the others?</i> concerns bricks,
+ * categories and tiles. The common part of each run, that is, the median over its bricks of their distance from their
+ * usual time, is first subtracted, so that a process that was slow throughout neither hides a change nor raises an
  * alarm. With fewer than {@value #FEWEST_FOR_COMMON} bricks there is no common part, and bricks are compared as they
- * are. If a change reaches many bricks, the median holds part of it: name the bricks that the change cannot have
- * touched as the {@linkplain Options#baseline baseline}, and the common part is theirs alone.
+ * are. If a change affects many bricks, the median contains part of it. In this case name bricks that the change cannot
+ * have touched as the {@linkplain Options#baseline baseline}, from which alone the common part is then computed.
  *
- * <p><b>Verdicts</b> come from one permutation test of whole runs for all lines together: where nothing differs, and
- * runs of the two sides took turns in random order, the chance of even one verdict {@link Verdict#FASTER} or
- * {@link Verdict#SLOWER} is at most 2.5 %. Differences below a floor count for nothing, however sure they are. Test,
- * changes and intervals are of the runs of a side without the lowest and the highest ones (Yuen's trimmed means), so
- * that one bad process neither makes nor hides a difference: one run at each end from ten runs a side on, and up to a
- * fifth from twenty on. Fewer runs than ten are not trimmed. A remark names a run that is far from the others.
- * Intervals are of 95 % each and for one line alone, so one of twenty misses; go by the verdict.
+ * <p><b>Verdicts</b> come from one permutation test of whole runs for all lines together: if nothing differs, and runs
+ * of the two sides took turns in random order, the chance of even one verdict {@link Verdict#FASTER} or
+ * {@link Verdict#SLOWER} is at most 2.5 %. Differences below a floor never count, however significant they are. Test,
+ * changes and intervals leave out the lowest and the highest runs of each side (Yuen's trimmed means), so that one bad
+ * process neither makes nor hides a difference: one run at each end from ten runs a side, and up to a fifth from
+ * twenty. Fewer than ten runs are not trimmed. A remark names a run that is an outlier of its side. Each interval has
+ * 95 % for one line alone, so one in twenty misses; rely on the verdict.
  *
- * <p><b>The figure of a brick</b> in a run is the mean time of the middle half of its samples, where all runs recorded
- * percentiles and that is at least {@value #LEAST_USUAL_PERCENT} % of the mean in most runs. So a few interrupted
- * samples make no difference between runs. Otherwise, as of a brick that a prompt makes long in a few of many samples,
- * it is the mean of all. The whole always has all samples.
+ * <p><b>The figure of a brick</b> in a run is the mean time of the middle half of its samples, if all runs recorded
+ * percentiles and that mean is at least {@value #LEAST_USUAL_PERCENT} % of the mean of all samples in most runs. A few
+ * interrupted samples then make no difference between runs. Otherwise, for example for a brick that a prompt makes long
+ * in a few of many samples, the figure is the mean of all samples. The whole always includes all samples.
  *
- * <p><b>Tails.</b> The middle half does not see a change of the longest samples. So the 90th and the 99th percentile
- * are lines of their own, {@link Kind#BRICK_P90} and {@link Kind#BRICK_P99}, in the same test. A brick has such a line
- * if {@value #FEWEST_BEYOND} or more of its samples are longer than that percentile in every run,
+ * <p><b>Tails.</b> The middle half does not show a change of the longest samples. The 90th and the 99th percentile are
+ * therefore separate lines, {@link Kind#BRICK_P90} and {@link Kind#BRICK_P99}, in the same test. A brick has such a
+ * line if at least {@value #FEWEST_BEYOND} of its samples exceed that percentile in every run, that is, with
  * {@value #FEWEST_FOR_P90} and {@value #FEWEST_FOR_P99} samples in all.
  *
- * <p><b>A step</b> is one that was announced, {@link org.brickprofiler.BrickProfiler#beginStep}, where all runs did so
- * and {@link Options#stepBrick} names no brick; its time is then compared by phase. Otherwise it is one execution of
- * the brick that says so in {@link Options#stepBrick}, or else of the one that all runs recorded and that has the
- * fewest samples, if these are at least one in {@value #RAREST_STEP} of the most frequent brick's.
+ * <p><b>A step</b> is a step announced by {@link org.brickprofiler.BrickProfiler#beginStep}, if all runs announced
+ * steps and {@link Options#stepBrick} names no brick; the time of a step is then compared by phase. Otherwise a step is
+ * one execution of the brick that {@link Options#stepBrick} names or, without one, of the brick with the fewest samples
+ * among those that all runs recorded, if these are at least one in {@value #RAREST_STEP} of the most frequent brick's.
  *
  * @param before the runs of the first side
  * @param after the runs of the second side
- * @param options how they were compared
- * @param stepBrick the brick whose executions are the steps; empty where steps were announced, and where there is none,
- *     so that the whole is not compared
- * @param remarks what to know before the lines are believed, most important first, one sentence each
+ * @param options the options of the comparison
+ * @param stepBrick the brick whose executions are the steps; empty if steps were announced, or if there are no steps,
+ *     in which case the whole is not compared
+ * @param remarks remarks to read before trusting the lines, most important first, one sentence each
  * @param lines the whole, then categories, bricks, the percentiles of bricks, and tiles, each with the most time first
  */
 public record RunComparison(
@@ -60,36 +60,39 @@ public record RunComparison(
         List<String> remarks,
         List<Line> lines) {
 
-    /** Bricks that it takes for a common part. */
+    /** The least number of bricks for a common part. */
     public static final int FEWEST_FOR_COMMON = 5;
 
-    /** A brick with fewer samples than one in so many of the most frequent one's is no step. */
+    /** A brick with fewer samples than one in this many of the most frequent brick's marks no step. */
     public static final int RAREST_STEP = 500;
 
-    /** Samples of a brick that have to be longer than a percentile in every run for the percentile to be compared. */
+    /**
+     * The number of samples of a brick that must exceed a percentile in every run, for the percentile to be compared.
+     */
     public static final int FEWEST_BEYOND = 4;
 
-    /** Samples of a brick in every run for which its 90th percentile is compared. */
+    /** The number of samples of a brick in every run from which its 90th percentile is compared. */
     public static final int FEWEST_FOR_P90 = 10 * FEWEST_BEYOND;
 
-    /** Samples of a brick in every run for which its 99th percentile is compared. */
+    /** The number of samples of a brick in every run from which its 99th percentile is compared. */
     public static final int FEWEST_FOR_P99 = 100 * FEWEST_BEYOND;
 
-    /** Runs of a side without which its intervals are so wide that they say nothing. */
+    /** The least number of runs of a side for an interval; with fewer, intervals are too wide to be useful. */
     public static final int FEWEST_FOR_INTERVAL = 3;
 
     /**
-     * The least share of the mean of all samples, in %, that the mean of the middle half must have to stand for all.
+     * The least ratio of the mean of the middle half to the mean of all samples, in %, at which the middle half
+     * represents all samples.
      */
     public static final int LEAST_USUAL_PERCENT = 90;
 
-    /** The part that needs other libraries, for messages. */
+    /** The name, in messages, of the part that needs other libraries. */
     private static final String THIS = "the comparison of runs";
 
     /** The chance of any false alarm. */
     public static final double LEVEL = 0.025;
 
-    /** A smallest change is one that so many of such comparisons would find. */
+    /** The share of such comparisons that would find the smallest change. */
     public static final double POWER = 0.8;
 
     /** Copies the lists. */
@@ -112,7 +115,7 @@ public record RunComparison(
         NO_DIFFERENCE("no difference shown"),
         /** Even the largest difference could be chance, as with one run on a side. */
         TOO_FEW_RUNS("too few runs"),
-        /** The two sides did not do the same work, or not on the same machine; the note says what differs. */
+        /** The two sides did different work, or ran on different machines; the note states the difference. */
         NOT_COMPARABLE("not comparable");
 
         private final String displayName;
@@ -137,7 +140,9 @@ public record RunComparison(
         TOTAL,
         /** The wall time of a step, or the time to first token, ns. */
         STEP,
-        /** Tokens per second: the application's own measure where all runs have it, or else by the wall time. */
+        /**
+         * Tokens per second: the application's own measure if all runs have it, otherwise derived from the wall time.
+         */
         TOKENS_PER_SEC,
         /** The common part of all bricks, or of the baseline's, as a change only. */
         COMMON,
@@ -165,14 +170,14 @@ public record RunComparison(
     /**
      * The runs of one side, in one line.
      *
-     * @param value geometric mean over the runs, in the unit of the line; without those that the test leaves out
+     * @param value geometric mean over the runs, in the unit of the line, without the runs that the test leaves out
      * @param spreadPercent coefficient of variation between all runs, %; 0 for one run
-     * @param runs how many runs have the value
+     * @param runs the number of runs that have the value
      */
     public record Side(double value, double spreadPercent, int runs) {}
 
     /**
-     * How far the second side is from the first.
+     * The change from the first side to the second.
      *
      * @param percent the difference, % of the first side
      * @param lowPercent lower end of its 95 % interval, %; NaN if a side has fewer than {@value #FEWEST_FOR_INTERVAL}
@@ -185,7 +190,7 @@ public record RunComparison(
          * Returns the change from one set of runs to another: the ratio of their geometric means, with Welch's interval
          * of the logarithms.
          *
-         * @param before a figure above 0 of each run of the first side, one or more
+         * @param before one figure above 0 for each run of the first side, one or more
          * @param after the same of the second side
          * @return the change
          * @throws IllegalArgumentException when a side is empty, or a figure is not a finite number above 0
@@ -198,12 +203,11 @@ public record RunComparison(
         }
 
         /**
-         * Returns the change in measurements that were taken in pairs, one of each side beside the other: the geometric
-         * mean of their ratios, with Student's interval of the logarithms. Variation from pair to pair does not widen
-         * it.
+         * Returns the change in measurements that were taken in pairs, one of each side: the geometric mean of their
+         * ratios, with Student's interval of the logarithms. Variation from pair to pair does not widen it.
          *
-         * @param before a figure above 0 of the first side of each pair, one or more
-         * @param after of each pair the one of the second side, in the same order
+         * @param before one figure above 0 of the first side for each pair, one or more
+         * @param after for each pair the figure of the second side, in the same order
          * @return the change
          * @throws IllegalArgumentException when there is no pair, the sides differ in number, or a figure is not a
          *     finite number above 0
@@ -212,7 +216,7 @@ public record RunComparison(
             Objects.requireNonNull(before, "before");
             Objects.requireNonNull(after, "after");
             if (before.length != after.length) {
-                throw new IllegalArgumentException(before.length + " and " + after.length + " figures are no pairs");
+                throw new IllegalArgumentException(before.length + " and " + after.length + " figures form no pairs");
             }
             requireStatistics();
             double[] ratios = logs("after", after);
@@ -244,22 +248,23 @@ public record RunComparison(
     }
 
     /**
-     * One thing that was compared.
+     * One compared quantity.
      *
-     * @param kind what it is
-     * @param name of the brick, category or tile level, or of the whole; of a percentile such as {@code "RmsNorm, p90"}
-     * @param before the first side; empty where a run of it lacks the value
+     * @param kind its kind
+     * @param name the name of the brick, category, tile level or whole; for a percentile such as {@code "RmsNorm, p90"}
+     * @param before the first side; empty if a run of it lacks the value
      * @param after the second side; empty likewise
-     * @param change between the sides, as they are; empty where one is
-     * @param beside the change beside what all bricks have in common; empty where the line is not compared so
-     * @param verdict what can be said
-     * @param note what the verdict needs as explanation; may be empty
-     * @param smallestPercent the smallest change that four in five of such comparisons would have found, %: above the
-     *     floor, since of changes at the floor half are estimated below it; empty where there are too few runs
-     * @param probability of such a difference anywhere if there is none, 0 to 1, for all lines together; empty where it
-     *     was not tested
-     * @param sharePercent of the brick time of the first side, or of the second where that lacks it, %; 100 for the
-     *     whole
+     * @param change the change between the sides without correction; empty if a side is empty
+     * @param beside the change beside the common part of all bricks; empty if the line is not compared this way
+     * @param verdict the verdict
+     * @param note an explanation of the verdict; may be empty
+     * @param smallestPercent the smallest change that four in five of such comparisons would have found, %; it lies
+     *     above the floor, since half of the changes at the floor are estimated below it; empty if there are too few
+     *     runs
+     * @param probability the probability of such a difference in any line if there is none, 0 to 1; empty if it was not
+     *     tested
+     * @param sharePercent the share of the brick time of the first side, or of the second side if the first lacks the
+     *     brick, %; 100 for the whole
      */
     public record Line(
             Kind kind,
@@ -274,7 +279,7 @@ public record RunComparison(
             OptionalDouble probability,
             double sharePercent) {
 
-        /** Refuses null. */
+        /** Rejects null. */
         public Line {
             Objects.requireNonNull(kind, "kind");
             Objects.requireNonNull(name, "name");
@@ -289,18 +294,18 @@ public record RunComparison(
         }
 
         /**
-         * Returns the change that the verdict is about.
+         * Returns the change to which the verdict applies.
          *
-         * @return beside the others, or else as it is; empty where there is none
+         * @return the change beside the others or, without one, the uncorrected change; empty if there is none
          */
         public Optional<Change> tested() {
             return beside.isPresent() ? beside : change;
         }
 
         /**
-         * Returns how many times as fast the second side is.
+         * Returns the speed of the second side relative to the first.
          *
-         * @return above 1 where it is faster; empty where a side is
+         * @return above 1 if the second side is faster; empty if a side is empty
          */
         public OptionalDouble speedUp() {
             if (before.isEmpty() || after.isEmpty()) {
@@ -312,15 +317,15 @@ public record RunComparison(
     }
 
     /**
-     * How to compare. Immutable.
+     * The options of a comparison. Immutable.
      *
-     * @param floorPercent changes below that count for nothing, %, 0 or more
+     * @param floorPercent the floor: smaller changes never count, %, 0 or more
      * @param stepBrick the brick whose executions are the steps; empty to find it
-     * @param acrossEnvironments whether runs on other machines, of other JVMs or with other numbers of threads may be
-     *     compared, because that is the question
-     * @param seed of the random assignments: the same runs give the same verdicts
-     * @param baseline names of bricks that the change cannot have touched, of which the common part is then made; empty
-     *     to make it of all bricks
+     * @param acrossEnvironments whether runs on different machines, JVMs or numbers of threads may be compared, because
+     *     that difference is the question
+     * @param seed the seed of the random assignments: the same runs give the same verdicts
+     * @param baseline names of bricks that the change cannot have touched, from which the common part is computed;
+     *     empty to compute it from all bricks
      */
     public record Options(
             double floorPercent,
@@ -329,7 +334,7 @@ public record RunComparison(
             long seed,
             List<String> baseline) {
 
-        /** Changes that layout and chance make between two builds of the same code. */
+        /** The size of changes that layout and chance cause between two builds of the same code. */
         public static final double USUAL_FLOOR_PERCENT = 2;
 
         /**
@@ -353,9 +358,9 @@ public record RunComparison(
         }
 
         /**
-         * Returns the same with another floor.
+         * Returns a copy with another floor.
          *
-         * @param percent changes below that count for nothing, %, 0 or more
+         * @param percent the floor: smaller changes never count, %, 0 or more
          * @return options
          * @throws IllegalArgumentException when it is negative or not finite
          */
@@ -364,9 +369,9 @@ public record RunComparison(
         }
 
         /**
-         * Returns the same with another brick whose executions are the steps.
+         * Returns a copy with another brick whose executions are the steps.
          *
-         * @param name of the brick
+         * @param name the name of the brick
          * @return options
          */
         public Options withStepBrick(String name) {
@@ -379,7 +384,7 @@ public record RunComparison(
         }
 
         /**
-         * Returns the same for runs of different environments.
+         * Returns a copy for runs of different environments.
          *
          * @param across whether they are compared
          * @return options
@@ -389,9 +394,9 @@ public record RunComparison(
         }
 
         /**
-         * Returns the same with another seed.
+         * Returns a copy with another seed.
          *
-         * @param other of the random assignments
+         * @param other the seed of the random assignments
          * @return options
          */
         public Options withSeed(long other) {
@@ -399,9 +404,9 @@ public record RunComparison(
         }
 
         /**
-         * Returns the same with another baseline.
+         * Returns a copy with another baseline.
          *
-         * @param names of bricks that the change cannot have touched; empty for none
+         * @param names names of bricks that the change cannot have touched; empty for none
          * @return options
          */
         public Options withBaseline(List<String> names) {
@@ -411,13 +416,13 @@ public record RunComparison(
     }
 
     /**
-     * Compares.
+     * Compares two sets of runs.
      *
-     * @param before runs of the first side, each of its own process, one or more
+     * @param before runs of the first side, each from a separate process, one or more
      * @param after runs of the second side, likewise
-     * @param options how
-     * @return what came out of it
-     * @throws IllegalArgumentException when a side has no run, not every run has the brick that the options call a
+     * @param options the options
+     * @return the comparison
+     * @throws IllegalArgumentException when a side has no run, not every run has the brick that the options name as the
      *     step, or a brick of the baseline cannot be compared
      */
     public static RunComparison of(List<Run> before, List<Run> after, Options options) {
@@ -429,13 +434,13 @@ public record RunComparison(
     }
 
     /**
-     * Returns the floor that runs of one and the same code ask for: in 19 of 20 random splits of them into two sides,
-     * no category, brick or tile is further apart, beside what all bricks have in common. Percentiles are left out,
-     * since they spread more and would set the floor for all.
+     * Returns the floor that runs of the same code require: in 19 of 20 random splits of these runs into two sides, no
+     * category, brick or tile differs by more, beside the common part of all bricks. Percentiles are left out, since
+     * their larger spread would set the floor for all lines.
      *
-     * @param same runs of the same code, at least 4; twice as many as a side of the comparison will have is best, since
-     *     fewer differ more
-     * @param options how to compare
+     * @param same runs of the same code, at least 4; best twice as many as a side of the comparison will have, since
+     *     fewer runs differ more
+     * @param options the options
      * @return a floor, %
      * @throws IllegalArgumentException when there are fewer than 4 runs, or nothing in them can be compared
      */
@@ -450,7 +455,7 @@ public record RunComparison(
         OptionalPart.COMMONS_STATISTICS_DESCRIPTIVE.require(THIS);
     }
 
-    /** For permutations; a change alone needs none. */
+    /** Checks for the library of random numbers, which only permutations need. */
     private static void requireRandomNumbers() {
         requireStatistics();
         OptionalPart.COMMONS_RNG_SIMPLE.require(THIS);
@@ -458,8 +463,7 @@ public record RunComparison(
     }
 
     /**
-     * Returns how many runs of each side are left out of a line's test, change and interval at each end, because they
-     * are the lowest and the highest.
+     * Returns the number of lowest and of highest runs that a line's test, change and interval leave out on each side.
      *
      * @return 0 or more; 0 with fewer than ten runs a side
      */
@@ -470,8 +474,8 @@ public record RunComparison(
     /**
      * Returns the lines with a verdict against the second side.
      *
-     * @param percent how much slower at least, %, as {@link Line#tested} has it
-     * @return lines that are {@link Verdict#SLOWER} by so much, as they stand
+     * @param percent the least slowdown, %, measured as {@link Line#tested}
+     * @return lines that are {@link Verdict#SLOWER} by at least that much, in their order
      */
     public List<Line> regressions(double percent) {
         return lines.stream()
@@ -481,10 +485,10 @@ public record RunComparison(
     }
 
     /**
-     * Returns the smallest change that the runs could have shown of any brick that takes at least 1 % of the time: what
-     * to look at when deciding whether more runs are needed. Percentiles are not among them.
+     * Returns the smallest change that the runs could have shown in every brick that takes at least 1 % of the time; it
+     * shows whether more runs are needed. Percentiles are not included.
      *
-     * @return %; empty where there are too few runs to say, or no such brick
+     * @return %; empty if there are too few runs, or no such brick
      */
     public OptionalDouble smallestPercent() {
         return lines.stream()

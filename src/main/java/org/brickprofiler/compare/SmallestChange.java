@@ -5,35 +5,36 @@ import org.apache.commons.statistics.distribution.NormalDistribution;
 
 /**
  * The smallest true change that a comparison finds with a given probability. A change is found if its estimate reaches
- * the floor and its statistic the critical value. The estimate is normal about the true change; so a change of the size
- * of the floor is found in half of the comparisons at most, and the smallest one lies above the floor. The standard
- * error is estimated itself, from a variance that has a chi-squared distribution. No state; any thread.
+ * the floor and its statistic reaches the critical value. The estimate is normally distributed around the true change,
+ * so a change of the size of the floor is found in at most half of the comparisons, and the smallest change lies above
+ * the floor. The standard error is itself estimated, from a variance with a chi-squared distribution. No state; any
+ * thread.
  */
 final class SmallestChange {
 
     private static final NormalDistribution NORMAL = NormalDistribution.of(0, 1);
 
-    /** The standard error is taken at so many of its quantiles. */
+    /** The number of quantiles at which the standard error is evaluated. */
     private static final int QUANTILES = 32;
 
     private static final double[] NORMAL_QUANTILES = IntStream.range(0, QUANTILES)
             .mapToDouble(i -> NORMAL.inverseCumulativeProbability((i + 0.5) / QUANTILES))
             .toArray();
 
-    /** Halvings of the interval that holds the answer. */
+    /** The number of halvings of the interval that contains the result. */
     private static final int HALVINGS = 40;
 
-    /** So many standard errors above what has to be reached, a change is found for certain. */
+    /** A change this many standard errors above the required value is always found. */
     private static final double FOUND_FOR_CERTAIN = 6;
 
     private SmallestChange() {}
 
     /**
-     * Computes it.
+     * Computes the smallest change.
      *
      * @param floor the smallest difference that counts, 0 or more
-     * @param critical what the statistic has to reach
-     * @param error the standard error of the difference, as it was estimated
+     * @param critical the critical value of the statistic
+     * @param error the estimated standard error of the difference
      * @param degrees its degrees of freedom
      * @param power the probability, above 0 and below 1
      * @return the change, in the unit of floor and error
@@ -65,7 +66,9 @@ final class SmallestChange {
         return sum / bounds.length;
     }
 
-    /** Returns a quantile of the chi-squared distribution over its degrees (Wilson and Hilferty, 1931). */
+    /**
+     * Returns a quantile of the chi-squared distribution divided by its degrees of freedom (Wilson and Hilferty, 1931).
+     */
     private static double chiSquaredPerDegree(double normalQuantile, double degrees) {
         double variance = 2 / (9 * degrees);
         double root = Math.max(0, 1 - variance + normalQuantile * Math.sqrt(variance));

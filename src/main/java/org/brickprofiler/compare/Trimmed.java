@@ -4,31 +4,31 @@ import java.util.Arrays;
 import org.apache.commons.numbers.combinatorics.BinomialCoefficientDouble;
 
 /**
- * The mean of the values of one side without the lowest and the highest ones, and how far it may be from the true one
- * (Yuen, <i>The two-sample trimmed t for unequal population variances</i>, Biometrika 61, 1974). If nothing is trimmed,
- * the figures are those of Welch's test. Immutable; any thread.
+ * The mean of the values of one side without the lowest and the highest ones, and its standard error (Yuen, <i>The
+ * two-sample trimmed t for unequal population variances</i>, Biometrika 61, 1974). If nothing is trimmed, the figures
+ * are those of Welch's test. Immutable; any thread.
  *
- * @param mean of the values that are kept
- * @param squaredError the squared standard error of that mean: from the winsorised variance, in which each trimmed
- *     value counts as the nearest one that is kept; 0 for one value
- * @param degrees degrees of freedom of the squared error, one less than the values that are kept
+ * @param mean the mean of the values that are kept
+ * @param squaredError the squared standard error of that mean, from the winsorised variance, in which each trimmed
+ *     value counts as the nearest kept value; 0 for one value
+ * @param degrees degrees of freedom of the squared error, one less than the number of kept values
  */
 record Trimmed(double mean, double squaredError, int degrees) {
 
-    /** At most one value in so many is trimmed at each end. */
+    /** At most one value in this many is trimmed at each end. */
     private static final int ONE_IN = 5;
 
-    /** Of all assignments of runs to sides, so many at most may look like two sides that are apart. */
+    /** The largest share of assignments of runs to sides that may look like two separate sides. */
     private static final double MOST_ALIKE = RunComparison.LEVEL / 10;
 
     /**
-     * Returns how many values are trimmed at each end of each side: up to a fifth, and no more than a permutation test
-     * bears. If two sides are apart, an assignment that exchanges as many runs as are trimmed looks as far apart as the
-     * true one, and the probability of the test cannot be less than the share of such assignments. With ten runs a side
-     * it is 0.1 % for one run, and 2.3 % for two.
+     * Returns the number of values that are trimmed at each end of each side: up to a fifth, and no more than a
+     * permutation test permits. If two sides differ, an assignment that exchanges as many runs as are trimmed shows the
+     * same difference as the true one, so the probability of the test is at least the share of such assignments. With
+     * ten runs a side this share is 0.1 % for one run, and 2.3 % for two.
      *
-     * @param first runs of one side
-     * @param second runs of the other
+     * @param first number of runs of one side
+     * @param second number of runs of the other side
      * @return 0 or more; 0 for fewer than ten runs a side
      */
     static int atEachEnd(int first, int second) {
@@ -51,8 +51,8 @@ record Trimmed(double mean, double squaredError, int degrees) {
     /**
      * Returns the figures of one side.
      *
-     * @param values in any order
-     * @param trimmed how many of them at each end, less than half
+     * @param values the values, in any order
+     * @param trimmed the number trimmed at each end, less than half
      */
     static Trimmed of(double[] values, int trimmed) {
         double[] sorted = values.clone();
@@ -60,7 +60,7 @@ record Trimmed(double mean, double squaredError, int degrees) {
         return ofSorted(sorted, sorted.length, trimmed);
     }
 
-    /** Returns the same of the first values of an array, which are in ascending order. */
+    /** Returns the figures of the first values of an array, which are in ascending order. */
     static Trimmed ofSorted(double[] sorted, int values, int trimmed) {
         int kept = values - 2 * trimmed;
         double sum = 0;

@@ -82,7 +82,7 @@ final class TwoSides {
         return step;
     }
 
-    /** Returns the brick that the options name, or else the rarest brick that all runs share. */
+    /** Returns the brick that the options name, otherwise the rarest brick that all runs share. */
     private Optional<Key> step() {
         List<Key> common =
                 bricks.get(0).keySet().stream().filter(this::isInAllRuns).toList();
@@ -153,7 +153,7 @@ final class TwoSides {
         return runs.get(run).steps().phase(phase).orElse(null);
     }
 
-    /** Returns a sum for each of so many; NaN for none. */
+    /** Returns a ratio; NaN if the count is 0. */
     static double ratio(long sum, long count) {
         return count == 0 ? Double.NaN : (double) sum / count;
     }

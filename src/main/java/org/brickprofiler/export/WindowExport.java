@@ -28,37 +28,36 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes a profiler's windows as the application runs, each as a file that is there whole or not at all, in
- * {@code FOLDER/RUN/rank-00003/window-000012.json} by the profiler's {@link RunIdentity}; {@code process-PID} stands in
- * place of a rank that is not known. The files are reports of JSON on one line, without what follows from other values,
- * whose member {@code identity} has the window's number, and whose member {@code export} counts the windows before that
- * were deleted or not written.
+ * Writes a profiler's windows to files while the application runs. Each file is written completely or not at all, to
+ * {@code FOLDER/RUN/rank-00003/window-000012.json} by the profiler's {@link RunIdentity}; {@code process-PID} replaces
+ * an unknown rank. The files are JSON reports on one line, without derived values. Their member {@code identity} has
+ * the number of the window, and their member {@code export} counts earlier windows that were deleted or not written.
  *
- * <p><b>A window</b> has each sample that was recorded since the one before, the first one what the profiler still
- * held. All windows merged are the whole, extremes and percentiles included. In one window an extreme is exact where it
- * is the extreme of everything up to then, within {@link LatencyDistribution#RELATIVE_ERROR} where the profiler records
- * percentiles, and otherwise what is known for sure: the longest sample took no less, the shortest no more. A window in
- * which nothing was recorded is not written. {@link BrickProfiler#snapshot} is as without an export. Samples that
- * {@link BrickProfiler#snapshotAndReset} returns are in the windows, too; samples that {@link BrickProfiler#reset}
- * forgets are in none.
+ * <p><b>A window</b> has each sample that was recorded since the previous window; the first window has all samples that
+ * the profiler held. All windows merged equal the whole profile, extremes and percentiles included. An extreme of one
+ * window is exact if it is also the extreme since the start. Otherwise it is exact within
+ * {@link LatencyDistribution#RELATIVE_ERROR} if the profiler records percentiles; without percentiles it is a bound:
+ * the longest sample took at least as long, the shortest at most. A window without samples is not written. The export
+ * does not change {@link BrickProfiler#snapshot}. Samples that {@link BrickProfiler#snapshotAndReset} returns are in
+ * the windows, too; samples that {@link BrickProfiler#reset} discards are in none.
  *
- * <p><b>The engine</b> does not wait: a daemon thread reads, writes and deletes. So a window ends a moment after its
- * last step, and where several steps' or times' ends pass while one is being written, the next window has all of them;
- * its number is that of its first step or of the time at its end. At most {@code brick.profiler.export_mb} or
- * {@code BRICK_PROFILER_EXPORT_MB} MiB, 256 unless set, stay of a rank; the oldest windows go. A window that cannot be
- * written is logged once, counted, and part of the next window. If no window is written after it, its sums are in the
- * file {@code windows.state}, which stands beside the windows from the first one on and is written in place, so that it
- * can be written while the disk is full; the log has them, too, and is the only place if that file cannot be written
- * either.
+ * <p><b>The engine</b> does not wait: a daemon thread reads, writes and deletes. A window therefore ends a moment after
+ * its last step. If several windows would end while one is being written, the next window contains all of them; its
+ * number is that of its first step, or of the time at its end. At most {@code brick.profiler.export_mb} or
+ * {@code BRICK_PROFILER_EXPORT_MB} MiB, 256 unless set, are kept for a rank; the oldest windows are deleted. A window
+ * that cannot be written is logged once, counted, and becomes part of the next window. If no later window is written,
+ * its sums are in the file {@code windows.state} beside the windows. That file exists from the first window and is
+ * overwritten in place, so it can be written even if the disk is full. The log has the sums, too, and alone has them if
+ * that file cannot be written either.
  *
  * <p><b>The end.</b> {@link #close}, and the orderly end of the virtual machine, write the open window. A virtual
- * machine that is killed loses that one at most.
+ * machine that is killed loses at most that window.
  *
  * <p>Any thread.
  */
 public final class WindowExport implements AutoCloseable {
 
-    /** From when windows of time are counted, so that their numbers are small. */
+    /** The origin of windows of time, recent so that their numbers are small. */
     private static final long ORIGIN_MS = Instant.parse("2026-01-01T00:00:00Z").toEpochMilli();
 
     /** The shortest window of time. */
@@ -66,7 +65,7 @@ public final class WindowExport implements AutoCloseable {
 
     private static final long USUAL_BYTES = 256L << 20;
 
-    /** How long it sleeps at most: the system's clock may be set. */
+    /** The longest sleep, limited because the system's clock may be set. */
     private static final long LONGEST_SLEEP_MS = 1_000;
 
     private static final Set<WindowExport> OPEN = ConcurrentHashMap.newKeySet();
@@ -79,7 +78,7 @@ public final class WindowExport implements AutoCloseable {
     private final @Nullable StepEnds stepEnds;
     private volatile boolean closing;
 
-    /** Guarded by the export: what its thread has done so far. */
+    /** Guarded by the export: the results of its thread so far. */
     private long written;
 
     private long deleted;
@@ -88,8 +87,8 @@ public final class WindowExport implements AutoCloseable {
     /**
      * The end of a window: a time or a number of steps.
      *
-     * @param ms its length, ms; 0 where steps do
-     * @param steps how many; 0 where time does
+     * @param ms its length, ms; 0 if steps end the window
+     * @param steps the number of steps; 0 if time ends the window
      */
     record Every(long ms, long steps) {
 
@@ -113,12 +112,12 @@ public final class WindowExport implements AutoCloseable {
             return steps > 0 ? steps + " steps" : ms + " ms";
         }
 
-        /** Returns the number of a window that has a time. */
+        /** Returns the number of a window at a time. */
         long number(ProfileSnapshot window, long atMs) {
             return steps > 0 ? window.identity().firstStep().orElse(0) / steps : Math.floorDiv(atMs - ORIGIN_MS, ms);
         }
 
-        /** When the window ends that a time is in. */
+        /** Returns the end of the window that contains a time. */
         private long endMs(long nowMs) {
             return ORIGIN_MS + (Math.floorDiv(nowMs - ORIGIN_MS, ms) + 1) * ms;
         }
@@ -129,7 +128,7 @@ public final class WindowExport implements AutoCloseable {
         private final long steps;
         private final Thread woken;
 
-        /** Which step ends the window; none while the export is awake. */
+        /** The step that ends the window; none while the export is awake. */
         private volatile long due;
 
         private volatile boolean reached;
@@ -160,7 +159,7 @@ public final class WindowExport implements AutoCloseable {
             }
         }
 
-        /** The next window ends with the next multiple after a step. */
+        /** Makes the next window end with the next multiple after a step. */
         void after(long lastStep) {
             reached = false;
             due = (lastStep + 1) / steps * steps + steps;
@@ -174,7 +173,7 @@ public final class WindowExport implements AutoCloseable {
                         .addShutdownHook(
                                 new Thread(() -> OPEN.forEach(WindowExport::close), "brick-window-export-end"));
             } catch (IllegalStateException ending) {
-                // The virtual machine ends already: what comes now is lost.
+                // The virtual machine is already ending: later samples are lost.
             }
         }
 
@@ -198,8 +197,8 @@ public final class WindowExport implements AutoCloseable {
      * so windows with the same number cover the same time on all ranks, as far as the clocks of the hosts agree.
      *
      * @param profiler the profiler
-     * @param length the length of a window, 100 ms or more
-     * @param folder the folder; it is made if it does not exist
+     * @param length the folder; it is created if it does not exist
+     * @param folder the export, which continues until it is closed or the virtual machine ends
      * @return the export, which goes on until it is closed or the virtual machine ends
      * @throws IllegalArgumentException when the length is too short
      * @throws IllegalStateException when the library for JSON, jackson-core, is missing
@@ -209,14 +208,14 @@ public final class WindowExport implements AutoCloseable {
     }
 
     /**
-     * Starts to write a file for each so many steps. The number of a window is that of its first step, divided by the
-     * number of steps. A window is read some 10 us to some ms after its last step: it also has what bricks of the next
-     * step have recorded by then, and later steps that have ended by then.
+     * Starts to write a file for each window of a number of steps. The number of a window is that of its first step,
+     * divided by the number of steps. A window is read some 10 us to some ms after its last step, so it also contains
+     * the samples that the next step has recorded by then, and any further steps that have ended by then.
      *
      * @param profiler the profiler
      * @param steps the number of steps, 1 or more
-     * @param folder the folder; it is made if it does not exist
-     * @return the export, which goes on until it is closed or the virtual machine ends
+     * @param folder the folder; it is created if it does not exist
+     * @return the export, which continues until it is closed or the virtual machine ends
      * @throws IllegalArgumentException when the number is below 1
      * @throws IllegalStateException when the library for JSON, jackson-core, is missing
      */
@@ -240,7 +239,7 @@ public final class WindowExport implements AutoCloseable {
         return export;
     }
 
-    /** Writes a window without the values that follow from others: there may be hundreds of thousands of windows. */
+    /** Writes a window without derived values: there may be hundreds of thousands of windows. */
     static void writeJson(ProfileSnapshot window, Map<String, ?> further, Path path) throws IOException {
         byte[] json = JsonReport.toCompactJson(window, further).getBytes(StandardCharsets.UTF_8);
         AtomicFile.write(path, out -> out.write(json));
@@ -257,7 +256,7 @@ public final class WindowExport implements AutoCloseable {
                 return number << 20;
             }
         } catch (NumberFormatException noNumber) {
-            // Reported below.
+            // The caller reports the failure.
         }
         LoggerFactory.getLogger(WindowExport.class)
                 .warn(
@@ -285,7 +284,7 @@ public final class WindowExport implements AutoCloseable {
         }
         long nowMs = System.currentTimeMillis();
         long endMs = every.endMs(nowMs);
-        // More than a whole window is left only where the clock was set back.
+        // More than a whole window remains only if the clock was set back.
         while (!closing && nowMs < endMs && endMs - nowMs <= every.ms) {
             LockSupport.parkNanos(this, TimeUnit.MILLISECONDS.toNanos(Math.min(endMs - nowMs, LONGEST_SLEEP_MS)));
             nowMs = System.currentTimeMillis();
@@ -293,7 +292,7 @@ public final class WindowExport implements AutoCloseable {
         return Math.min(nowMs, endMs - 1);
     }
 
-    /** Ends the open window, which has a time. */
+    /** Ends the open window at a time. */
     void writeWindow(long atMs) {
         ProfileSnapshot window = reader.next();
         if (stepEnds != null) {
@@ -328,7 +327,7 @@ public final class WindowExport implements AutoCloseable {
     }
 
     /**
-     * Returns how often a window could not be written and became part of the next.
+     * Returns how often a window could not be written and became part of the next window.
      *
      * @return 0 or more
      */
@@ -336,7 +335,7 @@ public final class WindowExport implements AutoCloseable {
         return failed;
     }
 
-    /** Writes the open window and ends the export. Waits for that. Twice does no harm. */
+    /** Writes the open window and ends the export. Waits until both are done. A second call does nothing. */
     @Override
     public void close() {
         closing = true;

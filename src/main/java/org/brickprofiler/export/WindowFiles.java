@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files of one rank's windows, {@code RUN/rank-00003/window-000012.json}, within a bound, and beside them the
- * record of what is in none of them. One thread.
+ * The files of one rank's windows, {@code RUN/rank-00003/window-000012.json}, limited in total size, and beside them
+ * the record of losses. One thread.
  */
 final class WindowFiles {
 
@@ -32,10 +32,10 @@ final class WindowFiles {
     private static final Pattern UNSAFE = Pattern.compile("[^A-Za-z0-9._-]|^\\.");
     private static final int LONGEST_NAME = 100;
 
-    /** The folders that somebody in this virtual machine writes to. */
+    /** The folders in use by exports of this virtual machine. */
     private static final Set<Path> IN_USE = ConcurrentHashMap.newKeySet();
 
-    /** Writes a window, whole or not at all. */
+    /** Writes a window, completely or not at all. */
     @FunctionalInterface
     interface Format {
         /**
@@ -44,7 +44,7 @@ final class WindowFiles {
          * @param window the window
          * @param further further members of the file, by key
          * @param path the file; its folder exists
-         * @throws IOException when that fails; the message names the path and the reason
+         * @throws IOException when writing fails; the message names the path and the reason
          */
         void write(ProfileSnapshot window, Map<String, ?> further, Path path) throws IOException;
     }
@@ -57,18 +57,18 @@ final class WindowFiles {
 
     private @Nullable Path folder;
 
-    /** Those that are there, oldest first, with their bytes. */
+    /** The existing files, oldest first, with their sizes. */
     private final Map<Path, Long> files = new LinkedHashMap<>();
 
     private long bytes;
 
-    /** The number that a window after an earlier process of the same rank is counted from. */
+    /** The offset of window numbers after an earlier process of the same rank. */
     private long base;
 
-    /** The losses of earlier processes, and the windows that somebody deleted. */
+    /** The losses of earlier processes, and the windows that another program deleted. */
     private @Nullable ExportLoss lostBefore;
 
-    /** The samples since the last window that was written. */
+    /** The samples since the last written window. */
     private @Nullable ExportLoss lost;
 
     private boolean recorded;
@@ -78,11 +78,11 @@ final class WindowFiles {
     private long failed;
 
     /**
-     * Files that are not there yet.
+     * Creates the files' description; no file is created yet.
      *
-     * @param every what ends a window, for the files
-     * @param isNumberedOn whether numbers begin anew with each process, so that they are counted on from what is there
-     * @param maxBytes how much all of them take at most; the newest file stays in any case
+     * @param every the length of a window, as written to the files
+     * @param isNumberedOn whether numbers restart with each process, so that they continue after the existing ones
+     * @param maxBytes the largest total size; the newest file is always kept
      */
     WindowFiles(Path root, Format format, String every, boolean isNumberedOn, long maxBytes) {
         this.root = root;
@@ -95,8 +95,8 @@ final class WindowFiles {
     /**
      * Writes a window.
      *
-     * @param number its number, where no window has it yet; the next free one otherwise
-     * @return false where that failed, which is counted, and logged the first time
+     * @param number its number; the next free one if a window already has it
+     * @return false if writing failed, which is counted, and logged the first time
      */
     boolean write(ProfileSnapshot window, long number) {
         try {
@@ -137,7 +137,7 @@ final class WindowFiles {
         }
     }
 
-    /** Makes the record of losses while there is space for it. */
+    /** Creates the record of losses while the disk has space for it. */
     private void reserve(Path into, RunIdentity identity) {
         if (recorded && Files.exists(into.resolve(ExportLoss.FILE))) {
             return;
@@ -147,7 +147,7 @@ final class WindowFiles {
             try {
                 lostBefore = ExportLoss.read(into).orElse(none);
             } catch (IOException damaged) {
-                LOG.warn("what earlier processes of the rank lost is not known: {}", damaged.getMessage());
+                LOG.warn("the losses of earlier processes of the rank are unknown: {}", damaged.getMessage());
                 lostBefore = none;
             }
         } else if (recorded) {
@@ -164,7 +164,7 @@ final class WindowFiles {
         return ExportLoss.none(identity.runId().orElse(""), identity.rank());
     }
 
-    /** Counts a window that is in no file, with all before it that it includes. */
+    /** Counts a window that is in no file, including all earlier windows that it contains. */
     private void lose(ProfileSnapshot window, Throwable why) {
         ExportLoss none = none(window.identity());
         lost = new ExportLoss(
@@ -177,7 +177,7 @@ final class WindowFiles {
         recorded = record();
     }
 
-    /** Writes the record; false where that fails, too. */
+    /** Writes the record; returns false if that fails, too. */
     private boolean record() {
         Path into = folder;
         ExportLoss before = lostBefore;
@@ -196,7 +196,7 @@ final class WindowFiles {
         return folder.resolve(String.format(Locale.ROOT, "window-%06d.json", number));
     }
 
-    /** Takes a folder of its own, which may be there from an earlier process of the same rank. */
+    /** Claims a folder, which an earlier process of the same rank may have left. */
     private Path claim(RunIdentity identity) throws IOException {
         String run = name(identity.runId().orElse("run"));
         String rank = identity.rank().isPresent()
@@ -225,13 +225,13 @@ final class WindowFiles {
         return free;
     }
 
-    /** Returns a name of a folder on every system. */
+    /** Returns a name that is valid for a folder on every system. */
     private static String name(String id) {
         String safe = UNSAFE.matcher(id).replaceAll("_");
         return safe.length() > LONGEST_NAME ? safe.substring(0, LONGEST_NAME) : safe;
     }
 
-    /** Counts a file, and deletes the oldest ones beyond the bound. */
+    /** Adds a file, and deletes the oldest files beyond the limit. */
     private void keep(Path file) {
         long size = file.toFile().length();
         files.put(file, size);
@@ -259,7 +259,7 @@ final class WindowFiles {
         return failed;
     }
 
-    /** Lets go of the folder. */
+    /** Releases the folder. */
     void close() {
         if (lost != null) {
             LOG.error(

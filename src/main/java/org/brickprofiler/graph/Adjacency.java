@@ -8,7 +8,7 @@ import java.util.Arrays;
  */
 final class Adjacency {
 
-    /** Stands in the array instead of a node if the place belongs to none. */
+    /** Replaces a node in the array at an index without a node. */
     static final int LEFT_OUT = ExecutionGraph.NONE;
 
     /** The index of the first place of each node, then the number of all places. */

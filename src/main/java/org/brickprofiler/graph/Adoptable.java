@@ -36,7 +36,7 @@ abstract class Adoptable {
      * Returns the owner among the nodes below a limit.
      *
      * @param limit only ids below it count: later nodes have not happened for this reader
-     * @return the step that adopted it, or else the scope or layer that enclosed it when it was recorded, or
+     * @return the step that adopted it, otherwise the scope or layer that enclosed it when it was recorded, or
      *     {@link GraphRecorder#NONE}
      */
     final int parentBelow(int limit) {

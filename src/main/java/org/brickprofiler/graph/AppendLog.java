@@ -48,7 +48,7 @@ final class AppendLog<T> {
         return size.get();
     }
 
-    /** Reserves the next index, which the caller must publish at once; returns {@link #FULL} if there is none. */
+    /** Reserves the next index, which the caller must publish immediately; returns {@link #FULL} if there is none. */
     int reserve() {
         for (int index = size.get(); index < capacity; index = size.get()) {
             makeChunk(index >>> CHUNK_BITS);

@@ -181,10 +181,9 @@ public final class CriticalPath {
     // ---- results ----
 
     /**
-     * Returns one longest path: the nodes whose own times make up its length, in the order of time. These are nodes
-     * with a time of their own, and nodes without time and without children that lie between them. If several paths are
-     * longest, the path that is returned goes into the children of a node rather than past them, on to a follower
-     * rather than to the end of the parent, and to the lowest ids.
+     * Returns one longest path: the nodes whose own times sum to its length, in the order of time. The path also lists
+     * the nodes without time and without children that lie between them. If several paths are longest, the returned
+     * path prefers the children of a node to bypassing them, a follower to the end of the parent, and the lowest ids.
      *
      * @return ids; their own times sum to {@link #totalNs()}; empty in an empty graph
      */
@@ -224,11 +223,11 @@ public final class CriticalPath {
     }
 
     /**
-     * Returns the total float of a node: how far it can be delayed, with everything in it, without making the whole
-     * longer. It is the least room of the node's own time and of the nodes in it.
+     * Returns the total float of a node: the longest delay of the node and everything in it that does not delay the
+     * whole. It is the minimum float of the node's own time and of the nodes in it.
      *
      * @param node its id
-     * @return ns; 0 exactly for nodes that lie on some longest path or contain one that does
+     * @return ns; 0 exactly for the nodes that lie on a longest path or contain a node that does
      * @throws IllegalArgumentException when no node has this id
      */
     public long slackNs(int node) {
@@ -236,7 +235,7 @@ public final class CriticalPath {
     }
 
     /**
-     * Returns whether a node cannot be delayed: it lies on some longest path, or contains a node that does.
+     * Returns whether a node has no float: it lies on a longest path, or contains a node that does.
      *
      * @param node its id
      * @return whether its slack is 0

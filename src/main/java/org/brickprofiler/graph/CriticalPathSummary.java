@@ -19,7 +19,7 @@ import org.brickprofiler.internal.io.Sums;
  */
 record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs, List<Name> names) {
 
-    /** The largest number of names. Each of them costs one more pass over the graph. */
+    /** The largest number of names. Each name costs one more pass over the graph. */
     static final int MOST_NAMES = 5;
 
     /** The width of the column of names. */
@@ -108,7 +108,7 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
         if (names.isEmpty()) {
             return "";
         }
-        StringBuilder lines = new StringBuilder("\nOn the path, most time first; gain: what the whole saves"
+        StringBuilder lines = new StringBuilder("\nOn the path, most time first; gain: the reduction of the whole"
                 + " if all nodes of the name, with all in them, take no time\n\n");
         lines.append(String.format(Locale.ROOT, NAME_LINE, "name", "nodes", "us on path", "% of path", "gain, us"));
         long othersNs = path.totalNs();

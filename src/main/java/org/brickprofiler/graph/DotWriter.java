@@ -13,12 +13,12 @@ import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
 
 /**
- * Writes a graph in Graphviz's language. A layer that lies in no other layer is a box around all it owns, at any depth:
- * one row of the picture, steps from left to right. Boxes do not nest, since Graphviz follows nested ones by recursion
- * and a graph may be thousands of scopes deep.
+ * Writes a graph in Graphviz's language. A layer that lies in no other layer is a box around all its nodes, at any
+ * depth: one row of the picture, steps from left to right. Boxes do not nest, since Graphviz follows nested ones by
+ * recursion and a graph may be thousands of scopes deep.
  *
- * <p>The text has every node as {@code n<id>}. It omits the edges that a box shows already, from its layer to the nodes
- * that the layer owns, except for one: an invisible edge keeps the layer's own symbol to the left of its steps.
+ * <p>The text has every node as {@code n<id>}. It omits the ownership edges from a layer to the nodes in its box,
+ * except for one: an invisible edge keeps the layer's own symbol to the left of its steps.
  */
 final class DotWriter {
 
@@ -39,7 +39,7 @@ final class DotWriter {
      */
     private final int[] boxes;
 
-    /** The layers whose one invisible edge is written already. */
+    /** The layers whose one invisible edge is already written. */
     private final IntHashSet linkedBoxes = new IntHashSet();
 
     private final StringBuilder out = new StringBuilder();

@@ -8,7 +8,7 @@ import org.brickprofiler.internal.io.Checks;
  *
  * @param from the id of the owner or of the earlier node
  * @param to the id of the owned or of the later node
- * @param type what the edge stands for
+ * @param type the relation
  * @param weight a finite number, 0 or more: bytes for {@link EdgeType#TRANSFER}, otherwise the caller's; 1 by default
  */
 public record Edge(int from, int to, EdgeType type, double weight) {

@@ -57,8 +57,8 @@ public enum EdgeType {
         return child instanceof Function ? CALLS : CONTAINS;
     }
 
-    /** Returns the number of this type in a column; the only reader of the ordinal. */
-    @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+    /** Returns the number of this type in a column; this method alone reads the ordinal. */
+    @SuppressWarnings("EnumOrdinal") // this method wraps the ordinal
     byte index() {
         return (byte) ordinal();
     }

@@ -5,8 +5,8 @@ import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 
 /**
- * The order in time that an execution graph prescribes. Every node has two events, its start and its end, and an arrow
- * from one event to another means that the second cannot come before the first:
+ * The order in time that an execution graph prescribes. Every node has two events, its start and its end. An arrow from
+ * one event to another means that the second cannot precede the first:
  *
  * <ul>
  *   <li>from a node's start to its end, which takes the node's own time;
@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
  *   <li>from the end of {@code a} to the start of {@code b}, for every ordering edge {@code a -> b}.
  * </ul>
  *
- * <p>So an ordering edge between two nodes orders everything in them, and a parent's own time and its children's times
- * lie on different paths from its start to its end. Immutable; any thread.
+ * <p>An ordering edge between two nodes therefore orders everything in them, and a parent's own time and its children's
+ * times lie on different paths from its start to its end. Immutable; any thread.
  */
 final class EventGraph {
 

@@ -81,7 +81,7 @@ public final class ExecutionGraph {
      *
      * @param from the id of the owner or of the earlier node
      * @param to the id of the owned or of the later node
-     * @param type what the edge stands for
+     * @param type the relation
      * @throws IllegalArgumentException when a node does not exist, both are the same, or an ownership edge leads to a
      *     node that has a parent or is an ancestor of the other
      */
@@ -95,7 +95,7 @@ public final class ExecutionGraph {
      *
      * @param from the id of the owner or of the earlier node
      * @param to the id of the owned or of the later node
-     * @param type what the edge stands for
+     * @param type the relation
      * @param weight a finite number, 0 or more; bytes for {@link EdgeType#TRANSFER}
      * @throws IllegalArgumentException when a node does not exist, both are the same, the weight is negative or not
      *     finite, or an ownership edge leads to a node that has a parent or is an ancestor of the other
@@ -226,7 +226,7 @@ public final class ExecutionGraph {
         return unmatchedPops + losses.unmatchedPops();
     }
 
-    // ---- what a recorder could not keep ----
+    // ---- losses of a recorder ----
 
     /**
      * Returns the number of nodes that the recorder dropped because its budget was used up.
@@ -246,7 +246,7 @@ public final class ExecutionGraph {
         return losses.droppedDependencies();
     }
 
-    /** Notes what a recorder lost. */
+    /** Notes the losses of a recorder. */
     void setLosses(Losses recorded) {
         losses = recorded;
     }
@@ -378,10 +378,10 @@ public final class ExecutionGraph {
      * The nesting of the bricks of one name. The numbers of several graphs add up.
      *
      * @param samples the number of bricks of the name
-     * @param lapped those of them that began at the clock reading that ended the brick before, as {@code lap} records
-     *     them
-     * @param within the number of bricks inside them, at any depth
-     * @param lappedWithin those of {@code within} that began in the same way
+     * @param lapped the number of bricks that began at the clock reading that ended the brick before, as {@code lap}
+     *     records them
+     * @param within the number of bricks inside these bricks, at any depth
+     * @param lappedWithin the number of bricks in {@code within} that began in the same way
      */
     public record Nesting(long samples, long lapped, long within, long lappedWithin) {
         /**
@@ -468,8 +468,8 @@ public final class ExecutionGraph {
     }
 
     /**
-     * Returns the kernel that took longest, by its own time or, where that is not known, by the time of the nearest
-     * brick above it, which launched it.
+     * Returns the kernel that took longest, by its own time or, if that is not known, by the time of the nearest brick
+     * above it, which launched it.
      *
      * @return its id, the lowest among equals; empty if no kernel has a time
      */
@@ -478,8 +478,8 @@ public final class ExecutionGraph {
     }
 
     /**
-     * Returns the part of a node's own time that its children do not explain: <i>max(0, t - c)</i>, where <i>t</i> is
-     * the node's own time, 0 where it has none, and <i>c</i> the sum of its children's totals.
+     * Returns the part of a node's own time that its children do not explain: <i>max(0, t - c)</i>; <i>t</i> is the
+     * node's own time, 0 if it has none, and <i>c</i> is the sum of its children's totals.
      *
      * @param id a node
      * @return ns, 0 or more
@@ -491,9 +491,9 @@ public final class ExecutionGraph {
     }
 
     /**
-     * Returns the time of a node and everything below it, each counted once: <i>max(t, c)</i>, where <i>t</i> is the
-     * node's own time, 0 where it has none, and <i>c</i> the sum of its children's totals. Children that ran at the
-     * same time may sum to more than the node's own time.
+     * Returns the time of a node and everything below it, each counted once: <i>max(t, c)</i>; <i>t</i> is the node's
+     * own time, 0 if it has none, and <i>c</i> is the sum of its children's totals. Children that ran at the same time
+     * may sum to more than the node's own time.
      *
      * <p>The first call after a change computes the times of all nodes.
      *

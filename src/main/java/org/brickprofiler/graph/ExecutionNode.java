@@ -66,9 +66,9 @@ public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function,
      * @param grid the grid, in blocks
      * @param block the block, in threads
      * @param sharedMemoryBytes dynamic shared memory of a block, bytes, 0 or more
-     * @param elapsedNs how long it took on the device, ns, 0 or more, where known
-     * @param arithmeticIntensity floating-point operations per byte of memory traffic, FLOP/byte, where known
-     * @param achievedTflops the rate it reached, TFLOP/s, where known
+     * @param elapsedNs its duration on the device, ns, 0 or more, if known
+     * @param arithmeticIntensity floating-point operations per byte of memory traffic, FLOP/byte, if known
+     * @param achievedTflops its rate, TFLOP/s, if known
      */
     record Kernel(
             String name,
@@ -129,11 +129,11 @@ public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function,
     /**
      * One copy of data. Its name is {@code "source -> destination"}.
      *
-     * @param source the buffer or memory it reads
-     * @param destination the buffer or memory it writes
-     * @param bytes how much, bytes, 0 or more
-     * @param direction between which kinds of memory
-     * @param elapsedNs how long it took, ns, 0 or more, where known
+     * @param source the buffer or memory from which it reads
+     * @param destination the buffer or memory to which it writes
+     * @param bytes its size, bytes, 0 or more
+     * @param direction the kinds of memory
+     * @param elapsedNs its duration, ns, 0 or more, if known
      */
     record Transfer(String source, String destination, long bytes, TransferDirection direction, OptionalLong elapsedNs)
             implements ExecutionNode {
@@ -152,12 +152,12 @@ public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function,
         }
 
         /**
-         * Creates a copy whose duration is not known.
+         * Creates a copy of unknown duration.
          *
-         * @param source the buffer or memory it reads
-         * @param destination the buffer or memory it writes
-         * @param bytes how much, bytes
-         * @param direction between which kinds of memory
+         * @param source the buffer or memory from which it reads
+         * @param destination the buffer or memory to which it writes
+         * @param bytes its size, bytes
+         * @param direction the kinds of memory
          * @throws IllegalArgumentException when an end is null or empty or the bytes are negative
          */
         public Transfer(String source, String destination, long bytes, TransferDirection direction) {
@@ -179,8 +179,8 @@ public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function,
      * A call of a function of the host program.
      *
      * @param name the function
-     * @param file the source file, where known
-     * @param line the line in it, from 1, where known
+     * @param file the source file, if known
+     * @param line the line in it, from 1, if known
      */
     record Function(String name, Optional<String> file, OptionalInt line) implements ExecutionNode {
         /**
@@ -198,7 +198,7 @@ public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function,
         }
 
         /**
-         * Creates a function whose place is not known.
+         * Creates a function whose source file and line are unknown.
          *
          * @param name the function
          * @throws IllegalArgumentException when the name is null or empty

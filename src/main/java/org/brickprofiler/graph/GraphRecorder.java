@@ -20,32 +20,32 @@ import org.jspecify.annotations.Nullable;
  * off, every method reads one field and returns without looking at its arguments.
  *
  * <p><b>Ownership.</b> Every thread has its own scopes, layers and passes. A node recorded inside an open scope is a
- * child of that scope. A brick is recorded when it ends, and then takes over what its thread recorded in the same scope
- * since the brick began; a layer does the same when it ends. A node that is not adopted stays at the top level.
- * {@link EdgeType#SEQUENCE} edges link the nodes that one thread recorded below one parent, or at the top level, in the
- * order in which they ended; scopes, in the order in which they began.
+ * child of that scope. A brick is recorded when it ends, and then becomes the parent of the nodes that its thread
+ * recorded in the same scope since the brick began; a layer does the same when it ends. A node that is not adopted
+ * stays at the top level. {@link EdgeType#SEQUENCE} edges link the nodes that one thread recorded below one parent, or
+ * at the top level, in the order of their ends; scopes are linked in the order of their beginnings.
  *
  * <p><b>Work for other threads.</b> A token of {@link #handOff} carries the brick that is open on the thread that takes
  * it. A node that another thread records for the token is a child of that brick, or of the token's layer if no brick of
- * the layer was open; until the brick and the layer have ended it is at the top level. The time at which a node was
- * recorded decides nothing.
+ * the layer was open; until the brick and the layer have ended it is at the top level. The time of recording is
+ * irrelevant.
  *
  * <p>A node that began at the same reading of the clock as a brick counts as begun inside it. A node that was recorded
  * on a thread after one that began inside a brick belongs to that brick, even if it was reported to have begun earlier.
  *
- * <p><b>Budget.</b> Once as many nodes are recorded as the budget allows, further ones are counted and dropped, and
- * their id is {@link #NONE}. Dependencies are bounded by four times the budget, and tokens that carry a brick by the
- * budget; a token past it carries its layer alone and is counted as a dropped dependency.
+ * <p><b>Budget.</b> When the number of recorded nodes reaches the budget, further nodes are counted and dropped, and
+ * their id is {@link #NONE}. Dependencies are limited to four times the budget, and tokens that carry a brick to the
+ * budget; a token beyond that limit carries its layer alone and is counted as a dropped dependency.
  *
  * <p><b>Threads.</b> Every method may be called from any thread, virtual ones included. Recording threads wait neither
  * for each other nor for a reader. A reader waits for nodes that are being recorded at that moment. The state of a
- * thread stays with it when a pool clears its thread-locals. An ended thread leaves its nodes behind; whatever else
- * goes at the next {@link #graph()}, or when as many threads again have come.
+ * thread stays with it when a pool clears its thread-locals. The nodes of an ended thread are kept; its other state is
+ * freed at the next {@link #graph()}, or when the number of threads has doubled.
  *
- * <p><b>Allocation.</b> A recorded node allocates itself and one small object, a scope one more; a thread's first node
- * its stack, which grows with the nodes that wait to be taken over; every 2,048th node of all threads a chunk; a
- * dependency and a token that carries a brick one object each. Nothing is allocated while the recorder is off, nor for
- * bricks past the budget.
+ * <p><b>Allocation.</b> A recorded node allocates itself and one small object, a scope one more; the first node of a
+ * thread allocates the thread's stack, which grows with the nodes that may still be adopted; every 2,048th node of all
+ * threads allocates a chunk; a dependency, and a token that carries a brick, allocate one object each. Nothing is
+ * allocated while the recorder is off, or for bricks beyond the budget.
  */
 public final class GraphRecorder {
 
@@ -105,8 +105,8 @@ public final class GraphRecorder {
     }
 
     /**
-     * Switches recording off and keeps what is recorded. A scope that is closed while the recorder is off stays open in
-     * the graph.
+     * Switches recording off and keeps all recorded nodes. A scope that is closed while the recorder is off stays open
+     * in the graph.
      */
     public void disable() {
         enabled = false;
@@ -227,12 +227,12 @@ public final class GraphRecorder {
     }
 
     /**
-     * Records a copy whose duration is not known.
+     * Records a copy of unknown duration.
      *
-     * @param source the buffer or memory it reads
-     * @param destination the buffer or memory it writes
-     * @param bytes how much, bytes
-     * @param direction between which kinds of memory
+     * @param source the buffer or memory from which it reads
+     * @param destination the buffer or memory to which it writes
+     * @param bytes its size, bytes
+     * @param direction the kinds of memory
      * @return its id, or {@link #NONE}
      * @throws IllegalArgumentException when an end is null or empty or the bytes are negative
      */
@@ -378,8 +378,8 @@ public final class GraphRecorder {
      * Ends a layer: a {@link Layer} becomes the parent of the nodes that the calling thread recorded in its current
      * scope since the layer began. If there are none, no node is added, but the layer is counted.
      *
-     * <p>A brick that began in the layer and ends later belongs to the layer if it ran there most of its time, else to
-     * the next layer, or to none.
+     * <p>A brick that began in the layer and ends later belongs to the layer if most of its time lies in it, otherwise
+     * to the next layer, or to none.
      *
      * @return the id of the layer's node, or {@link #NONE}
      */
@@ -390,8 +390,8 @@ public final class GraphRecorder {
     /**
      * Ends a layer, as {@link #endLayer()} does.
      *
-     * @param layer the layer's {@link LayerToken}, whose number it gets; {@link LayerToken#VOID} if
-     *     {@link #startLayer(long)} named the layer, or to count it
+     * @param layer the layer's {@link LayerToken}, whose number the layer gets; {@link LayerToken#VOID} if
+     *     {@link #startLayer(long)} named the layer, or to number it by counting
      * @return the id of the layer's node, or {@link #NONE}
      */
     public int endLayer(long layer) {
@@ -428,11 +428,11 @@ public final class GraphRecorder {
      * its beginning until {@link #brick} reports it. A token never carries a brick that ends on another thread.
      *
      * <p>The call returns only after the clock has advanced, to distinguish open bricks from the brick that begins
-     * next. If the clock stands still for 1,000 readings, a brick that begins at that reading counts as open.
+     * next. If the clock does not advance in 1,000 readings, a brick that begins at that reading counts as open.
      *
      * @param layer the {@link LayerToken} of the layer that the calling thread works for
      * @return the token, for {@link #workFor} on another thread; {@code layer} itself while the recorder is off, for
-     *     {@link LayerToken#VOID}, and past the budget
+     *     {@link LayerToken#VOID}, and beyond the budget
      */
     public long handOff(long layer) {
         if (!enabled || layer == LayerToken.VOID) {
@@ -457,8 +457,8 @@ public final class GraphRecorder {
 
     /**
      * Sets the layer that the calling thread works for until the next call. Nodes that it records then belong to the
-     * brick that the token carries, or else to the token's layer; they have no parent until both have ended. When the
-     * thread returns to its own work or to an earlier token, it goes on with what it had begun there.
+     * brick that the token carries, otherwise to the token's layer; they have no parent until both have ended. When the
+     * thread returns to its own work or to an earlier token, it continues the work that it had begun there.
      *
      * @param layer a token of {@link #handOff}, the {@link LayerToken} of a layer, {@link LayerToken#VOID} for none, or
      *     {@link LayerToken#OWN} for the thread's own work

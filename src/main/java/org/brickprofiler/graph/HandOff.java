@@ -21,17 +21,17 @@ final class HandOff extends Adoptable {
         return token;
     }
 
-    /** Returns the number that stands for a hand-off among the ids of nodes: below {@link GraphRecorder#NONE}. */
+    /** Returns the number, below {@link GraphRecorder#NONE}, that represents a hand-off among the ids of nodes. */
     static int entry(int index) {
         return FIRST_ENTRY - index;
     }
 
-    /** Returns whether a number among the ids of nodes stands for a hand-off. */
+    /** Returns whether a number among the ids of nodes represents a hand-off. */
     static boolean isEntry(int id) {
         return id <= FIRST_ENTRY;
     }
 
-    /** Returns the index of the hand-off that a number below {@link GraphRecorder#NONE} stands for. */
+    /** Returns the index of the hand-off that a number below {@link GraphRecorder#NONE} represents. */
     static int index(int entry) {
         return FIRST_ENTRY - entry;
     }

@@ -6,7 +6,7 @@ import org.brickprofiler.internal.io.Sums;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
 /**
- * The self time and total time of every node of a graph, and the brick around each. Computed at once, without
+ * The self time and total time of every node of a graph, and the brick around each. Computed in one call, without
  * recursion, in linear time. Immutable; valid until the nodes change.
  */
 final class NodeTimes {

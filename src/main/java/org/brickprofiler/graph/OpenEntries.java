@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * therefore adopts entries from the top down to the first one that began before the step, and each entry is looked at
  * about once.
  *
- * <h2>Bricks across the boundary of a layer</h2>
+ * <h2>Bricks across the boundary of a layer.</h2>
  *
  * {@link LayerBoundaries} decides to which side a brick belongs. The last layer that ended is remembered with its
  * entries: a brick that ends later may become its child, and then adopts the entries that began inside the brick.
@@ -26,7 +26,7 @@ final class OpenEntries extends PerThread.Owned {
     private static final int NONE = GraphRecorder.NONE;
     private static final int FIRST_LENGTH = 8;
 
-    /** The largest number of nested frames of work for others. More of them mean that ends were forgotten. */
+    /** The largest number of nested frames of work for others. A larger number means that ends are missing. */
     private static final int MOST_FOREIGN = 64;
 
     private final String threadName;
@@ -44,7 +44,7 @@ final class OpenEntries extends PerThread.Owned {
     /** Scopes open above the innermost frame that the budget had no room for. */
     private int droppedScopes;
 
-    /** Scopes that were open when a reset forgot them, and whose end is still to come. */
+    /** The number of scopes that were open at a reset and whose end is still to come. */
     private int forgottenScopes;
 
     /** Creates the entries of the calling thread, which has recorded nothing yet. */
@@ -181,7 +181,7 @@ final class OpenEntries extends PerThread.Owned {
         push(id, beganNs);
     }
 
-    /** Adds the entry of a hand-off, which belongs to no layer by itself. The caller has made room for it. */
+    /** Adds the entry of a hand-off; the entry does not make a layer non-empty. The caller has made room for it. */
     void addHandOff(int entry, long atNs) {
         push(entry, atNs);
     }
@@ -304,7 +304,7 @@ final class OpenEntries extends PerThread.Owned {
         closed.keep(ids, beginnings, frame.layerBase, size);
     }
 
-    /** Replaces the entries of a layer, of which there are some, by the layer. {@link #keepLayer} was called before. */
+    /** Replaces the entries of a layer, at least one, by the layer. {@link #keepLayer} was called before. */
     void closeLayer(int id, Recording recording) {
         int from = frame.layerBase;
         long beganNs = layerBeganNs();
@@ -334,7 +334,9 @@ final class OpenEntries extends PerThread.Owned {
         frame.layerToken = LayerToken.VOID;
     }
 
-    /** Returns the last layer if it ended without an entry, else null. A brick has just turned out to belong to it. */
+    /**
+     * Returns the last layer if it ended without an entry, otherwise null. A brick has just turned out to belong to it.
+     */
     ExecutionNode.@Nullable Layer emptyClosedLayer() {
         return closed.id == NONE ? closed.layer : null;
     }

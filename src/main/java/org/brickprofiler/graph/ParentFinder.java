@@ -7,7 +7,7 @@ import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 
 /**
  * Finds the owner of each recorded node. A node that a thread recorded for a token of another thread belongs to the
- * brick that was open when the token was taken, or else to the token's layer. Times do not matter. One thread, once;
+ * brick that was open when the token was taken, otherwise to the token's layer. Times do not matter. One thread, once;
  * linear, but for tokens that were taken while working for tokens.
  */
 final class ParentFinder {

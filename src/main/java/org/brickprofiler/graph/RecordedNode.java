@@ -22,7 +22,7 @@ final class RecordedNode extends Adoptable {
      * @param threadName its name
      * @param parent the id of the open scope around it, or of a layer that ended while the node ran; or
      *     {@link GraphRecorder#NONE}
-     * @param layer the token of another thread's layer that the thread worked for, if the node has no parent; else
+     * @param layer the token of another thread's layer that the thread worked for, if the node has no parent; otherwise
      *     {@link LayerToken#VOID}
      */
     record Place(int thread, String threadName, int parent, long layer) {}
@@ -32,9 +32,9 @@ final class RecordedNode extends Adoptable {
      *
      * @param node the node
      * @param place its thread and parent
-     * @param token the token of a layer that has one, else {@link LayerToken#VOID}
+     * @param token the token of a layer that has one, otherwise {@link LayerToken#VOID}
      * @param beganNs the clock at its beginning
-     * @param endedNs the clock at its end; if that is not known, the clock at its beginning
+     * @param endedNs the clock at its end; if the end is unknown, the clock at its beginning
      */
     RecordedNode(ExecutionNode node, Place place, long token, long beganNs, long endedNs) {
         super(place);

@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.LongAdder;
 import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 
 /**
- * Everything recorded from one reset to the next. Any thread; nobody waits but a reader.
+ * Everything recorded from one reset to the next. Any thread; only readers wait.
  *
- * <h2>Why a graph is whole</h2>
+ * <h2>Consistency of a graph:</h2>
  *
  * A step that adopts others first takes its id, then sets their parent, then is published. A reader takes the number of
  * reserved ids as its limit and waits until all nodes below the limit are published. Only then it reads parents, and it
@@ -89,7 +89,7 @@ final class Recording {
     /**
      * Records that a thread gives work to others.
      *
-     * @param place where the thread is
+     * @param place the thread and parent of the hand-off
      * @param token the token that the others work for
      * @return the index of the hand-off; {@link GraphRecorder#NONE} if the budget is used up, which is counted
      */
@@ -175,7 +175,7 @@ final class Recording {
     }
 
     private static void addTo(ExecutionGraph graph, Edge dependency) {
-        // An id from before a reset may belong to nobody here.
+        // An id from before a reset may not belong to any node here.
         if (Math.max(dependency.from(), dependency.to()) < graph.nodeCount()) {
             graph.addDependency(dependency.from(), dependency.to());
         }

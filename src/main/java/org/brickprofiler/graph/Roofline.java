@@ -53,7 +53,7 @@ public final class Roofline {
     }
 
     /**
-     * Returns the kernels that have no place in the model: kernels without intensity or rate, and kernels of intensity
+     * Returns the kernels without a position in the model: kernels without intensity or rate, and kernels of intensity
      * 0, which do no arithmetic and whose roof is 0.
      *
      * @param graph the graph; one thread

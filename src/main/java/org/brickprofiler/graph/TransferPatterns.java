@@ -24,15 +24,16 @@ public final class TransferPatterns {
     }
 
     /**
-     * Finds data that went from one buffer to another and came back in the same size.
+     * Finds data that was copied from one buffer to another and back in the same size.
      *
-     * <p>Transfers are taken in the order of their ids, the order of recording. Each one is the way back of the latest
-     * earlier transfer with source and destination exchanged and the same number of bytes that is in no pair yet. If
-     * there is none, it may become the way there of a later pair. So each transfer is in at most one pair, and a way
-     * back belongs to the nearest way there. A copy of a buffer onto itself and a transfer of 0 bytes are in no pair.
+     * <p>Transfers are taken in the order of their ids, the order of recording. Each transfer is the return of the
+     * latest earlier transfer with source and destination exchanged and the same number of bytes that is not yet in a
+     * pair. If there is none, the transfer may become the first part of a later pair. Each transfer is therefore in at
+     * most one pair, and a return belongs to the nearest matching transfer before it. A copy of a buffer onto itself
+     * and a transfer of 0 bytes are in no pair.
      *
      * @param graph a graph
-     * @return the pairs by the id of their way back, found in a time that grows with the number of nodes
+     * @return the pairs by the id of their return, found in linear time
      */
     public static List<PingPong> pingPongs(ExecutionGraph graph) {
         Map<Route, IntArrayList> waiting = new HashMap<>();
@@ -56,11 +57,11 @@ public final class TransferPatterns {
     }
 
     /**
-     * A transfer and the one that took the same amount back. Immutable.
+     * A transfer and the later transfer that copied the same amount back. Immutable.
      *
      * @param there the node id of the first transfer
      * @param back the node id of the transfer in the other direction, larger than {@code there}
-     * @param bytes how much each of them moved, bytes
+     * @param bytes the size of each transfer, bytes
      */
     public record PingPong(int there, int back, long bytes) {}
 }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <table>
  * <caption>The events</caption>
- * <tr><th>name</th><th></th><th>what it is</th></tr>
+ * <tr><th>name</th><th></th><th>content</th></tr>
  * <tr><td>{@code brick.Step}</td><td>on</td><td>a step, with its duration: phase, batch, tokens, KV length, and the brick
  *     time of each category</td></tr>
  * <tr><td>{@code brick.Execution}</td><td>off</td><td>a sample, at its end: brick, category, elapsed time, elements. Only for samples that the host timed, not for deferred samples or samples that a device timed</td></tr>

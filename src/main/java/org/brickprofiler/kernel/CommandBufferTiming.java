@@ -7,10 +7,10 @@ import org.brickprofiler.Backend;
 /**
  * The recorded times of the command buffers with one label on one backend. Immutable.
  *
- * @param label the label; {@link KernelTimings#OTHER_NAMES} for all labels past the bound
- * @param backend where they ran
- * @param count number of command buffers; 0 where only dispatches were recorded
- * @param totalNs sum of their durations, ns; they may overlap, so this can exceed the time that passed
+ * @param label the label; {@link KernelTimings#OTHER_NAMES} for all labels beyond the limit
+ * @param backend the backend
+ * @param count number of command buffers; 0 if only dispatches were recorded
+ * @param totalNs sum of their durations, ns; command buffers may overlap, so this can exceed the elapsed time
  * @param minNs shortest duration, ns; 0 without command buffers
  * @param maxNs longest duration, ns
  * @param dispatches their dispatches, in the order they were recorded
@@ -18,7 +18,7 @@ import org.brickprofiler.Backend;
 public record CommandBufferTiming(
         String label, Backend backend, long count, long totalNs, long minNs, long maxNs, List<Dispatch> dispatches) {
 
-    /** Makes the list unchangeable. */
+    /** Copies the list. */
     public CommandBufferTiming {
         Objects.requireNonNull(label, "label");
         Objects.requireNonNull(backend, "backend");
@@ -34,15 +34,15 @@ public record CommandBufferTiming(
      * One dispatch of a command buffer. Immutable.
      *
      * @param label the label of its command buffer
-     * @param operation what was dispatched
-     * @param index its place in the command buffer, 0 or more
-     * @param startNs when it began, ns: host time where a clock conversion was given, else the device's own ticks
-     * @param endNs when it ended, ns, on the same clock
+     * @param operation the dispatched operation
+     * @param index its index in the command buffer, 0 or more
+     * @param startNs its begin, ns: host time if a clock conversion was given, otherwise the device's own ticks
+     * @param endNs its end, ns, on the same clock
      */
     public record Dispatch(String label, String operation, int index, long startNs, long endNs) {
 
         /**
-         * Refuses null.
+         * Rejects null.
          *
          * @throws NullPointerException when a component is null; the message names it
          */
@@ -52,7 +52,7 @@ public record CommandBufferTiming(
         }
 
         /**
-         * Returns how long it took.
+         * Returns its duration.
          *
          * @return ns, 0 or more
          */

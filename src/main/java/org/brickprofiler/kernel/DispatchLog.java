@@ -14,19 +14,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Command buffers by label, and their dispatches, a few numbers each. Both are bounded; what is past a bound is counted
- * and logged once.
+ * Command buffers by label, and their dispatches, as a few numbers each. Both are bounded; the excess is counted and
+ * logged once.
  *
- * <p>Any thread. One short lock keeps totals and dispatches together: they come once a command buffer has completed,
- * some hundred at a time, not between two instructions of a hot loop. A reader only copies columns under it. A record
- * allocates nothing once its label is known and the columns are long enough.
+ * <p>Any thread. One short lock keeps totals and dispatches consistent: dispatches arrive after a command buffer has
+ * completed, some hundred at a time, not inside a hot loop. A reader only copies columns under the lock. Recording
+ * allocates nothing once the label is known and the columns are long enough.
  */
 final class DispatchLog {
 
-    /** Dispatches that are kept: 7 MiB in all. */
+    /** The most dispatches that are kept: 7 MiB in all. */
     static final int MAX_DISPATCHES = 1 << 18;
 
-    /** Labels that are kept apart, over all backends. */
+    /** The most labels that are distinguished, over all backends. */
     static final int MAX_LABELS = 4_096;
 
     private static final Logger LOG = LoggerFactory.getLogger(DispatchLog.class);
@@ -35,7 +35,7 @@ final class DispatchLog {
     private final int maxLabels;
     private final Object lock = new Object();
 
-    // Guarded by lock, all of them.
+    // All fields below are guarded by lock.
     private final Map<Backend, Map<String, Group>> byLabel = new EnumMap<>(Backend.class);
     private final List<Group> inOrder = new ArrayList<>();
     private final Columns dispatches = new Columns();
@@ -135,7 +135,10 @@ final class DispatchLog {
         });
     }
 
-    /** Every group in order of first appearance since the last reset, with its dispatches in order of record. */
+    /**
+     * Returns every group in order of first appearance since the last reset, with its dispatches in the order of
+     * recording.
+     */
     List<CommandBufferTiming> read() {
         List<CommandBufferTiming> buffers = new ArrayList<>();
         Columns copied;
@@ -162,8 +165,8 @@ final class DispatchLog {
     }
 
     /**
-     * Dispatches as columns, so that one more is no object of its own. One thread at a time; adding allocates only
-     * where the columns grow, by half each time, and clearing keeps their length.
+     * Dispatches in columns, so that no dispatch is an object. One thread at a time; adding allocates only when the
+     * columns grow, by half each time, and clearing keeps their length.
      */
     private static final class Columns {
 
@@ -187,7 +190,7 @@ final class DispatchLog {
             return buffers.size();
         }
 
-        /** Adds a dispatch to the command buffers at an index of the list that {@link #under} will be given. */
+        /** Adds a dispatch to the command buffers at an index of the list that is later passed to {@link #under}. */
         void add(int buffer, String operation, int index, long startNs, long endNs) {
             buffers.add(buffer);
             operations.add(operation);

@@ -10,15 +10,15 @@ import org.brickprofiler.Backend;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two snapshots compared, kernel by kernel. Immutable.
+ * Two snapshots compared by kernel. Immutable.
  *
- * @param changes the kernels that both have, largest change of the total first
- * @param onlyBefore the kernels that only the first one has, largest total first
- * @param onlyAfter the kernels that only the second one has, largest total first
+ * @param changes the kernels in both snapshots, largest change of the total first
+ * @param onlyBefore the kernels in the first snapshot only, largest total first
+ * @param onlyAfter the kernels in the second snapshot only, largest total first
  */
 public record KernelSpeedup(List<Change> changes, List<KernelTiming> onlyBefore, List<KernelTiming> onlyAfter) {
 
-    /** Makes the lists unchangeable. */
+    /** Copies the lists. */
     public KernelSpeedup {
         Objects.requireNonNull(changes, "changes");
         Objects.requireNonNull(onlyBefore, "onlyBefore");
@@ -56,7 +56,7 @@ public record KernelSpeedup(List<Change> changes, List<KernelTiming> onlyBefore,
         for (KernelTiming timing : timings) {
             if (timing.dispatchCount() > 0 && found.put(new Kernel(timing.name(), timing.backend()), timing) != null) {
                 throw new IllegalArgumentException(
-                        "'" + timing.name() + "' on " + timing.backend() + " is twice in the timings " + which);
+                        "'" + timing.name() + "' on " + timing.backend() + " occurs twice in the timings " + which);
             }
         }
         return found;
@@ -110,19 +110,19 @@ public record KernelSpeedup(List<Change> changes, List<KernelTiming> onlyBefore,
         }
 
         /**
-         * Returns how the total changed, which depends on the number of dispatches too: see {@link #ratio()}.
+         * Returns the change of the total, which also depends on the number of dispatches: see {@link #ratio()}.
          *
-         * @return ns after less ns before; negative where it became less
+         * @return ns after minus ns before; negative if the total decreased
          */
         public long totalChangeNs() {
             return after.totalNs() - before.totalNs();
         }
 
         /**
-         * Returns how many times faster a dispatch became: the mean duration before, over the mean duration after.
+         * Returns the speed-up of a dispatch: the mean duration before divided by the mean duration after.
          *
-         * @return above 1 where it became faster, below 1 where it became slower; 1 where both means are 0, and
-         *     {@link Double#POSITIVE_INFINITY} where only the one after is
+         * @return above 1 if the kernel became faster, below 1 if it became slower; 1 if both means are 0, and
+         *     {@link Double#POSITIVE_INFINITY} if only the mean after is 0
          */
         public double ratio() {
             // A positive number over 0 is infinite by IEEE 754; 0 over 0 would be undefined.

@@ -9,13 +9,13 @@ import org.brickprofiler.Backend;
  * alone.
  *
  * @param name the kernel's name
- * @param backend where it ran
+ * @param backend the backend
  * @param dispatchCount number of dispatches
  * @param totalNs sum of their durations, ns
  * @param minNs shortest duration, ns; 0 without dispatches
  * @param maxNs longest duration, ns
- * @param lastNs duration of the dispatch that was recorded last on any thread, ns; of two at one reading of the clock,
- *     the longer
+ * @param lastNs duration of the dispatch that was recorded last on any thread, ns; of two dispatches at one reading of
+ *     the clock, the longer
  */
 public record KernelTiming(
         String name, Backend backend, long dispatchCount, long totalNs, long minNs, long maxNs, long lastNs) {
@@ -29,7 +29,7 @@ public record KernelTiming(
     private static final double NS_PER_MS = 1e6;
 
     /**
-     * Refuses null.
+     * Rejects null.
      *
      * @throws NullPointerException when a component is null; the message names it
      */

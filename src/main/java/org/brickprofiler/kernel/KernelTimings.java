@@ -31,29 +31,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The times of kernels, for code that has the times from its driver, or takes them by {@link #time} or a
- * {@link DispatchTimer}. It has sums by kernel, which is a name on a {@link Backend}, and command buffers with their
+ * Collects the times of kernels, for code that gets the times from its driver, or measures them by {@link #time} or a
+ * {@link DispatchTimer}. It keeps sums by kernel (a name on a {@link Backend}), and command buffers with their
  * dispatches by label.
  *
  * <p>Every method may be called from any thread. Threads that {@link #record} wait neither for each other nor for a
  * reader; command buffers and dispatches share one short lock. Only the first sample of a kernel on a thread allocates.
  *
  * <p><b>Switches.</b> An object is on until {@link #disable}. The system property {@code brick.profiler.kernels}, or if
- * it is not set the environment variable {@code BRICK_PROFILER_KERNELS}, switches all objects of a virtual machine off
- * for good: {@code false}, {@code off} or {@code 0} switch them off, {@code true}, {@code on}, {@code 1} and an empty
- * value leave them on, and another value is ignored with a warning. {@code brick.profiler} and {@code BRICK_PROFILER},
- * which switch the whole profiler off, do so too. The switch is read once, into a constant: compiled code then contains
- * no part of a call.
+ * it is not set the environment variable {@code BRICK_PROFILER_KERNELS}, controls all objects of a virtual machine
+ * permanently: {@code false}, {@code off} or {@code 0} switch them off, {@code true}, {@code on}, {@code 1} and an
+ * empty value leave them on, and any other value is ignored with a warning. {@code brick.profiler} and
+ * {@code BRICK_PROFILER}, which switch the whole profiler off, have the same effect. The switch is read once, into a
+ * constant, so compiled code contains no part of a disabled call.
  *
- * <p><b>Names.</b> At least 4,000 kernels of each backend have room, and 4,096 labels between two resets. Further
- * kernels and labels are counted together as {@value #OTHER_NAMES}, separately for each backend, which is logged once.
+ * <p><b>Names.</b> At least 4,000 kernels of each backend are distinguished, and 4,096 labels between two resets.
+ * Further kernels and labels are counted together as {@value #OTHER_NAMES}, separately for each backend, which is
+ * logged once.
  *
  * <p><b>Errors.</b> Null and empty names, negative numbers and intervals that end before they begin are refused with an
  * {@link IllegalArgumentException}, also while recording is off by {@link #disable}; nothing is recorded then.
  */
 public final class KernelTimings {
 
-    /** The name under which kernels and labels past the bounds are counted. */
+    /** The name under which kernels and labels beyond the limits are counted. */
     public static final String OTHER_NAMES = NameTable.OTHER_NAMES;
 
     private static final Logger LOG = LoggerFactory.getLogger(KernelTimings.class);
@@ -62,7 +63,7 @@ public final class KernelTimings {
             ? SwitchSetting.of("brick.profiler.kernels", "BRICK_PROFILER_KERNELS")
             : SwitchSetting.ofProfiler();
 
-    /** A constant, so that compiled code keeps nothing that it rules out. */
+    /** A constant, so that compiled code omits disabled calls. */
     private static final boolean AVAILABLE = SWITCH.on();
 
     private static final String HEADER_FORMAT = " %-7s %14s %14s %14s %14s %10s";
@@ -78,12 +79,12 @@ public final class KernelTimings {
 
     private volatile boolean enabled = true;
 
-    /** Timings of their own, on unless all are switched off. */
+    /** Creates separate timings, which are on unless all timings are switched off. */
     public KernelTimings() {
         this(NanoClock.SYSTEM);
     }
 
-    /** The clock only decides which sample was the last. */
+    /** The clock only determines which sample was the last. */
     KernelTimings(NanoClock clock) {
         this.clock = clock;
         for (Backend backend : Backend.values()) {
@@ -102,7 +103,7 @@ public final class KernelTimings {
 
     // ---- the switch ----
 
-    /** Switches recording on. If all timings are switched off for good, only logs a warning, once. */
+    /** Switches recording on. If all timings are switched off permanently, the call only logs a warning, once. */
     public void enable() {
         if (AVAILABLE) {
             enabled = true;
@@ -111,7 +112,7 @@ public final class KernelTimings {
         }
     }
 
-    /** Switches recording off; what was recorded stays. */
+    /** Switches recording off; recorded times are kept. */
     public void disable() {
         enabled = false;
     }
@@ -119,7 +120,7 @@ public final class KernelTimings {
     /**
      * Returns whether recording is on.
      *
-     * @return false after {@link #disable}, and always where all timings are switched off for good
+     * @return false after {@link #disable}, and always if all timings are switched off permanently
      */
     public boolean isEnabled() {
         return AVAILABLE && enabled;
@@ -128,11 +129,11 @@ public final class KernelTimings {
     // ---- kernels ----
 
     /**
-     * Records one dispatch of a kernel. Reads the clock once, to know which dispatch was the last.
+     * Records one dispatch of a kernel. Reads the clock once, to determine which dispatch was the last.
      *
-     * @param name the kernel's name; any but null and empty
-     * @param backend where it ran
-     * @param elapsedNs how long it took, ns, 0 or more
+     * @param name the kernel's name; neither null nor empty
+     * @param backend the backend
+     * @param elapsedNs its duration, ns, 0 or more
      * @throws IllegalArgumentException when the name is null or empty, or the duration is negative
      */
     public void record(String name, Backend backend, long elapsedNs) {
@@ -148,12 +149,12 @@ public final class KernelTimings {
     }
 
     /**
-     * Runs a dispatch on the host, and records how long it took by the host's clock; also where it throws. Reads no
+     * Runs a dispatch on the host, and records its duration by the host's clock, even if the dispatch throws. Reads no
      * clock while recording is off.
      *
-     * @param name the kernel's name; any but null and empty
-     * @param dispatch does the work before it returns
-     * @throws IllegalArgumentException when the name is null or empty, or the dispatch null; it is not run then
+     * @param name the kernel's name; neither null nor empty
+     * @param dispatch completes the work before it returns
+     * @throws IllegalArgumentException when the name is null or empty, or the dispatch is null; nothing is run then
      */
     public void time(String name, Runnable dispatch) {
         requireName("name", name);
@@ -171,13 +172,13 @@ public final class KernelTimings {
     }
 
     /**
-     * Runs a dispatch on the host that has a result, likewise.
+     * Runs a dispatch on the host that has a result, in the same way.
      *
      * @param <T> the type of the result
-     * @param name the kernel's name; any but null and empty
-     * @param dispatch does the work before it returns
+     * @param name the kernel's name; neither null nor empty
+     * @param dispatch completes the work before it returns
      * @return its result
-     * @throws IllegalArgumentException when the name is null or empty, or the dispatch null; it is not run then
+     * @throws IllegalArgumentException when the name is null or empty, or the dispatch is null; nothing is run then
      */
     public <T> T time(String name, Supplier<T> dispatch) {
         requireName("name", name);
@@ -199,15 +200,15 @@ public final class KernelTimings {
     }
 
     /**
-     * Runs code that enqueues a dispatch on a device, waits for the device, and records how long it took there. If the
-     * timer reads 0, because the device reports no time, nothing is recorded. To wait once for many, see
+     * Runs code that enqueues a dispatch on a device, waits for the device, and records the duration on the device. If
+     * the timer reads 0, because the device reports no time, nothing is recorded. To wait once for many dispatches, see
      * {@link DispatchTimer}.
      *
-     * @param name the kernel's name; any but null and empty
-     * @param backend where it runs
-     * @param timer of the stream that it is enqueued in; used by nobody else meanwhile
+     * @param name the kernel's name; neither null nor empty
+     * @param backend the backend
+     * @param timer a timer of the stream in which it is enqueued; no other code may use the timer during the call
      * @param dispatch enqueues the work
-     * @throws IllegalArgumentException when the name is null or empty, or anything else null; nothing is run then
+     * @throws IllegalArgumentException when the name is null or empty, or another argument is null; nothing is run then
      */
     public void time(String name, Backend backend, DeviceTimer timer, Runnable dispatch) {
         requireName("name", name);
@@ -245,8 +246,8 @@ public final class KernelTimings {
     }
 
     /**
-     * Returns the kernels that were recorded since the last reset. Each one's values belong together, also while others
-     * record.
+     * Returns the kernels that were recorded since the last reset. The values of each kernel are consistent, also while
+     * other threads record.
      *
      * @return an immutable list, largest total first, then by name and backend
      */
@@ -255,10 +256,10 @@ public final class KernelTimings {
     }
 
     /**
-     * Begins the kernels anew, and returns what was recorded of them until then: no dispatch is lost or counted twice.
-     * Command buffers stay.
+     * Resets the kernels, and returns their timings until then: no dispatch is lost or counted twice. Command buffers
+     * are kept.
      *
-     * @return what {@link #snapshot} would have
+     * @return the same as {@link #snapshot}
      */
     public List<KernelTiming> snapshotAndReset() {
         return sorted(Kernels::readAndReset);
@@ -272,12 +273,12 @@ public final class KernelTimings {
     }
 
     /**
-     * Compares two snapshots, kernel by kernel. A kernel without dispatches counts as not there.
+     * Compares two snapshots by kernel. A kernel without dispatches counts as absent.
      *
      * @param before the first snapshot, each kernel at most once
-     * @param after the second one, each kernel at most once
-     * @return what became faster or slower, and what only one of them has
-     * @throws IllegalArgumentException when a kernel is twice in one of them
+     * @param after the second snapshot, each kernel at most once
+     * @return the changes, and the kernels of one snapshot only
+     * @throws IllegalArgumentException when a kernel occurs twice in a snapshot
      */
     public static KernelSpeedup speedup(List<KernelTiming> before, List<KernelTiming> after) {
         Objects.requireNonNull(before, "before");
@@ -290,10 +291,10 @@ public final class KernelTimings {
     /**
      * Records a command buffer whose times are nanoseconds already.
      *
-     * @param label what it is for; equal labels on one backend are added up
-     * @param backend where it ran
-     * @param startNs when it began, ns since any fixed origin, 0 or more
-     * @param endNs when it ended, ns, {@code startNs} or more
+     * @param label its label; command buffers with equal labels on one backend are summed
+     * @param backend the backend
+     * @param startNs its begin, ns since any fixed origin, 0 or more
+     * @param endNs its end, ns, {@code startNs} or more
      * @throws IllegalArgumentException when the label is null or empty, or the interval negative or reversed
      */
     public void recordCommandBuffer(String label, Backend backend, long startNs, long endNs) {
@@ -303,11 +304,11 @@ public final class KernelTimings {
     /**
      * Records a command buffer.
      *
-     * @param label what it is for; equal labels on one backend are added up
-     * @param backend where it ran
-     * @param startTicks the device's counter when it began, 0 or more
-     * @param endTicks the device's counter when it ended, {@code startTicks} or more
-     * @param clock what the ticks are in nanoseconds
+     * @param label its label; command buffers with equal labels on one backend are summed
+     * @param backend the backend
+     * @param startTicks the device's counter at its begin, 0 or more
+     * @param endTicks the device's counter at its end, {@code startTicks} or more
+     * @param clock the conversion of ticks to nanoseconds
      * @throws IllegalArgumentException when the label is null or empty, or the interval negative, reversed or outside
      *     the range of host time
      */
@@ -328,11 +329,11 @@ public final class KernelTimings {
      * buffer, and does not count in {@link #snapshot}.
      *
      * @param label the label of its command buffer
-     * @param backend where it ran
-     * @param operation what was dispatched
-     * @param index its place in the command buffer, 0 or more
-     * @param startNs when it began, ns since any fixed origin, 0 or more
-     * @param endNs when it ended, ns, {@code startNs} or more
+     * @param backend the backend
+     * @param operation the dispatched operation
+     * @param index its index in the command buffer, 0 or more
+     * @param startNs its begin, ns since any fixed origin, 0 or more
+     * @param endNs its end, ns, {@code startNs} or more
      * @throws IllegalArgumentException when a text is null or empty, the index is negative, or the interval negative or
      *     reversed
      */
@@ -345,12 +346,12 @@ public final class KernelTimings {
      * {@link #snapshot}.
      *
      * @param label the label of its command buffer
-     * @param backend where it ran
-     * @param operation what was dispatched
-     * @param index its place in the command buffer, 0 or more
-     * @param startTicks the device's counter when it began, 0 or more
-     * @param endTicks the device's counter when it ended, {@code startTicks} or more
-     * @param clock what the ticks are in nanoseconds
+     * @param backend the backend
+     * @param operation the dispatched operation
+     * @param index its index in the command buffer, 0 or more
+     * @param startTicks the device's counter at its begin, 0 or more
+     * @param endTicks the device's counter at its end, {@code startTicks} or more
+     * @param clock the conversion of ticks to nanoseconds
      * @throws IllegalArgumentException when a text is null or empty, the index is negative, or the interval negative,
      *     reversed or outside the range of host time
      */
@@ -392,7 +393,7 @@ public final class KernelTimings {
     }
 
     /**
-     * Returns how many dispatches were dropped since the last reset.
+     * Returns the number of dispatches that were dropped since the last reset.
      *
      * @return 0 or more
      */
@@ -400,26 +401,29 @@ public final class KernelTimings {
         return dispatches.dropped();
     }
 
-    // ---- all of it ----
+    // ---- all timings ----
 
-    /** Forgets kernels, command buffers and dispatches; what is recorded at the same time counts as before or after. */
+    /**
+     * Discards kernels, command buffers and dispatches; a record that is made at the same time counts as before or
+     * after the reset.
+     */
     public void reset() {
         tables.values().forEach(Kernels::readAndReset);
         dispatches.reset();
     }
 
-    /** Writes the kernels to the log, at level INFO; nothing where none was recorded. */
+    /** Writes the kernels to the log, at level INFO; nothing if none was recorded. */
     public void logSnapshot() {
         logSnapshot(0);
     }
 
     /**
-     * Writes the kernels to the log at every n-th call: one line of headings, then a line for each kernel, largest
-     * total first, in columns {@code name backend avg min max last n}. Times are ms with six decimals, which is to the
-     * nanosecond. Level INFO; nothing where no kernel was recorded.
+     * Writes the kernels to the log at every n-th call: one header line, then a line for each kernel, largest total
+     * first, in columns {@code name backend avg min max last n}. Times are ms with six decimals, which is to the
+     * nanosecond. Level INFO; nothing if no kernel was recorded.
      *
-     * @param everyNth 1 or more: which of the calls with such a number, from whatever place or thread, are to write; 0:
-     *     this one, without counting it
+     * @param everyNth n, 1 or more: every n-th of the calls with the same n, from any place and thread, writes; 0: this
+     *     call writes, and is not counted
      * @throws IllegalArgumentException when the number is negative
      */
     public void logSnapshot(int everyNth) {
@@ -437,8 +441,8 @@ public final class KernelTimings {
     }
 
     /**
-     * Returns a line of headings and a line for each timing, in the order given; names as {@link PlainText#ascii} has
-     * them.
+     * Returns a header line and a line for each timing, in the given order; names are converted by
+     * {@link PlainText#ascii}.
      */
     static List<String> lines(List<KernelTiming> timings) {
         List<String> names =
@@ -464,10 +468,12 @@ public final class KernelTimings {
         return lines;
     }
 
-    /** The kernels of one backend: a key per name, and a row per key in the table of each recording thread. */
+    /**
+     * The kernels of one backend: a key for each name, and a row for each key in the table of each recording thread.
+     */
     private static final class Kernels {
 
-        /** Rows that a thread's table begins with; it grows by half where they do not suffice. */
+        /** The initial rows of a thread's table, which grows by half when it is full. */
         private static final int FIRST_ROWS = 16;
 
         private static final int NO_TAG = 0;
@@ -493,7 +499,7 @@ public final class KernelTimings {
         }
 
         private Stream<KernelTiming> timings(StatSums sums) {
-            // Read after the sums: every row among them has its name by now.
+            // Read after the sums: every row in them has its name by then.
             return IntStream.range(0, names.size())
                     .filter(key -> sums.row(key).count() > 0)
                     .mapToObj(key -> timing(names.name(key), sums.row(key)));

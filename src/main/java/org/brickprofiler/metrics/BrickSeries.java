@@ -11,9 +11,10 @@ import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
 
 /**
- * Sums by brick for systems that keep a series for each combination of labels, which must be few. A brick that has got
- * a series keeps it. Once so many have one, all further bricks of a category share the series
- * {@value BrickProfiler#OTHER_NAMES}, so that the sums by category stay exact. Any thread; readers wait for each other.
+ * Sums by brick for systems that keep a time series for each combination of labels, and therefore need few
+ * combinations. A brick that has got a series keeps it. When the limit is reached, all further bricks of a category
+ * share the series {@value BrickProfiler#OTHER_NAMES}, so that the sums by category stay exact. Any thread; readers
+ * wait for each other.
  */
 public final class BrickSeries {
 
@@ -24,7 +25,7 @@ public final class BrickSeries {
     private final Set<Labels> own = new HashSet<>();
 
     /**
-     * By what a series differs from others. Immutable.
+     * The labels that distinguish a series. Immutable.
      *
      * @param brick the brick's name
      * @param category its category

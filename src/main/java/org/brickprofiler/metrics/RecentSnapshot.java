@@ -26,10 +26,10 @@ public final class RecentSnapshot {
     private long takenNs;
 
     /**
-     * Nothing is taken yet.
+     * Creates a source that has taken no snapshot.
      *
-     * @param profiler whose snapshots
-     * @param age how long one serves, 0 or more; 0 takes one for each reading
+     * @param profiler the profiler
+     * @param age how long a snapshot is reused, 0 or more; 0 takes a new snapshot for each reading
      * @param clock measures the age
      * @throws IllegalArgumentException when the age is negative
      */

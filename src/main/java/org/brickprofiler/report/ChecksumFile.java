@@ -25,15 +25,15 @@ import org.brickprofiler.report.internal.JsonText;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A log of checksums in a file, so that two processes or two machines can be compared. Nothing is lost, but the bits of
- * a NaN among the samples.
+ * A log of checksums in a file, for comparing two processes or two machines. The file preserves everything except the
+ * bits of a NaN among the samples.
  *
- * <p>The file is text with a JSON object on each line: first one that names {@code schema_version}, {@code kind}
+ * <p>The file is text with a JSON object on each line. The first object has {@code schema_version}, {@code kind}
  * ({@code "brick-checksums"}), {@code scope}, {@code samples}, {@code capacity}, {@code dropped} and the number of
- * {@code entries}; then the entries in order of execution: {@code name}, {@code layer}, {@code position}, {@code hash}
- * (such as {@code "0x85944171F73967E8"}), {@code elements}, and where there are any {@code nans}, {@code infinities},
- * {@code elapsed_ns} and {@code samples} (numbers, or the strings {@code "NaN"}, {@code "Infinity"} and
- * {@code "-Infinity"}). Equal logs give equal files. Readers ignore keys that they do not know, and refuse a higher
+ * {@code entries}. The entries follow in order of execution: {@code name}, {@code layer}, {@code position},
+ * {@code hash} (such as {@code "0x85944171F73967E8"}), {@code elements}, and if there are any, {@code nans},
+ * {@code infinities}, {@code elapsed_ns} and {@code samples} (numbers, or the strings {@code "NaN"}, {@code "Infinity"}
+ * and {@code "-Infinity"}). Equal logs give equal files. Readers ignore keys that they do not know, and refuse a higher
  * major version.
  *
  * <p>Stateless; any thread.
@@ -49,12 +49,12 @@ public final class ChecksumFile {
     private ChecksumFile() {}
 
     /**
-     * Writes what a log holds. It is written to a temporary file in the same folder first, which then takes the place
-     * of an older one in one step.
+     * Writes a log to a file. The log is written to a temporary file in the same folder, which then replaces an older
+     * file in one step.
      *
      * @param log the log
-     * @param path where to; its folder must exist. A pipe or a terminal is written to directly
-     * @throws IOException when that fails; the message names the path and the reason, and an older file is untouched
+     * @param path the file; its folder must exist. A pipe or a terminal is written to directly
+     * @throws IOException when writing fails; the message names the path and the reason, and an older file is unchanged
      */
     public static void write(ChecksumLog log, Path path) throws IOException {
         AtomicFile.write(path, out -> write(log, out));
@@ -65,8 +65,8 @@ public final class ChecksumFile {
      *
      * @param path a file that {@link #write} wrote, of this or an older version
      * @return a log with the same options, entries and number of dropped ones
-     * @throws IOException when the file cannot be read, is no such file, or ends too early; the message names the path
-     *     and, of a wrong value, the value, its line and its column
+     * @throws IOException when the file cannot be read, is no log of checksums, or ends too early; the message names
+     *     the path and, for a wrong value, the value, its line and its column
      */
     public static ChecksumLog read(Path path) throws IOException {
         return read(InputFile.open(path), path.toString());
@@ -76,10 +76,10 @@ public final class ChecksumFile {
      * Reads a log from a stream up to its end, as above.
      *
      * @param json the bytes of a file; closed
-     * @param source what to call it in messages, for example {@code "the standard input"}
+     * @param source its name in messages, for example {@code "the standard input"}
      * @return a log with the same options, entries and number of dropped ones
-     * @throws IOException when the stream cannot be read, is no such file, or ends too early; the message names the
-     *     source and, of a wrong value, the value, its line and its column
+     * @throws IOException when the stream cannot be read, is no log of checksums, or ends too early; the message names
+     *     the source and, for a wrong value, the value, its line and its column
      */
     public static ChecksumLog read(InputStream json, String source) throws IOException {
         Objects.requireNonNull(json, "json");
@@ -138,7 +138,7 @@ public final class ChecksumFile {
         if (!entry.samples().isEmpty()) {
             json.writeArrayFieldStart("samples");
             for (int i = 0; i < entry.samples().size(); i++) {
-                // What is not finite becomes a string.
+                // A number that is not finite becomes a string.
                 json.writeNumber(entry.samples().get(i));
             }
             json.writeEndArray();
@@ -148,7 +148,7 @@ public final class ChecksumFile {
 
     // ---- reading ----
 
-    /** Reads one log of checksums. One thread. */
+    /** Reads a log of checksums. One thread. */
     private static final class Reader {
         private static final int UNKNOWN = -1;
         private static final int HEXADECIMAL = 16;
@@ -227,7 +227,7 @@ public final class ChecksumFile {
             return Long.parseUnsignedLong(hash.group(1), HEXADECIMAL);
         }
 
-        /** The entry that is being read. */
+        /** The entry being read. */
         private final class EntryFields implements JsonInput.KeyReader {
             private @Nullable String name;
             private int layer = ChecksumEntry.NO_LAYER;

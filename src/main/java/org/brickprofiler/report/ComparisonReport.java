@@ -34,18 +34,18 @@ import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.report.internal.TextTable;
 
 /**
- * A comparison of runs for people, for a pull request, for a browser, and for programs. In all of them what casts doubt
- * on the figures stands first. Equal comparisons give equal text, whatever the locale. Stateless; any thread.
+ * A comparison of runs for people, for a pull request, for a browser, and for programs. In each form the remarks that
+ * cast doubt on the figures come first. Equal comparisons give equal text, in every locale. Stateless; any thread.
  */
 public final class ComparisonReport {
 
     private static final String SCHEMA_VERSION = "1.0";
     private static final String NONE = "-";
 
-    /** The end of an interval beyond which only its order is of interest, %. */
+    /** The absolute value, %, beyond which only the order of magnitude of an interval's end is of interest. */
     private static final double MOST_SHOWN_PERCENT = 10_000;
 
-    /** Longer notes stand below the table. */
+    /** The longest note in the table; longer notes follow below the table. */
     private static final int LONGEST_NOTE = 22;
 
     private ComparisonReport() {}
@@ -53,7 +53,7 @@ public final class ComparisonReport {
     /**
      * Returns the report for a console: printable ASCII, lines that end with {@code "\n"}.
      *
-     * @param comparison what was compared
+     * @param comparison the comparison
      * @return lines of text
      */
     public static String toText(RunComparison comparison) {
@@ -74,10 +74,10 @@ public final class ComparisonReport {
     }
 
     /**
-     * Returns the report for a comment in Markdown: what changed is seen, the rest is folded. Names show as they are,
-     * whatever characters they hold.
+     * Returns the report for a comment in Markdown: lines that changed are visible, the others are folded. Names appear
+     * unchanged, with any characters.
      *
-     * @param comparison what was compared
+     * @param comparison the comparison
      * @return lines of Markdown
      */
     public static String toMarkdown(RunComparison comparison) {
@@ -112,7 +112,7 @@ public final class ComparisonReport {
      * Returns the comparison for programs. Keys are in snake case; times are in ns, shares and changes in percent
      * ({@code _pct}). Unknown values are omitted.
      *
-     * @param comparison what was compared
+     * @param comparison the comparison
      * @return indented JSON that ends with a line break
      */
     public static String toJson(RunComparison comparison) {
@@ -126,12 +126,12 @@ public final class ComparisonReport {
     }
 
     /**
-     * Returns the report as one page for a browser, which loads nothing, opens from a disk and prints: what casts doubt
-     * on the figures, the whole, then bricks, categories and tiles, those with a verdict and the largest change first,
-     * each with its interval drawn. The page holds the text of {@link #toJson}, which can be saved from it, and for
-     * where scripts are off that of {@link #toText}.
+     * Returns the report as one page for a browser, which loads nothing, opens from a disk and prints: the remarks, the
+     * whole, then bricks, categories and tiles, those with a verdict and the largest change first, each with its
+     * interval drawn. The page contains the text of {@link #toJson}, which can be saved from it, and the text of
+     * {@link #toText}, which is shown if scripts are off.
      *
-     * @param comparison what was compared
+     * @param comparison the comparison
      * @return HTML, to be stored as UTF-8
      */
     public static String toHtml(RunComparison comparison) {
@@ -144,9 +144,9 @@ public final class ComparisonReport {
     }
 
     /**
-     * Returns the lines that are slower by a percentage, one each, for whoever fails a build.
+     * Returns the lines that are slower by a percentage, one line of text each, as the reason of a failed build.
      *
-     * @param lines of a comparison, each of which is slower
+     * @param lines lines of a comparison, each of which is slower
      * @return for example {@code "RmsNorm is 6.1 % slower (4.9 to 7.3)"}, ending with {@code "\n"}
      */
     public static String regressions(List<Line> lines) {
@@ -205,19 +205,19 @@ public final class ComparisonReport {
         NumberFormat percent = new DecimalFormat("0.##", DecimalFormatSymbols.getInstance(Locale.ROOT));
         if (comparison.lines().stream().anyMatch(line -> line.beside().isPresent())) {
             List<String> baseline = comparison.options().baseline();
-            legend.append("Beside others: less what ")
+            legend.append("Beside others: without the part that ")
                     .append(
                             baseline.isEmpty()
                                     ? "all bricks"
                                     : PlainText.ascii("the baseline bricks (" + String.join(", ", baseline) + ")"))
                     .append(
-                            " of a run have in common; verdict and interval of categories, bricks and tiles are of that.\n");
+                            " of a run have in common; verdicts and intervals of categories, bricks and tiles refer to the rest.\n");
         }
         if (comparison.lines().stream().anyMatch(line -> line.probability().isPresent())) {
             legend.append(tails(comparison)).append('\n');
             legend.append(String.format(
                             Locale.ROOT,
-                            "Verdicts are of one test for all lines: where nothing differs, any at all has a chance of at most %s "
+                            "Verdicts come from one test for all lines: if nothing differs, the chance of any verdict is at most %s "
                                     + "%%. Changes below %s %% count for nothing.%nShown from: the smallest change that four in five "
                                     + "such comparisons find. Intervals are of 95 %%, each for its line alone.%s%n",
                             percent.format(100 * RunComparison.LEVEL),
@@ -300,10 +300,10 @@ public final class ComparisonReport {
     }
 
     /**
-     * Lines that stand together.
+     * A group of lines.
      *
-     * @param header of their table
-     * @param kinds of lines
+     * @param header the header of its table
+     * @param kinds the kinds of its lines
      */
     private record Block(String header, Set<Kind> kinds) {
 

@@ -18,18 +18,18 @@ import org.brickprofiler.report.internal.ProfileFields;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bricks of a profile as comma-separated values after RFC 4180: a header, a line for each brick, largest total
- * first, each line ended by CR LF. Files are UTF-8 without a byte order mark.
+ * The bricks of a profile as comma-separated values (RFC 4180): a header, then a line for each brick, largest total
+ * first; each line ends with CR LF. Files are UTF-8 without a byte order mark.
  *
- * <p>The columns are the keys of a brick in {@link JsonReport}, with the percentiles in place of {@code latency}, whose
- * buckets are left out, and the sums of {@code device} and {@code work}. Values of the whole profile are left out.
- * Counts and times in ns are exact. Other numbers have up to 15 significant digits, a dot, and no exponent, whatever
- * the locale. A cell is empty where there is no value.
+ * <p>The columns are the keys of a brick in {@link JsonReport}, with percentiles instead of {@code latency}, whose
+ * buckets are left out, and with the sums of {@code device} and {@code work}. Values of the whole profile are left out.
+ * Counts and times in ns are exact. Other numbers have up to 15 significant digits, a dot, and no exponent, in every
+ * locale. A cell is empty if there is no value.
  *
- * <p><b>Names are no formulas.</b> A spreadsheet runs a cell that begins with {@code =}, {@code +}, {@code -} or
- * {@code @}, and quotation marks do not keep it from that. A name that begins with one of them (or with the wide form
- * of one, a tab, or a line break) is written after an apostrophe, which spreadsheets take as "this is text". A name
- * that begins with an apostrophe gets another one, so a program has the name back when it takes one apostrophe off.
+ * <p><b>Names are no formulas.</b> A spreadsheet evaluates a cell that begins with {@code =}, {@code +}, {@code -} or
+ * {@code @}, even inside quotation marks. A name that begins with one of these characters (or with its wide form, a
+ * tab, or a line break) is written after an apostrophe, which makes spreadsheets treat the cell as text. A name that
+ * begins with an apostrophe gets another one, so a program recovers every name by removing one apostrophe.
  *
  * <p>Needs {@code org.apache.commons:commons-csv} on the class path. Stateless; any thread.
  */
@@ -66,11 +66,11 @@ public final class CsvReport {
     }
 
     /**
-     * Writes the table to a file, which is there whole or not at all: see {@link AtomicFile}.
+     * Writes the table to a file, completely or not at all: see {@link AtomicFile}.
      *
      * @param snapshot the profile
-     * @param path where to; its folder must exist. A pipe or a terminal is written to directly
-     * @throws IOException when that fails; the message names the path and the reason, and an older file is untouched
+     * @param path the file; its folder must exist. A pipe or a terminal is written to directly
+     * @throws IOException when writing fails; the message names the path and the reason, and an older file is unchanged
      */
     public static void write(ProfileSnapshot snapshot, Path path) throws IOException {
         byte[] csv = toCsv(snapshot).getBytes(StandardCharsets.UTF_8);

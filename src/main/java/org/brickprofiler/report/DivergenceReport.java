@@ -18,9 +18,9 @@ import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.report.internal.TextTable;
 
 /**
- * A comparison of two logs of checksums as text for a console: the verdict in the first line, what is known of the
- * first divergence, with the time of the brick on both sides, the entries before it, and what was compared. Printable
- * ASCII, with {@code "\n"} at the end of each line, whatever the locale. Stateless; any thread.
+ * A comparison of two logs of checksums as text for a console: the verdict in the first line; then the first divergence
+ * with the time of the brick on both sides, the entries before it, and the extent of the comparison. Printable ASCII,
+ * with {@code "\n"} at the end of each line, in every locale. Stateless; any thread.
  */
 public final class DivergenceReport {
 
@@ -39,7 +39,7 @@ public final class DivergenceReport {
     /**
      * Returns the report of a comparison.
      *
-     * @param comparison what came out of it
+     * @param comparison the result of the comparison
      * @return lines of text
      */
     public static String render(ChecksumComparison comparison) {
@@ -110,7 +110,7 @@ public final class DivergenceReport {
                 number(error.relative()));
     }
 
-    /** Errors are far below 1 as a rule, where a fixed number of decimals shows nothing. */
+    /** Errors are usually far below 1, so a fixed number of decimals would show zeros. */
     private static String number(double value) {
         return String.format(Locale.ROOT, "%.3g", value);
     }
@@ -209,7 +209,8 @@ public final class DivergenceReport {
         if (log.dropped() > 0) {
             fact(
                     "dropped",
-                    entries(log.dropped()) + where + " for want of room; what is missing there may be among them");
+                    entries(log.dropped()) + where
+                            + " because the log was full; the missing entries may be among them");
         }
     }
 }

@@ -29,15 +29,17 @@ import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.Timeline;
 
 /**
- * A profile as one page for a browser: what was measured, where the time went, and what makes the numbers read wrongly.
- * The page is one file that loads nothing, opens from a disk, follows the system's light or dark setting, and prints.
+ * A profile as one page for a browser: the environment, the distribution of the time, and the remarks that cast doubt
+ * on the numbers. The page is one file that loads nothing, opens from a disk, follows the system's light or dark
+ * setting, and prints.
  *
- * <p>It holds the text of {@link JsonReport}, from which its own script draws, and which can be saved from the page;
- * and, for where scripts are off, the text of {@link TextReport}. Nothing of the profile becomes markup. A content
- * security policy in the page allows its one script and its one style sheet, by their hashes, and no connection.
+ * <p>The page contains the text of {@link JsonReport}, from which its own script draws and which can be saved from the
+ * page, and the text of {@link TextReport}, which is shown if scripts are off. No text of the profile becomes markup. A
+ * content security policy in the page allows its one script and its one style sheet, by their hashes, and no
+ * connection.
  *
- * <p>Parts that a snapshot does not hold can be added: {@code HtmlReport.of(snapshot).withGraph(graph).write(path)}.
- * Sections without data are left out. Equal data gives equal pages. Needs jackson-core. Immutable; any thread.
+ * <p>Parts beyond a snapshot can be added: {@code HtmlReport.of(snapshot).withGraph(graph).write(path)}. Sections
+ * without data are left out. Equal data gives equal pages. Needs jackson-core. Immutable; any thread.
  */
 public final class HtmlReport {
 
@@ -46,7 +48,7 @@ public final class HtmlReport {
     /** Further entries of the JSON, by key. */
     private final Map<String, ?> further;
 
-    /** Elements with what was added, by their names. */
+    /** Elements of the added parts, by their names. */
     private final SortedMap<String, String> added;
 
     private HtmlReport(ProfileSnapshot snapshot, Map<String, ?> further, SortedMap<String, String> added) {
@@ -59,26 +61,26 @@ public final class HtmlReport {
      * Returns the page of a profile.
      *
      * @param snapshot the profile
-     * @return HTML, to be stored as UTF-8; of a profile without samples, a page that states it
+     * @return HTML, to be stored as UTF-8; for a profile without samples, a page that states this
      */
     public static String render(ProfileSnapshot snapshot) {
         return of(snapshot).render();
     }
 
     /**
-     * Writes the page to a file. It is written to a temporary file in the same folder first, which then takes the place
-     * of an older page in one step.
+     * Writes the page to a file. The page is written to a temporary file in the same folder, which then replaces an
+     * older page in one step.
      *
      * @param snapshot the profile
-     * @param path where to; its folder must exist. A pipe or a terminal is written to directly
-     * @throws IOException when that fails; the message names the path and the reason, and an older page is untouched
+     * @param path the file; its folder must exist. A pipe or a terminal is written to directly
+     * @throws IOException when writing fails; the message names the path and the reason, and an older page is unchanged
      */
     public static void write(ProfileSnapshot snapshot, Path path) throws IOException {
         of(snapshot).write(path);
     }
 
     /**
-     * Returns a page to add to.
+     * Returns a page to which parts can be added.
      *
      * @param snapshot the profile
      * @return the page of the profile alone
@@ -88,12 +90,12 @@ public final class HtmlReport {
     }
 
     /**
-     * Adds what one pass did: its graph as a tree along its critical path, and where it has layers, the time of each
-     * brick in each of them. Of a graph beyond 10,000 nodes, the first ones of its tree.
+     * Adds the graph of one pass as a tree along its critical path and, if it has layers, the time of each brick in
+     * each layer. Of a graph beyond 10,000 nodes, the first nodes of its tree are shown.
      *
-     * @param graph the graph as it is now; one thread
+     * @param graph the graph in its current state; used by one thread
      * @return a page with it, in place of an earlier one
-     * @throws IllegalArgumentException when its nodes wait for each other in a circle; the message names them
+     * @throws IllegalArgumentException when its nodes depend on each other in a circle; the message names them
      * @throws ArithmeticException when a path takes longer than {@link Long#MAX_VALUE} ns
      */
     public HtmlReport withGraph(ExecutionGraph graph) {
@@ -102,11 +104,11 @@ public final class HtmlReport {
     }
 
     /**
-     * Adds what happened when: in the median and in the slowest step of each phase, where steps are known, and each
-     * brick's mean time in each layer. At most the 4,000 longest spans of these steps are drawn, and the first 1,024
-     * layers. The timeline is replayed twice, and not kept.
+     * Adds the spans of the median and the slowest step of each phase, if steps are known, and each brick's mean time
+     * in each layer. At most the 4,000 longest spans of these steps are drawn, and the first 1,024 layers. The timeline
+     * is replayed twice, and not retained.
      *
-     * @param timeline the timeline, as a recorder or a reader of traces gives it
+     * @param timeline the timeline, from a recorder or a reader of traces
      * @return a page with it, in place of an earlier one
      */
     public HtmlReport withTimeline(Timeline timeline) {
@@ -115,9 +117,9 @@ public final class HtmlReport {
     }
 
     /**
-     * Adds how far bricks stay below what the machine can do, to the JSON that can be saved as well.
+     * Adds the distance of bricks to the limits of the machine, to the page and to the JSON that can be saved.
      *
-     * @param roofline where the bricks of this profile stand
+     * @param roofline the rooflines of the bricks of this profile
      * @return a page with it, in place of an earlier one
      */
     public HtmlReport withRoofline(BrickRoofline roofline) {
@@ -125,16 +127,17 @@ public final class HtmlReport {
     }
 
     /**
-     * Adds what else is known of the profile to the JSON that can be saved. The page shows {@code virtual_machine}:
-     * what the virtual machine did while bricks ran, as {@code brick report --json} writes it of a flight recording.
+     * Adds further facts about the profile to the JSON that can be saved. The page shows {@code virtual_machine}: the
+     * activity of the virtual machine during the bricks, in the form in which {@code brick report --json} writes it for
+     * a flight recording.
      *
-     * @param further as {@link JsonReport#toJson(ProfileSnapshot, Map)} takes it
-     * @return a page with it; keys take the place of equal earlier ones
+     * @param further keys and values as in {@link JsonReport#toJson(ProfileSnapshot, Map)}
+     * @return a page with it; a key replaces an equal earlier one
      * @throws IllegalArgumentException when a key is one of the report's own, or a value is of another type
      */
     public HtmlReport withFurther(Map<String, ?> further) {
         HtmlReport page = with(Objects.requireNonNull(further, "further"));
-        // What cannot be written is refused here already.
+        // Values that cannot be written are refused here.
         JsonReport.toJson(snapshot, page.further);
         return page;
     }
@@ -146,11 +149,11 @@ public final class HtmlReport {
     }
 
     /**
-     * Adds how far the kernels of a graph stay below what their device can do: for each name the median of its
-     * launches, with the lowest and the highest, and a chart of the 40 that took most time. Of a kernel, intensity and
-     * rate are known as {@link org.brickprofiler.graph.ExecutionNode.Kernel} has them; kernels without are named.
+     * Adds the distance of a graph's kernels to the limits of their device: for each name the median, lowest and
+     * highest of its launches, and a chart of the 40 kernels with the most time. Intensity and rate of a kernel come
+     * from {@link org.brickprofiler.graph.ExecutionNode.Kernel}; kernels without them are listed.
      *
-     * @param graph the graph as it is now; one thread
+     * @param graph the graph in its current state; used by one thread
      * @param peakTflops the device's peak rate, TFLOP/s
      * @param bandwidthGBps its memory bandwidth, GB/s of 10<sup>9</sup> bytes
      * @return a page with it, in place of an earlier one
@@ -167,9 +170,9 @@ public final class HtmlReport {
     }
 
     /**
-     * Adds where in their grid tiles took their time.
+     * Adds the time of tiles by their place in the grid.
      *
-     * @param places what {@link org.brickprofiler.tile.TileProfiler#places()} returned
+     * @param places the result of {@link org.brickprofiler.tile.TileProfiler#places()}
      * @return a page with it, in place of an earlier one
      */
     public HtmlReport withTiles(List<TileProfiler.Place> places) {
@@ -178,9 +181,9 @@ public final class HtmlReport {
     }
 
     /**
-     * Adds how long kernels took. If their work is known, {@link #withKernelRoofline} adds their distance to the roof.
+     * Adds the times of kernels. If their work is known, {@link #withKernelRoofline} adds their distance to the roof.
      *
-     * @param kernels what {@link org.brickprofiler.kernel.KernelTimings#snapshot()} returned
+     * @param kernels the result of {@link org.brickprofiler.kernel.KernelTimings#snapshot()}
      * @return a page with it, in place of an earlier one
      */
     public HtmlReport withKernels(List<KernelTiming> kernels) {
@@ -189,9 +192,10 @@ public final class HtmlReport {
     }
 
     /**
-     * Adds what came of comparing checksums with a reference: whether the pass computed the same, and where not.
+     * Adds the comparison of checksums with a reference: whether the pass computed the same values, and the first
+     * difference.
      *
-     * @param comparison what came of it
+     * @param comparison the result of the comparison
      * @return a page with it, in place of an earlier one
      */
     public HtmlReport withChecksums(ChecksumComparison comparison) {
@@ -222,8 +226,8 @@ public final class HtmlReport {
     /**
      * Writes the page to a file, as {@link #write(ProfileSnapshot, Path)}.
      *
-     * @param path where to; its folder must exist. A pipe or a terminal is written to directly
-     * @throws IOException when that fails; the message names the path and the reason, and an older page is untouched
+     * @param path the file; its folder must exist. A pipe or a terminal is written to directly
+     * @throws IOException when writing fails; the message names the path and the reason, and an older page is unchanged
      */
     public void write(Path path) throws IOException {
         Objects.requireNonNull(path, "path");

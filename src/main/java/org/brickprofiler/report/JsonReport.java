@@ -17,15 +17,15 @@ import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.report.internal.JsonInput;
 
 /**
- * A profile as JSON, and back without loss: {@code read} returns a snapshot that equals the one that was written.
+ * A profile as JSON, without loss: {@code read} returns a snapshot that equals the written one.
  *
  * <p>Keys are in snake case and carry their units ({@code _ns}, {@code _us}); {@code pct} is a share of the sum of
- * brick time. Derived values, such as averages, are written for other programs and ignored by the reader. Optional
- * values are left out where there is none. Equal snapshots give equal text.
+ * brick time. Derived values, such as averages, are written for other programs and ignored by the reader. Absent
+ * optional values are omitted. Equal snapshots give equal text.
  *
- * <p>The file names its {@code schema_version}, as major and minor number. Readers ignore keys they do not know, and
- * keys that an older file lacks read as zero or are worked out from others; so files of the same major version can be
- * read in both directions. A higher major version is refused.
+ * <p>The file names its {@code schema_version}, as major and minor number. Readers ignore unknown keys; keys that an
+ * older file lacks are read as zero or derived from others. Files of the same major version can therefore be read in
+ * both directions. A higher major version is refused.
  *
  * <p>Stateless; any thread.
  */
@@ -44,8 +44,8 @@ public final class JsonReport {
     }
 
     /**
-     * Returns the report of a profile, with what else is known of it behind the report's own keys. Readers of reports
-     * ignore those keys.
+     * Returns the report of a profile, followed by further facts under keys of their own. Readers of reports ignore
+     * these keys.
      *
      * @param snapshot the profile
      * @param further more keys, in the order of the map; values are strings, numbers, truth values, and lists and maps
@@ -58,11 +58,11 @@ public final class JsonReport {
     }
 
     /**
-     * Returns the same on one line, without what follows from other values and without the sums of bricks that are 0:
-     * some third of the text, of which {@link #fromJson} makes an equal snapshot.
+     * Returns the report on one line, without derived values and without the sums of bricks that are 0: about a third
+     * of the text, from which {@link #fromJson} returns an equal snapshot.
      *
      * @param snapshot the profile
-     * @param further more keys, as of {@link #toJson(ProfileSnapshot, Map)}
+     * @param further more keys, as in {@link #toJson(ProfileSnapshot, Map)}
      * @return JSON that ends with a line break
      * @throws IllegalArgumentException when a key is one of the report's own, or a value is of another type
      */
@@ -85,12 +85,13 @@ public final class JsonReport {
     }
 
     /**
-     * Writes the report to a file. It is written to a temporary file in the same folder first, which then takes the
-     * place of an older report in one step: a reader sees the old one or the new one.
+     * Writes the report to a file. The report is written to a temporary file in the same folder, which then replaces an
+     * older report in one step, so a reader sees either the old or the new report.
      *
      * @param snapshot the profile
-     * @param path where to; its folder must exist. A pipe or a terminal is written to directly
-     * @throws IOException when that fails; the message names the path and the reason, and an older report is untouched
+     * @param path the file; its folder must exist. A pipe or a terminal is written to directly
+     * @throws IOException when writing fails; the message names the path and the reason, and an older report is
+     *     unchanged
      */
     public static void write(ProfileSnapshot snapshot, Path path) throws IOException {
         AtomicFile.write(path, out -> JsonReportWriter.write(snapshot, out));
@@ -101,7 +102,7 @@ public final class JsonReport {
      *
      * @param path a file that {@link #write} wrote, of this or an older version
      * @return the profile
-     * @throws IOException when the file cannot be read or is no such report; the message names the path and, of a wrong
+     * @throws IOException when the file cannot be read or is no report; the message names the path and, for a wrong
      *     value, the value, its line and its column
      */
     public static ProfileSnapshot read(Path path) throws IOException {
@@ -112,10 +113,10 @@ public final class JsonReport {
      * Reads a report from a stream up to its end.
      *
      * @param json the bytes of a file; closed
-     * @param source what to call it in messages, for example {@code "the standard input"}
+     * @param source its name in messages, for example {@code "the standard input"}
      * @return the profile
-     * @throws IOException when the stream cannot be read or is no such report; the message names the source and, of a
-     *     wrong value, the value, its line and its column
+     * @throws IOException when the stream cannot be read or is no report; the message names the source and, for a wrong
+     *     value, the value, its line and its column
      */
     public static ProfileSnapshot read(InputStream json, String source) throws IOException {
         Objects.requireNonNull(json, "json");
@@ -132,9 +133,9 @@ public final class JsonReport {
     /**
      * Reads a report from text.
      *
-     * @param json what {@link #toJson} returned, of this or an older version
+     * @param json the text that {@link #toJson} returned, of this or an older version
      * @return the profile
-     * @throws IOException when the text is no such report; the message names the wrong value, its line and its column
+     * @throws IOException when the text is no report; the message names the wrong value, its line and its column
      */
     public static ProfileSnapshot fromJson(String json) throws IOException {
         try {

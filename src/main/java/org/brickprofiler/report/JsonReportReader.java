@@ -74,7 +74,7 @@ final class JsonReportReader {
      *
      * @param json the text, as UTF-8, UTF-16 or UTF-32; left open
      * @return the profile
-     * @throws IOException when the text is no report that this version understands
+     * @throws IOException when the text is no report of a version that this reader supports
      */
     static ProfileSnapshot read(InputStream json) throws IOException {
         try (JsonParser parser = JsonInput.parser(json)) {
@@ -152,7 +152,7 @@ final class JsonReportReader {
         return ProfileFields.environment(environment.read(input, "environment"));
     }
 
-    // ---- the objects within a report, each while it is read ----
+    // ---- the objects within a report, while they are read ----
 
     private <T extends JsonInput.KeyReader> T read(String what, T fields) throws IOException {
         input.object(what, fields);

@@ -51,19 +51,19 @@ final class JsonReportWriter {
      * Writes a report.
      *
      * @param snapshot the profile
-     * @param out where to, as UTF-8; flushed, and left open
-     * @throws IOException when that fails
+     * @param out the target, as UTF-8; flushed, and left open
+     * @throws IOException when writing fails
      */
     static void write(ProfileSnapshot snapshot, OutputStream out) throws IOException {
         write(snapshot, Map.of(), false, out);
     }
 
     /**
-     * Writes a report, and more keys behind its own.
+     * Writes a report, and further keys after its own.
      *
-     * @param isCompact whether without indentation, without what follows from other values, and without sums that are 0
+     * @param isCompact whether to omit indentation, derived values, and sums that are 0
      * @throws com.fasterxml.jackson.core.JsonGenerationException when a key is one of the report's own
-     * @throws IllegalArgumentException when a value is of a type that is not written
+     * @throws IllegalArgumentException when a value has an unsupported type
      */
     static void write(ProfileSnapshot snapshot, Map<String, ?> further, boolean isCompact, OutputStream out)
             throws IOException {
@@ -118,7 +118,7 @@ final class JsonReportWriter {
         json.writeEndObject();
     }
 
-    /** First, so that whoever sorts files by run and rank need not read further. */
+    /** The identity comes first, so that a program that sorts files by run and rank reads only the beginning. */
     private void identity(RunIdentity identity) throws IOException {
         if (identity.equals(RunIdentity.NONE)) {
             return;

@@ -22,15 +22,13 @@ import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.report.internal.HtmlPage;
 import org.brickprofiler.tile.TileProfiler;
 
-/** Writes the parts of a page that a snapshot does not hold, as JSON that its script reads. Stateless; any thread. */
+/** Writes the parts of a page beyond a snapshot, as JSON for the page's script. Stateless; any thread. */
 final class PageParts {
 
-    /**
-     * The most nodes of a graph that a page holds, those from the top: beyond, it would grow past what opens at once.
-     */
+    /** The most nodes of a graph on a page, counted from the top; with more, the page would no longer open quickly. */
     static final int MOST_NODES = 10_000;
 
-    /** One TFLOP/s in GFLOP/s, of which the page draws both kinds of rooflines. */
+    /** One TFLOP/s in GFLOP/s; the page draws rooflines in both units. */
     private static final double GIGA_PER_TERA = 1e3;
 
     /** The number that stands for no parent or no layer. */
@@ -117,7 +115,7 @@ final class PageParts {
         json.writeEndArray();
     }
 
-    /** The nodes in columns, each behind its parent, whose place among them is the first column. */
+    /** Writes the nodes in columns, each node after its parent; the first column is the index of the parent. */
     static void graph(ExecutionGraph graph, CriticalPath path, JsonGenerator json) throws IOException {
         List<Integer> nodes = fromTheTop(graph);
         Map<Integer, Integer> places = new HashMap<>();

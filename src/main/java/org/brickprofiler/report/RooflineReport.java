@@ -36,8 +36,8 @@ import org.brickprofiler.roofline.MachineRoof.Rate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports the roof of a machine and the distance of bricks to it: as text, as values for a JSON report, and the machine
- * in a file of its own. Stateless; any thread.
+ * Reports the roof of a machine and the distance of bricks to the roof: as text, as values for a JSON report, and the
+ * machine's roof in a separate file. Stateless; any thread.
  */
 public final class RooflineReport {
 
@@ -55,9 +55,9 @@ public final class RooflineReport {
     // ---- text ----
 
     /**
-     * Returns the table of bricks, after a line on the machine and before what does not belong in it.
+     * Returns the table of bricks, after a line on the machine and before remarks on bricks that are not in the table.
      *
-     * @param roofline where the bricks stand
+     * @param roofline the rooflines of the bricks
      * @return lines of printable ASCII that end with {@code "\n"}
      */
     public static String render(BrickRoofline roofline) {
@@ -106,7 +106,7 @@ public final class RooflineReport {
                 .map(Distance::name)
                 .toList();
         if (!above.isEmpty()) {
-            text.append("! Above the roof, which cannot be: ")
+            text.append("! Above the roof, which is impossible: ")
                     .append(PlainText.ascii(String.join(", ", above)))
                     .append(". Their work, their time, their working set, the number of threads or the machine's"
                             + " figures are wrong.\n");
@@ -203,9 +203,9 @@ public final class RooflineReport {
 
     /**
      * Returns the value of {@code roofline} for {@link JsonReport#toJson(org.brickprofiler.ProfileSnapshot, Map)}: the
-     * roofs of as many threads, and each brick below them. Numbers that do not exist are omitted.
+     * roofs for the profile's number of threads, and each brick below them. Numbers without a value are omitted.
      *
-     * @param roofline where the bricks stand
+     * @param roofline the rooflines of the bricks
      * @return keys and values, in order
      */
     public static Map<String, Object> values(BrickRoofline roofline) {
@@ -255,12 +255,12 @@ public final class RooflineReport {
     // ---- the machine's file ----
 
     /**
-     * Writes what a machine can do, as JSON. It is written to a temporary file in the same folder first, which then
-     * takes the place of an older one in one step.
+     * Writes the roof of a machine, as JSON. The roof is written to a temporary file in the same folder, which then
+     * replaces an older file in one step.
      *
      * @param machine its roof
-     * @param path where to; its folder must exist. A pipe or a terminal is written to directly
-     * @throws IOException when that fails; the message names the path and the reason, and an older file is untouched
+     * @param path the file; its folder must exist. A pipe or a terminal is written to directly
+     * @throws IOException when writing fails; the message names the path and the reason, and an older file is unchanged
      */
     public static void write(MachineRoof machine, Path path) throws IOException {
         Objects.requireNonNull(machine, "machine");
@@ -307,12 +307,12 @@ public final class RooflineReport {
     }
 
     /**
-     * Reads what a machine can do.
+     * Reads the roof of a machine.
      *
      * @param path a file that {@link #write} wrote, of this or an older version
      * @return its roof
-     * @throws IOException when the file cannot be read or is no such file; the message names the path and, of a wrong
-     *     value, the value, its line and its column
+     * @throws IOException when the file cannot be read or is no roof of a machine; the message names the path and, for
+     *     a wrong value, the value, its line and its column
      */
     public static MachineRoof read(Path path) throws IOException {
         InputStream json = InputFile.open(path);
@@ -325,7 +325,7 @@ public final class RooflineReport {
         }
     }
 
-    /** Reads one file. One thread. */
+    /** Reads a roof. One thread. */
     private static final class Reader {
 
         private final JsonInput input;

@@ -35,13 +35,13 @@ import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileStats;
 
 /**
- * A profile as text for a console: where it was taken, the bricks, their categories, the tiles, and what the profiler
- * itself cost. Every share names its base. Printable ASCII, with {@code "\n"} at the end of each line, whatever the
- * locale; times carry their units. Stateless; any thread.
+ * A profile as text for a console: its environment, the bricks, their categories, the tiles, and the profiler's own
+ * cost. Every share names its base. Printable ASCII, with {@code "\n"} at the end of each line, in every locale; times
+ * carry their units. Stateless; any thread.
  */
 public final class TextReport {
 
-    /** The most environments that are listed; many machines' profiles can be merged into one. */
+    /** The most environments that are listed; a merged profile may have many. */
     private static final int ENVIRONMENTS_SHOWN = 4;
 
     private static final String BRICK_SHARE = "% of brick time";
@@ -54,7 +54,7 @@ public final class TextReport {
     /** The element size that {@link TileStats#arithmeticIntensity()} assumes. */
     private static final double USUAL_BYTES_PER_ELEMENT = 4;
 
-    /** Files of other programs may lack what a snapshot of this one has. */
+    /** Files of other programs may lack facts that a snapshot of this library has. */
     private static final String NOT_KNOWN = "not known";
 
     private final boolean net;
@@ -63,7 +63,7 @@ public final class TextReport {
     private final double bytesPerElement;
     private final StringBuilder text = new StringBuilder();
 
-    /** A category that recorded. */
+    /** A category with samples. */
     private record CategoryLine(String name, CategoryStats stats) {}
 
     private TextReport(ProfileSnapshot snapshot, double bytesPerElement, boolean net) {
@@ -77,7 +77,7 @@ public final class TextReport {
      * Returns the report of a profile. Elements of tiles count as 4 bytes.
      *
      * @param snapshot the profile
-     * @return lines of text; of a profile without samples, a sentence that states it
+     * @return lines of text; for a profile without samples, a sentence that states this
      */
     public static String render(ProfileSnapshot snapshot) {
         return render(snapshot, USUAL_BYTES_PER_ELEMENT);
@@ -89,7 +89,7 @@ public final class TextReport {
      * @param snapshot the profile
      * @param bytesPerElement bytes that an element of a tile takes, more than 0: 2 for a half float, about 0.56 for a
      *     weight of 4 bits in blocks with their scales
-     * @return lines of text; of a profile without samples, a sentence that states it
+     * @return lines of text; for a profile without samples, a sentence that states this
      * @throws IllegalArgumentException when {@code bytesPerElement} is not a number above 0
      */
     public static String render(ProfileSnapshot snapshot, double bytesPerElement) {
@@ -98,13 +98,12 @@ public final class TextReport {
     }
 
     /**
-     * Returns the report of a profile with a calibration, in which the times without the profiler's own cost stand
-     * beside those that were recorded; see {@link org.brickprofiler.RunFacts#netNs}. Elements of tiles count as 4
-     * bytes.
+     * Returns the report of a profile with a calibration. The report shows the times without the profiler's own cost
+     * beside the recorded times; see {@link org.brickprofiler.RunFacts#netNs}. Elements of tiles count as 4 bytes.
      *
      * @param snapshot the profile
-     * @return lines of text; of a profile without samples, a sentence that states it
-     * @throws IllegalArgumentException when there is no calibration in it, or there are those of several environments
+     * @return lines of text; for a profile without samples, a sentence that states this
+     * @throws IllegalArgumentException when the profile has no calibration, or calibrations of several environments
      */
     public static String renderNet(ProfileSnapshot snapshot) {
         List<Calibration> calibrations = snapshot.facts().calibrations();
@@ -113,7 +112,7 @@ public final class TextReport {
                     calibrations.isEmpty()
                             ? "the profile holds no calibration: BrickProfiler.calibrate() makes one"
                             : "the profile holds calibrations of " + calibrations.size()
-                                    + " environments: which samples are of which is not known");
+                                    + " environments, and the environment of each sample is unknown");
         }
         return new TextReport(snapshot, USUAL_BYTES_PER_ELEMENT, true).render();
     }
@@ -135,7 +134,7 @@ public final class TextReport {
      * Returns the table of categories alone.
      *
      * @param snapshot the profile
-     * @return lines of text, empty where no brick was recorded
+     * @return lines of text, empty if no brick was recorded
      */
     public static String renderCategories(ProfileSnapshot snapshot) {
         TextReport report = new TextReport(snapshot, USUAL_BYTES_PER_ELEMENT, false);
@@ -169,7 +168,7 @@ public final class TextReport {
                         + (snapshot.wallNs() == 0 ? "" : ", " + percent(percentOfWall(totalNs)) + " % of wall time"));
     }
 
-    /** Returns whether a trace was read: it shows a wall time, and nothing of who recorded. */
+    /** Returns whether the profile is that of a trace: it has a wall time and no recording threads. */
     private boolean isOfTrace() {
         boolean isByThreads = snapshot.threads() > 0 || snapshot.virtualThreads();
         return snapshot.samples() > 0 && snapshot.wallNs() > 0 && !isByThreads && snapshot.overheadNs() == 0;
@@ -220,7 +219,7 @@ public final class TextReport {
         text.append(String.format(Locale.ROOT, "  %-10s  %s\n", what, PlainText.ascii(value.strip())));
     }
 
-    /** Prints reasons why the tables may mislead, above them. */
+    /** Prints, above the tables, the reasons why they may mislead. */
     private void warnings() {
         if (snapshot.literalOverlaps() > 0) {
             text.append("\nOverlapping: ")
@@ -335,7 +334,7 @@ public final class TextReport {
         text.append("\nBricks, largest first\n\n").append(table.render(bricks));
     }
 
-    /** Adds columns to the table of bricks, where a device timed one. */
+    /** Adds columns to the table of bricks, if a device timed any brick. */
     private void addDeviceColumns(TextTable<BrickStats> table) {
         boolean timed =
                 snapshot.bricks().stream().anyMatch(brick -> brick.device().samples() > 0);
@@ -375,7 +374,7 @@ public final class TextReport {
         return netNs.isEmpty() || samples == 0 ? NONE : durationCell((double) netNs.getAsLong() / samples);
     }
 
-    /** Of what has no net time, what was recorded. */
+    /** Returns the total net time; bricks without a net time count with their recorded time. */
     private String netTotalCell() {
         return durationCell((double) snapshot.bricks().stream()
                 .mapToLong(brick -> snapshot.facts().netNs(brick).orElse(brick.totalNs()))
@@ -457,7 +456,7 @@ public final class TextReport {
         largestOthers();
     }
 
-    /** The category that means least is listed brick by brick: the projection to the vocabulary is in it. */
+    /** Lists the bricks of the category Other, the least specific one: it contains the projection to the vocabulary. */
     private void largestOthers() {
         List<BrickStats> bricks = snapshot.bricks();
         List<String> names = TextTable.shown(bricks, BrickStats::name);
@@ -516,7 +515,7 @@ public final class TextReport {
                 : "row " + tile.slowestRow() + ", col " + tile.slowestCol();
     }
 
-    /** The table of streams; nothing without any. */
+    /** Prints the table of streams; nothing without streams. */
     private void streams() {
         if (snapshot.streams().isEmpty()) {
             return;
@@ -548,7 +547,7 @@ public final class TextReport {
         if (snapshot.droppedPending() > 0) {
             notes.append("Deferred measurements lost because their queue was full: ")
                     .append(count(snapshot.droppedPending()))
-                    .append(". Counts and totals are too low by them.\n");
+                    .append(". Counts and totals lack them.\n");
         }
         notes.append(deviceNotes());
         snapshot.l2CacheHitRate().ifPresent(rate -> notes.append("L2 cache hit rate: ")
@@ -562,31 +561,29 @@ public final class TextReport {
         }
     }
 
-    /** Returns the costs that were subtracted for net times, and those that were not. */
+    /** Returns the costs that were subtracted for net times, and the costs that were not. */
     private String netNotes() {
         Calibration.Cost cost = snapshot.facts().calibrations().get(0).own();
-        StringBuilder notes = new StringBuilder("Net times are without what timing took, as it was measured: ")
+        StringBuilder notes = new StringBuilder("Net times exclude the measured cost of timing: ")
                 .append(measured(cost.insideNs()))
                 .append(" of a brick between start and stop,\n")
                 .append(measured(cost.lapNs()))
-                .append(" of one that a lap begins, and ")
+                .append(" of a brick that a lap begins, and ")
                 .append(measured(cost.sampleNs()))
-                .append(
-                        " for each brick inside another. What calls keep the compiler\nfrom doing, inlining above all, is "
-                                + "still in them; brick run --overhead shows it.\n");
+                .append(" for each nested brick. Compiler optimisations that calls\nprevent, above all inlining, are "
+                        + "not accounted for; brick run --overhead shows their effect.\n");
         String unknown = snapshot.bricks().stream()
                 .map(BrickStats::name)
                 .filter(name -> !snapshot.facts().nesting().containsKey(name))
                 .collect(Collectors.joining(", "));
         if (!unknown.isEmpty()) {
-            notes.append(
-                            "Not known, since no graph recorded them, is what these hold, and which of them a lap began; they "
-                                    + "count as started, around nothing: ")
+            notes.append("No graph recorded which bricks these contain, and which of them a lap began; they count as "
+                            + "started, without nested bricks: ")
                     .append(PlainText.ascii(unknown))
                     .append(".\n");
         }
         if (snapshot.tiles().stream().anyMatch(tile -> tile.count() > 0)) {
-            notes.append("What timing the tiles took is still in the bricks around them.\n");
+            notes.append("The cost of timing tiles is still contained in the bricks around them.\n");
         }
         return notes.toString();
     }

@@ -21,19 +21,19 @@ import org.brickprofiler.trace.Track;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a timeline that a page holds: what happened in the median and in the slowest step of each phase, and the
- * time of each brick in each layer, over all steps. Its size is bounded, whatever the timeline's. The timeline is
- * replayed twice. One thread.
+ * The part of a timeline that a page shows: the spans of the median and the slowest step of each phase, and the time of
+ * each brick in each layer, over all steps. Its size is bounded for timelines of any size. The timeline is replayed
+ * twice. One thread.
  */
 final class TimelineDigest {
 
-    /** The most spans that are drawn of all steps together, of each the longest ones. */
+    /** The most spans that are drawn for all steps together; the longest spans of each step are chosen. */
     static final int MOST_SPANS = 4_000;
 
-    /** The most bricks of which the time by layer is kept, those with the most time. */
+    /** The most bricks whose time by layer is kept; the bricks with the most time are chosen. */
     static final int MOST_BRICKS = 500;
 
-    /** The most kinds of steps that are shown: phases, or what an application calls them. */
+    /** The most kinds of steps that are shown: phases, or an application's names. */
     private static final int MOST_PHASES = 3;
 
     /** Layers from this one on are left out. */
@@ -42,7 +42,7 @@ final class TimelineDigest {
     /** The name of a step in PyTorch's profiler. */
     private static final Pattern FOREIGN_STEP = Pattern.compile("ProfilerStep#\\d+");
 
-    /** The name of a step of which no more is known than that it is one. */
+    /** The name of a step without further information. */
     private static final String STEP = "step";
 
     private static final Comparator<Drawn> SHORTEST_FIRST =
@@ -58,7 +58,7 @@ final class TimelineDigest {
     /** How often each layer ran. */
     private final Map<Integer, Integer> layerRuns = new HashMap<>();
 
-    /** Of each name, ns by layer: on the host, and as a device took for it. */
+    /** For each name, ns by layer: the host's time, and the device's time. */
     private final Map<Integer, SortedMap<Integer, Long>> onHost = new LinkedHashMap<>();
 
     private final Map<Integer, SortedMap<Integer, Long>> onDevice = new LinkedHashMap<>();
@@ -94,7 +94,7 @@ final class TimelineDigest {
             }
         }
 
-        /** Track by track, in order of their starts, the longer one first. */
+        /** Returns the spans track by track, in order of their starts, the longer one first. */
         List<Drawn> inOrder() {
             List<Drawn> spans = new ArrayList<>(longest);
             spans.sort(Comparator.comparingInt(Drawn::track)
@@ -124,17 +124,17 @@ final class TimelineDigest {
         json.writeEndObject();
     }
 
-    /** Gets the spans of one track, and nothing else. */
+    /** Visits the spans of one track, and ignores other events. */
     @FunctionalInterface
     private interface SpanVisitor extends TimelineVisitor {
         @Override
         default void instant(long atNs, int name) {
-            // Takes no time.
+            // A moment takes no time.
         }
 
         @Override
         default void counter(long atNs, double value) {
-            // Is no work.
+            // A counter is no work.
         }
     }
 
@@ -223,7 +223,7 @@ final class TimelineDigest {
 
     private void writeLayers(JsonGenerator json) throws IOException {
         Map<Integer, SortedMap<Integer, Long>> all = new LinkedHashMap<>(onHost);
-        // Where a device timed a brick, the host's spans are its launches.
+        // If a device timed a brick, the host's spans of the brick are its launches.
         all.putAll(onDevice);
         List<Row> rows = all.entrySet().stream()
                 .map(entry -> new Row(entry.getKey(), entry.getValue()))
@@ -247,7 +247,7 @@ final class TimelineDigest {
                 if (ns == null) {
                     json.writeNull();
                 } else {
-                    // The mean over the times that the layer ran.
+                    // The mean over the runs of the layer.
                     json.writeNumber(ns / layerRuns.getOrDefault(layer, 1));
                 }
             }
@@ -292,7 +292,7 @@ final class TimelineDigest {
         HtmlPage.column(json, "tracks", placesOfTracks.keySet(), track -> json.writeString(label(tracks.get(track))));
     }
 
-    /** Numbers from 0 on, in the order in which they are asked for. */
+    /** Returns the index of a number, counting from 0 in the order of first use. */
     private static int place(Map<Integer, Integer> places, int number) {
         return places.computeIfAbsent(number, unknown -> places.size());
     }

@@ -11,41 +11,41 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Work;
 
 /**
- * How far the bricks of a profile stay below what the machine can do: the roofline model (Williams, Waterman and
+ * The distance of a profile's bricks to the limits of the machine: the roofline model (Williams, Waterman and
  * Patterson, "Roofline: an insightful visual performance model for multicore architectures", Communications of the ACM
- * 52(4), 2009), with the bandwidth of the cache level or memory in which a brick's working set lies. Immutable.
+ * 52(4), 2009), with the bandwidth of the cache level or memory that holds a brick's working set. Immutable.
  *
- * <p>The roof of a brick is the time that its operations take at the machine's highest rate, or that its bytes take at
- * the highest bandwidth, whichever is longer. The rest of the brick's time is overhead: scalar instructions, the
- * latency of loads, waiting for other threads, the call itself. If this is the larger part, the brick is
+ * <p>The roof of a brick is the longer of two times: the time of its operations at the machine's highest rate, and the
+ * time of its bytes at the highest bandwidth. The rest of the brick's time is overhead: scalar instructions, the
+ * latency of loads, waiting for other threads, the call itself. If the overhead is the larger part, the brick is
  * {@link Bound#OVERHEAD}: neither faster memory nor fewer operations would help it much.
  *
- * <p>The kernels of an execution graph have a roofline of their own, of one bandwidth:
+ * <p>The kernels of an execution graph have a separate roofline, with one bandwidth:
  * {@link org.brickprofiler.graph.Roofline}.
  *
- * @param machine what the machine can do
- * @param threads how many threads work on one brick together
+ * @param machine the limits of the machine
+ * @param threads the number of threads that work on one brick together
  * @param bricks the bricks whose work is known, largest time above the roof first
- * @param unplaced the names of those whose work is not known or beyond count, and of those without a time, as the
- *     profile orders them
- * @param remarks what makes the comparison with this machine doubtful, a sentence each
+ * @param unplaced the names of bricks whose work is unknown or beyond count, and of bricks without a time, in the order
+ *     of the profile
+ * @param remarks reasons to doubt the comparison with this machine, one sentence each
  */
 public record BrickRoofline(
         MachineRoof machine, int threads, List<Distance> bricks, List<String> unplaced, List<String> remarks) {
 
-    /** The limits of a brick. */
+    /** The limit of a brick. */
     public enum Bound {
-        /** The bandwidth of the level in which its working set lies. */
+        /** The bandwidth of the level that holds its working set. */
         MEMORY,
 
         /** The rate of operations. */
         COMPUTE,
 
-        /** Neither: the roof is less than half of its time. */
+        /** Neither limit explains half of its time. */
         OVERHEAD
     }
 
-    /** A usual sample that is less than this share of the mean is remarked upon. */
+    /** A usual sample below this share of the mean is mentioned in a remark. */
     private static final double LEAST_USUAL = 0.9;
 
     private static final Comparator<Distance> MOST_ABOVE_FIRST = Comparator.comparingDouble(
@@ -72,15 +72,15 @@ public record BrickRoofline(
 
     /**
      * Returns the distance of each brick of a profile to its roof. If a brick has percentiles, the mean of the middle
-     * half of its samples counts, so that samples which the machine interrupted decide nothing. If that is less than
-     * the roof and the mean of all samples is not, the samples differ in their work, and the mean of all counts. Bricks
-     * in which the two are more than a tenth apart are named.
+     * half of its samples counts, so that interrupted samples have no effect. If that mean is below the roof and the
+     * mean of all samples is not, the samples differ in their work, and the mean of all counts. A remark names the
+     * bricks whose two means differ by more than a tenth.
      *
      * @param snapshot the profile, of the same machine
-     * @param machine what the machine can do
-     * @param threads how many threads work on one brick together, 1 or more; too large a number gives too high a roof,
-     *     which is no error
-     * @return where they stand
+     * @param machine the limits of the machine
+     * @param threads the number of threads that work on one brick together, 1 or more; a larger number gives a higher
+     *     roof, but no error
+     * @return the distances of the bricks
      * @throws IllegalArgumentException when there is no thread
      */
     public static BrickRoofline of(ProfileSnapshot snapshot, MachineRoof machine, int threads) {
@@ -99,7 +99,7 @@ public record BrickRoofline(
         return new BrickRoofline(machine, threads, bricks, unplaced, remarks);
     }
 
-    /** Names the bricks whose usual sample is far from the mean. */
+    /** Returns remarks on the bricks whose usual sample differs much from the mean. */
     private static List<String> spreads(List<Distance> bricks) {
         List<String> interrupted = new ArrayList<>();
         List<String> different = new ArrayList<>();
@@ -171,7 +171,7 @@ public record BrickRoofline(
     /**
      * Returns the time that the placed bricks would take at their roofs, as a share of the time that counts for them.
      *
-     * @return 0 to 1, more where a brick exceeds its roof; 0 without bricks
+     * @return 0 to 1; more if a brick exceeds its roof; 0 without bricks
      */
     public double attained() {
         double roofNs = bricks.stream().mapToDouble(Distance::roofNs).sum();
@@ -183,14 +183,14 @@ public record BrickRoofline(
      * The distance of one brick to its roof. Immutable.
      *
      * @param name the brick
-     * @param work what it had to do, over all samples
-     * @param totalNs what it took, over all samples, ns
-     * @param usualNs what all samples would take if each took the mean of the middle half of them, ns; the total
-     *     without percentiles
+     * @param work its work, over all samples
+     * @param totalNs its time, over all samples, ns
+     * @param usualNs the time of all samples if each took the mean of the middle half, ns; the total without
+     *     percentiles
      * @param bandwidthGBps the highest bandwidth for its working set, GB/s of 10<sup>9</sup> bytes
-     * @param roofNs what it would take at its roof, ns
-     * @param bound what limits it
-     * @param roof which of the two roofs is the lower one, {@link Bound#MEMORY} or {@link Bound#COMPUTE}
+     * @param roofNs its time at its roof, ns
+     * @param bound its limit
+     * @param roof the lower of its two roofs, {@link Bound#MEMORY} or {@link Bound#COMPUTE}
      */
     public record Distance(
             String name,
@@ -203,7 +203,7 @@ public record BrickRoofline(
             Bound roof) {
 
         /**
-         * Refuses null.
+         * Rejects null.
          *
          * @throws NullPointerException when a component is null; the message names it
          */
@@ -228,7 +228,7 @@ public record BrickRoofline(
         }
 
         /**
-         * Returns how far it stays below the roof.
+         * Returns the distance below the roof.
          *
          * @return 1 - achieved / roof: 0 at the roof, near 1 far below it, negative above it
          */
@@ -237,7 +237,7 @@ public record BrickRoofline(
         }
 
         /**
-         * Returns whether it was faster than the machine can be: its work, its time, its working set, the number of
+         * Returns whether the brick exceeds the machine's limits: its work, its time, its working set, the number of
          * threads or the machine's figures are wrong.
          *
          * @return true above the roof
@@ -247,7 +247,7 @@ public record BrickRoofline(
         }
 
         /**
-         * Returns the rate of operations that it reached.
+         * Returns the achieved rate of operations.
          *
          * @return GFLOP/s
          */
@@ -256,7 +256,7 @@ public record BrickRoofline(
         }
 
         /**
-         * Returns the bandwidth that it reached.
+         * Returns the achieved bandwidth.
          *
          * @return GB/s of 10<sup>9</sup> bytes
          */

@@ -14,15 +14,15 @@ import org.jspecify.annotations.Nullable;
  * The highest rates of a machine, as measured by {@link #measure}: the bandwidth by the size of the working set, which
  * shows the cache levels and the memory, and the rate of floating-point operations. Immutable.
  *
- * <p>Each rate is a {@linkplain Rate#high highest} one of several rounds, with the others beside it. The highest is the
- * roof: what was reached once can be reached again.
+ * <p>Each rate consists of the {@linkplain Rate#high highest} of several rounds, the median and the lowest. The highest
+ * is the roof: a rate that was reached once can be reached again.
  *
- * @param environment where it was measured
- * @param measuredAt when
+ * @param environment the measured machine
+ * @param measuredAt the time of the measurement
  * @param bandwidths by working set, ascending; not empty
  * @param flopsOne single-precision GFLOP/s of one thread
- * @param flopsAll single-precision GFLOP/s of as many threads as there are processors
- * @param disturbances what else the machine did during the measurement, one remark each; empty if nothing was seen
+ * @param flopsAll single-precision GFLOP/s of one thread for each processor, together
+ * @param disturbances other activity of the machine during the measurement, one remark each; empty if none was observed
  */
 public record MachineRoof(
         Environment environment,
@@ -32,7 +32,7 @@ public record MachineRoof(
         Rate flopsAll,
         List<String> disturbances) {
 
-    /** By how much a rate may differ from before. */
+    /** The relative difference from which a rate has drifted. */
     private static final double DRIFT = 0.1;
 
     /**
@@ -59,13 +59,13 @@ public record MachineRoof(
     }
 
     /**
-     * A machine during whose measurement nothing else was seen.
+     * Creates the roof of a machine without other activity during its measurement.
      *
-     * @param environment where it was measured
-     * @param measuredAt when
+     * @param environment the measured machine
+     * @param measuredAt the time of the measurement
      * @param bandwidths by working set; not empty
      * @param flopsOne single-precision GFLOP/s of one thread
-     * @param flopsAll single-precision GFLOP/s of as many threads as there are processors
+     * @param flopsAll single-precision GFLOP/s of one thread for each processor, together
      * @throws IllegalArgumentException when there is no bandwidth, or no processor
      */
     public MachineRoof(
@@ -74,9 +74,10 @@ public record MachineRoof(
     }
 
     /**
-     * Returns the same with what else the machine did during the measurement: its rates may be too low then.
+     * Returns a copy with other activity of the machine during the measurement, because of which its rates may be too
+     * low.
      *
-     * @param remarks one each
+     * @param remarks one remark each
      * @return a roof
      */
     public MachineRoof withDisturbances(List<String> remarks) {
@@ -106,9 +107,9 @@ public record MachineRoof(
         }
 
         /**
-         * Returns how far the rounds lie apart.
+         * Returns the spread of the rounds.
          *
-         * @return by how much the lowest is below the highest, as a share of the highest
+         * @return the difference of the highest and the lowest, as a share of the highest
          */
         public double spread() {
             return 1 - low / high;
@@ -116,14 +117,13 @@ public record MachineRoof(
     }
 
     /**
-     * The rates at which a working set can be read, again and again, and at which a triad {@code a = b + q * c} goes
-     * over it, or a copy {@code a = b} where that is faster. The bytes are those that the program reads and writes;
-     * what a processor loads only to overwrite it does not count. Threads divide the working set, but no part is
-     * smaller than 16 KiB.
+     * The rates at which a working set can be read repeatedly, and at which a triad {@code a = b + q * c} processes it,
+     * or a copy {@code a = b} if that is faster. Only bytes that the program reads and writes count, not those that a
+     * processor loads only to overwrite them. Threads divide the working set, but no part is smaller than 16 KiB.
      *
-     * @param level the cache level that holds it for one thread, such as {@code L2}; {@code memory}; or empty where the
+     * @param level the cache level that holds it for one thread, such as {@code L2}; {@code memory}; or empty if the
      *     system does not describe its caches
-     * @param workingSetBytes bytes that are used in turn
+     * @param workingSetBytes the size of the working set, bytes
      * @param readOne GB/s (of 10<sup>9</sup>) read by one thread
      * @param readAll GB/s read by all threads together
      * @param triadOne GB/s read and written by one thread
@@ -132,7 +132,7 @@ public record MachineRoof(
     public record Bandwidth(
             String level, long workingSetBytes, Rate readOne, Rate readAll, Rate triadOne, Rate triadAll) {
 
-        /** The memory behind the last cache. */
+        /** The memory beyond the last cache. */
         public static final String MEMORY = "memory";
 
         /**
@@ -161,11 +161,12 @@ public record MachineRoof(
     }
 
     /**
-     * Measures this machine, with loops that the just-in-time compiler vectorises. That takes about half a minute, all
-     * processors, and memory of four times the last cache, or what {@code maxBytes} allows; then {@link #reachesMemory}
-     * says so. Other work on the machine lowers the rates. One thread at a time.
+     * Measures this machine, with loops that the just-in-time compiler vectorises. The measurement takes about half a
+     * minute, all processors, and memory of four times the last cache, or as much as {@code maxBytes} permits;
+     * {@link #reachesMemory} shows whether that was enough. Other work on the machine lowers the rates. One thread at a
+     * time.
      *
-     * @param maxBytes the most memory to use; at least 1 MiB is
+     * @param maxBytes the most memory to use, bytes; at least 1 MiB is used
      * @return the roof
      */
     public static MachineRoof measure(long maxBytes) {
@@ -173,8 +174,8 @@ public record MachineRoof(
     }
 
     /**
-     * Measures a little of it, beside a run: the operations of one thread, and how fast it reads 16 MiB. Takes about a
-     * second; the bricks must not run meanwhile. Store the result in the profile:
+     * Measures two figures beside a run: the operations of one thread, and its rate of reading 16 MiB. Takes about a
+     * second; no brick may run at the same time. Store the result in the profile:
      *
      * <pre>{@code
      * RunFacts facts = snapshot.facts();
@@ -188,11 +189,11 @@ public record MachineRoof(
     }
 
     /**
-     * Returns whether the machine was another one when a profile was recorded than when this was measured: a rate of
-     * {@link #measureBriefly} is more than a tenth below the median of the rounds here, or as much above the highest.
+     * Returns whether the machine has drifted between a profile and this measurement: a rate of {@link #measureBriefly}
+     * is more than a tenth below the median of the rounds here, or more than a tenth above the highest.
      *
-     * @param figures what was measured beside the run
-     * @return a remark for each rate that has drifted; empty where none has, or none was measured
+     * @param figures the figures measured beside the run
+     * @return a remark for each rate that has drifted; empty if no rate has drifted or was measured
      */
     public List<String> drift(Map<String, Double> figures) {
         Objects.requireNonNull(figures, "figures");
@@ -221,7 +222,7 @@ public record MachineRoof(
     /**
      * Returns whether the bandwidth of the memory itself was measured, or only that of caches.
      *
-     * @return false where the largest working set fits a known cache
+     * @return false if the largest working set fits a known cache
      */
     public boolean reachesMemory() {
         String last = bandwidths.get(bandwidths.size() - 1).level();
@@ -229,8 +230,8 @@ public record MachineRoof(
     }
 
     /**
-     * Returns the bandwidth for a working set: that of the largest one that was measured and is no larger, or else the
-     * smallest.
+     * Returns the bandwidth for a working set: that of the largest measured set that is no larger, otherwise of the
+     * smallest measured set.
      *
      * @param workingSetBytes its size, bytes
      * @return the measured bandwidth
@@ -246,12 +247,12 @@ public record MachineRoof(
     }
 
     /**
-     * Returns the most at which a working set can be moved: the higher of reading and triad, and no less than with any
-     * larger set. Some of the processors' threads can do no more than all, and no more than as many times what one
-     * does.
+     * Returns the highest bandwidth for a working set: the higher of reading and triad, and at least that of any larger
+     * set. Fewer threads than processors reach at most the rate of all threads, and at most the rate of one thread
+     * times their number.
      *
      * @param workingSetBytes its size, bytes
-     * @param threads how many threads work on it, 1 or more
+     * @param threads the number of threads that work on it, 1 or more
      * @return GB/s
      * @throws IllegalArgumentException when there is no thread
      */
@@ -269,9 +270,9 @@ public record MachineRoof(
     }
 
     /**
-     * Returns the most operations of some threads.
+     * Returns the highest rate of operations of some threads.
      *
-     * @param threads how many, 1 or more
+     * @param threads their number, 1 or more
      * @return GFLOP/s
      * @throws IllegalArgumentException when there is no thread
      */

@@ -20,32 +20,32 @@ import org.brickprofiler.roofline.MachineRoof.Bandwidth;
 import org.brickprofiler.roofline.MachineRoof.Rate;
 
 /**
- * Measures what a machine can do. The loops are such that C2 vectorises them: all arrays of a loop have one index, and
- * nothing is carried from one iteration to the next, as it is in a reduction. Their results are kept, so that the
- * compiler cannot omit the computation. One thread; the threads that it starts end with it.
+ * Measures the limits of a machine. The loops are written so that C2 vectorises them: all arrays of a loop have one
+ * index, and no value is carried from one iteration to the next, as in a reduction. Their results are kept, so that the
+ * compiler cannot omit the computation. One thread; the threads that it starts end before it returns.
  */
 final class RoofProbe {
 
-    /** Floats of a row: 4 KiB, so that a few of them fit the smallest cache. */
+    /** Floats of a row: 4 KiB, so that a few rows fit the smallest cache. */
     private static final int ROW = 1_024;
 
     private static final int ROW_BYTES = ROW * Float.BYTES;
 
-    /** Rows that are read together, rows of a triad, and of a copy. */
+    /** The number of rows that are read together, and of rows of a triad and of a copy. */
     private static final int READ_ROWS = 4;
 
     private static final int TRIAD_ROWS = 3;
     private static final int COPIED_ROWS = 2;
 
-    /** The smallest working set, and the smallest part of a thread: rows of one step of each loop. */
+    /** The smallest working set, and the smallest part for a thread: the rows of one step of each loop. */
     private static final int SMALLEST_BYTES = READ_ROWS * ROW_BYTES;
 
-    /** Without a description of the caches, this is taken to lie beyond them. */
+    /** The size that is assumed to exceed the caches if the system does not describe them. */
     private static final long BEYOND_CACHES_BYTES = 256L << 20;
 
     private static final long LEAST_BYTES = 1L << 20;
 
-    /** A working set of so many times the last cache finds next to nothing there. */
+    /** A working set this many times the last cache finds next to nothing there. */
     private static final int BEYOND = 4;
 
     private static final int ROUNDS = 9;
@@ -60,7 +60,7 @@ final class RoofProbe {
     /** Floats of the arrays of operations, all in the smallest cache. */
     private static final int[] FLOP_FLOATS = {1_024, 2_048, 4_096};
 
-    /** The working set of a brief measurement: beyond the caches that a thread has to itself. */
+    /** The working set of a brief measurement: larger than the private caches of a thread. */
     static final long BRIEF_BYTES = 16L << 20;
 
     /** Figures of a brief measurement, by their names in a profile. */
@@ -71,7 +71,7 @@ final class RoofProbe {
     private static final Path CACHES = Path.of("/sys/devices/system/cpu/cpu0/cache");
 
     /** The latest result. */
-    @SuppressWarnings("unused") // written, so that nothing is computed in vain
+    @SuppressWarnings("unused") // written so that the computation is not eliminated
     private static volatile float kept;
 
     private final long maxBytes;
@@ -93,7 +93,7 @@ final class RoofProbe {
         return new MachineRoof(Environment.current(), Instant.now(), bandwidths, flops(1), flops(processors));
     }
 
-    /** Returns one thread's rates, from memory that a process can spare: about a second. */
+    /** Returns one thread's rates, in about a second, with memory that a process can spare. */
     static Map<String, Double> measureBriefly() {
         float[][] rows = new float[(int) (BRIEF_BYTES / ROW_BYTES)][ROW];
         warmUp(rows);
@@ -101,7 +101,7 @@ final class RoofProbe {
         return Map.of(BRIEF_READ, readGBps, BRIEF_FLOPS, flops(1).high());
     }
 
-    /** Returns the caches of the first processor that hold data, by size; empty where the system does not say. */
+    /** Returns the data caches of the first processor, by size; empty if the system does not describe them. */
     private static Map<Long, String> caches() {
         Map<Long, String> caches = new TreeMap<>();
         try (DirectoryStream<Path> all = Files.newDirectoryStream(CACHES, "index*")) {
@@ -129,7 +129,10 @@ final class RoofProbe {
                 .orElse(caches.isEmpty() ? "" : Bandwidth.MEMORY);
     }
 
-    /** Rows of the largest working set. They lie one behind the other, as nothing else allocates. */
+    /**
+     * Allocates the rows of the largest working set. The rows are contiguous, as no other code allocates at the same
+     * time.
+     */
     private float[][] rows(Map<Long, String> caches) {
         long last = caches.keySet().stream().mapToLong(Long::longValue).max().orElse(BEYOND_CACHES_BYTES / BEYOND);
         long bytes = SMALLEST_BYTES;
@@ -169,17 +172,17 @@ final class RoofProbe {
                 written(processors, part -> first(part, count, rows), rows, perThread(count, rows)));
     }
 
-    /**
-     * Returns the better of two loops that write as well as they read: a copy has fewer streams than a triad, and moves
-     * more.
-     */
+    /** Returns the faster of two loops that read and write: a copy has fewer streams than a triad, and moves more. */
     private static Rate written(int threads, IntUnaryOperator first, float[][] rows, int count) {
         Rate triad = rate(threads, part -> new Triad(rows, first.applyAsInt(part), count));
         Rate copy = rate(threads, part -> new Copying(rows, first.applyAsInt(part), count));
         return copy.high() > triad.high() ? copy : triad;
     }
 
-    /** Rows of a thread's part: its share, but those of the smallest working set at least, where there are as many. */
+    /**
+     * Returns the number of rows of a thread's part: its share, but at least those of the smallest working set if there
+     * are as many.
+     */
     private int perThread(int count, float[][] rows) {
         int share = Math.max(READ_ROWS, count / processors);
         return Math.max(READ_ROWS, Math.min(share, rows.length / processors));
@@ -192,19 +195,19 @@ final class RoofProbe {
 
     /** A loop over memory or numbers, which one thread repeats. */
     private interface Loop {
-        /** Goes once over everything, and returns something of what it computed. */
+        /** Processes everything once, and returns a value that depends on the results. */
         float pass();
 
         /** Returns the bytes or operations of a pass. */
         long amount();
     }
 
-    /** Makes the loop of each thread. */
+    /** Creates the loop of each thread. */
     private interface Loops {
         Loop of(int part);
     }
 
-    /** Reads rows, and adds them to one that stays in the nearest cache. */
+    /** Reads rows, and adds them to one row that stays in the first-level cache. */
     private static final class Reading implements Loop {
         private final float[][] rows;
         private final int from;
@@ -297,7 +300,7 @@ final class RoofProbe {
 
     // ---- operations ----
 
-    /** Returns the best of several loops: which one a compiler makes most of differs from one to the next. */
+    /** Returns the best of several loops: compilers differ in the loop that they optimise best. */
     private static Rate flops(int threads) {
         List<Rate> rates = new ArrayList<>();
         for (int floats : FLOP_FLOATS) {
@@ -307,7 +310,7 @@ final class RoofProbe {
         return Collections.max(rates, Comparator.comparingDouble(Rate::high));
     }
 
-    /** Chains of fused multiply-adds, one for each float, which run side by side. */
+    /** Chains of fused multiply-adds, one for each float, which execute in parallel. */
     private static final class Chains implements Loop {
         private final float[] values;
         private final boolean isLong;
@@ -371,7 +374,7 @@ final class RoofProbe {
 
     // ---- rounds ----
 
-    /** Returns the rates of some rounds, in amounts per ns: of bytes GB/s, of operations GFLOP/s. */
+    /** Returns the rates of some rounds, in amounts per ns: GB/s for bytes, GFLOP/s for operations. */
     private static Rate rate(int threads, Loops loops) {
         List<Loop> parts = new ArrayList<>();
         for (int part = 0; part < threads; part++) {
@@ -404,7 +407,7 @@ final class RoofProbe {
         kept = last;
     }
 
-    /** Returns how many passes fill a round; the first ones bring the working set to where it will be. */
+    /** Returns the number of passes in a round; the first passes load the working set into its cache level. */
     private static long passes(Loop loop) {
         long passes = 1;
         while (true) {
@@ -418,7 +421,7 @@ final class RoofProbe {
         }
     }
 
-    /** Each round's time, from when the first thread begins it to when the last one has ended it, ns. */
+    /** Returns each round's time, from the begin of the first thread to the end of the last, ns. */
     private static long[] together(List<Loop> parts, long passes) {
         CyclicBarrier barrier = new CyclicBarrier(parts.size());
         long[][] starts = new long[parts.size()][ROUNDS];

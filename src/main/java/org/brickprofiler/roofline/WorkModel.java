@@ -37,14 +37,14 @@ import org.brickprofiler.internal.io.Checks;
  * }</pre>
  *
  * <p><b>Counting.</b> Each weight is read once in a step, each cached key and value once for its sequence, and each
- * brick reads its inputs and writes its outputs once. A product of matrices takes 2 x rows x columns x inner
- * operations. A comparison, a division, a square root and an exponential count as one operation each. Scales of
- * quantised weights belong to the bits of a weight. The scores of attention are no bytes: they need not leave the core
- * that computes them, as fused attention shows.
+ * brick reads its inputs and writes its outputs once. A matrix product takes 2 x rows x columns x inner operations. A
+ * comparison, a division, a square root and an exponential count as one operation each. Scales of quantised weights are
+ * included in the bits of a weight. Attention scores do not count as bytes: they need not leave the core that computes
+ * them, as fused attention shows.
  *
- * <p><b>Working sets.</b> Weights and cached keys and values come around once in a step, so all of them are the working
- * set of the bricks that use them. The bricks between these work on what the brick before has written: on nothing but
- * that.
+ * <p><b>Working sets.</b> Weights and cached keys and values are used once in a step, so all of them are the working
+ * set of the bricks that use them. The working set of the bricks between these is only the output of the preceding
+ * brick.
  *
  * <p>Immutable; any thread.
  */
@@ -75,12 +75,12 @@ public final class WorkModel {
      * @param heads query heads
      * @param kvHeads heads of keys and values
      * @param headDim width of a head
-     * @param ffnDim width of the feed-forward block, with experts that of one
-     * @param vocab different tokens
-     * @param weightBits bits that a weight of a matrix takes, with its share of scales: 4.5 for blocks of 32 weights of
-     *     4 bits with a scale of 16
-     * @param cacheBits bits that a cached key's or value's number takes
-     * @param activationBits bits that a number between two bricks takes, and a weight of a norm
+     * @param ffnDim width of the feed-forward block; with experts, width of one expert
+     * @param vocab size of the vocabulary
+     * @param weightBits bits of a matrix weight, including its share of scales: 4.5 for blocks of 32 weights of 4 bits
+     *     with a scale of 16
+     * @param cacheBits bits of a number of a cached key or value
+     * @param activationBits bits of a number between two bricks, and of a weight of a norm
      * @param experts experts of a layer, 0 for a dense model
      * @param expertsPerToken experts that a token uses, 0 for a dense model
      * @param fusedAttention whether scores are computed, normalised and used in one brick,
@@ -139,7 +139,7 @@ public final class WorkModel {
          * @param heads query heads
          * @param kvHeads heads of keys and values
          * @param ffnDim width of the feed-forward block
-         * @param vocab different tokens
+         * @param vocab size of the vocabulary
          * @return the shape
          * @throws IllegalArgumentException when a number is not above 0
          */
@@ -162,7 +162,7 @@ public final class WorkModel {
         }
 
         /**
-         * Returns the same model in another precision.
+         * Returns a copy with another precision.
          *
          * @param weight bits of a weight
          * @param cache bits of a cached number
@@ -188,12 +188,12 @@ public final class WorkModel {
         }
 
         /**
-         * Returns the same model with experts in place of each feed-forward block.
+         * Returns a copy with experts instead of each feed-forward block.
          *
          * @param all experts of a layer
-         * @param perToken how many a token uses
+         * @param perToken experts that a token uses
          * @return the shape
-         * @throws IllegalArgumentException when there are fewer than a token uses
+         * @throws IllegalArgumentException when there are fewer experts than a token uses
          */
         public LlamaConfig withExperts(int all, int perToken) {
             return new LlamaConfig(
@@ -213,7 +213,7 @@ public final class WorkModel {
         }
 
         /**
-         * Returns the same model with attention in one brick.
+         * Returns a copy with attention in one brick.
          *
          * @return the shape
          */
@@ -244,10 +244,10 @@ public final class WorkModel {
     }
 
     /**
-     * Returns one step in which each sequence gets one more token.
+     * Returns the work of one step in which each sequence gets one more token.
      *
-     * @param sequences how many sequences decode together, 1 or more
-     * @param kvLength keys that each new token attends to, itself included, 1 or more
+     * @param sequences the number of sequences that decode together, 1 or more
+     * @param kvLength keys that each new token attends to, including itself, 1 or more
      * @return the work of each brick, over all layers
      * @throws IllegalArgumentException when a number is below 1
      */
@@ -257,10 +257,10 @@ public final class WorkModel {
     }
 
     /**
-     * Returns one step in which the cache is empty and each sequence brings its prompt. Only the last token of each
-     * needs logits.
+     * Returns the work of one step in which the cache is empty and each sequence processes its prompt. Only the last
+     * token of each prompt needs logits.
      *
-     * @param sequences how many prompts there are, 1 or more
+     * @param sequences the number of prompts, 1 or more
      * @param tokens tokens of each prompt, 1 or more
      * @return the work of each brick, over all layers
      * @throws IllegalArgumentException when a number is below 1
@@ -284,16 +284,16 @@ public final class WorkModel {
     }
 
     /**
-     * Returns how many different experts some tokens use together, on average, where each takes its experts by chance,
-     * all experts alike and no two the same: E (1 - (1 - k/E)^n). A token misses a given expert with the probability 1
-     * - k/E, so n of them miss it with its n-th power, and expectations add up. (The problem of occupancy, Feller, "An
-     * Introduction to Probability Theory and Its Applications", volume 1, chapter IV.) A router that prefers some
-     * experts uses fewer.
+     * Returns the expected number of different experts that some tokens use together, if each token chooses its experts
+     * at random, uniformly and without repetition: E (1 - (1 - k/E)^n). A token misses a given expert with the
+     * probability 1 - k/E, so n tokens miss it with its n-th power, and expectations add up. (The occupancy problem,
+     * Feller, "An Introduction to Probability Theory and Its Applications", volume 1, chapter IV.) A router that
+     * prefers some experts uses fewer.
      *
-     * @param experts how many experts there are, 1 or more
-     * @param perToken how many a token uses, at most as many
-     * @param tokens how many tokens there are, 0 or more
-     * @return experts
+     * @param experts the number of experts, 1 or more
+     * @param perToken the number of experts that a token uses, at most all
+     * @param tokens the number of tokens, 0 or more
+     * @return the expected number of experts
      * @throws IllegalArgumentException when a number is out of range
      */
     public static double distinctExperts(int experts, int perToken, long tokens) {
@@ -319,7 +319,7 @@ public final class WorkModel {
         /** Largest, difference, exponential, sum, scale. */
         private static final double SOFTMAX_FLOPS = 5;
 
-        /** Exponential, sum, division; its product with the gate and the one with the other half. */
+        /** Exponential, sum, division; the products with the gate and with the other half. */
         private static final double SWIGLU_FLOPS = 5;
 
         private final LlamaConfig c;
@@ -329,14 +329,14 @@ public final class WorkModel {
         private final double cache;
         private final double activation;
 
-        /** Keys that each sequence has in the end, and pairs of a token and a key that it attends to. */
+        /** The keys of all sequences at the end, and the pairs of a token and a key that it attends to. */
         private final double keys;
 
         private final double pairs;
 
         private final Map<BrickId, double[]> sums = new EnumMap<>(BrickId.class);
 
-        /** All weights and cached numbers of the step. */
+        /** The bytes of all weights and cached numbers of the step. */
         private double streamedBytes;
 
         Step(LlamaConfig config, int sequences, int newTokens, int cached) {
@@ -347,7 +347,7 @@ public final class WorkModel {
             cache = config.cacheBits() / BITS;
             activation = config.activationBits() / BITS;
             keys = (double) cached + newTokens;
-            // Each new token attends to what was cached and to those up to itself.
+            // Each new token attends to the cached tokens and to the new ones up to itself.
             pairs = sequences * (newTokens * (double) cached + newTokens * (newTokens + 1.0) / 2);
         }
 
@@ -408,18 +408,18 @@ public final class WorkModel {
                     routed * (3.0 * c.dim() + 6.0 * c.ffnDim()));
         }
 
-        /** A matrix of weights times the tokens' vectors. */
+        /** Adds a product of a weight matrix and the tokens' vectors. */
         private void product(BrickId brick, double times, double in, double out) {
             stream(brick, times, 2 * tokens * in * out, in * out * weight, tokens * (in + out));
         }
 
-        /** A brick that uses weights or cached numbers, and some activations. */
+        /** Adds a brick that uses weights or cached numbers, and some activations. */
         private void stream(BrickId brick, double times, double flops, double bytes, double activations) {
             streamedBytes += times * bytes;
             sums.put(brick, new double[] {times * flops, times * (bytes + activations * activation), -1});
         }
 
-        /** A brick that works on activations alone. */
+        /** Adds a brick that works on activations alone. */
         private void between(BrickId brick, double times, double flops, double activations) {
             double bytes = activations * activation;
             sums.put(brick, new double[] {times * flops, times * bytes, bytes});

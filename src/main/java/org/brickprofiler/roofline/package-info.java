@@ -1,7 +1,7 @@
 /**
- * How far bricks stay below what the machine can do: {@link org.brickprofiler.roofline.MachineRoof} measures the
- * machine, {@link org.brickprofiler.roofline.WorkModel} says what a model's bricks have to do, and
- * {@link org.brickprofiler.roofline.BrickRoofline} sets a profile against both.
+ * The distance of bricks to the limits of the machine: {@link org.brickprofiler.roofline.MachineRoof} measures the
+ * machine, {@link org.brickprofiler.roofline.WorkModel} computes the work of a model's bricks, and
+ * {@link org.brickprofiler.roofline.BrickRoofline} compares a profile with both.
  */
 @NullMarked
 package org.brickprofiler.roofline;

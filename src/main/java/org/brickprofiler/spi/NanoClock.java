@@ -4,7 +4,7 @@ package org.brickprofiler.spi;
  * A source of time in nanoseconds. Only differences between two readings mean anything.
  *
  * <p>Implementations may be called from any thread, must not block and must not allocate. A clock should never run
- * backwards; where it does, the profiler counts the interval as zero.
+ * backwards; if it does, the profiler counts the interval as zero.
  */
 @FunctionalInterface
 public interface NanoClock {

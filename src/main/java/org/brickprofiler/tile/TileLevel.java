@@ -24,8 +24,8 @@ public enum TileLevel {
         return displayName;
     }
 
-    /** Returns the row of this level; the only reader of the ordinal. */
-    @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+    /** Returns the row of this level; this method alone reads the ordinal. */
+    @SuppressWarnings("EnumOrdinal") // this method wraps the ordinal
     int index() {
         return ordinal();
     }

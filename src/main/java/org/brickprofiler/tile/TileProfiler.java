@@ -128,7 +128,7 @@ public final class TileProfiler {
     /**
      * Stops a timer and records the tile.
      *
-     * @param timer what {@link #start} returned
+     * @param timer the timer that {@link #start} returned
      * @param elements elements the tile read or wrote, 0 or more
      * @param flops floating-point operations it did, 0 or more
      * @throws IllegalArgumentException when a number is negative; nothing is recorded then

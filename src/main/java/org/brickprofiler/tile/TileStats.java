@@ -28,7 +28,7 @@ public record TileStats(
         int slowestRow,
         int slowestCol) {
 
-    /** The row and column of the slowest tile where none is known. */
+    /** The row and column of the slowest tile if none is known. */
     public static final int UNKNOWN = -1;
 
     private static final double BYTES_PER_ELEMENT = 4.0;
@@ -102,8 +102,8 @@ public record TileStats(
 
     /**
      * Floating-point operations per byte, at four bytes an element: the x axis of the roofline model (Williams,
-     * Waterman and Patterson, 2009). Wrong by a factor where elements have another size:
-     * {@link #arithmeticIntensity(double)}.
+     * Waterman and Patterson, 2009). If elements have another size, use {@link #arithmeticIntensity(double)}; this
+     * value is then wrong by a factor.
      *
      * @return FLOP/byte, 0 without elements
      */
@@ -125,7 +125,7 @@ public record TileStats(
     }
 
     /**
-     * Refuses what is no size of an element.
+     * Refuses a size that is not positive.
      *
      * @param bytesPerElement bytes
      * @throws IllegalArgumentException when it is not a number above 0
@@ -139,8 +139,8 @@ public record TileStats(
     /**
      * Returns the share of a peak rate that was reached.
      *
-     * @param peakGflops the peak of those who worked at a tile, GFLOP/s: of one worker, or of all that share a tile
-     * @return 0 to 1, where 1 stands for everything at or above the peak; 0 for a peak of 0
+     * @param peakGflops the peak of the workers of a tile, GFLOP/s: of one worker, or of all that share a tile
+     * @return 0 to 1; 1 includes everything above the peak; 0 for a peak of 0
      * @throws IllegalArgumentException when the peak is negative or not a number
      */
     public double cacheEfficiency(double peakGflops) {

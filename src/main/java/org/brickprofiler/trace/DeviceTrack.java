@@ -40,7 +40,7 @@ public final class DeviceTrack {
     }
 
     /**
-     * Adds a span whose launch is not known.
+     * Adds a span whose launch is unknown.
      *
      * @param spanName its name
      * @param category its category
@@ -85,8 +85,8 @@ public final class DeviceTrack {
     }
 
     /**
-     * Adds a batch whose durations alone are known, as one span after the other from the submission on. They get a
-     * track of their own, whose name ends with "(laid end to end)".
+     * Adds a batch of which only the durations are known, as consecutive spans from the submission on. The spans get a
+     * separate track, whose name ends with "(laid end to end)".
      *
      * @param submitNs when the batch was submitted, ns on the recorder's clock
      * @param spanNames the names, in the order of execution
@@ -114,7 +114,7 @@ public final class DeviceTrack {
     }
 
     /**
-     * Sets how far times of this stream may lie from those of the host. The largest value is kept.
+     * Sets the largest difference between times of this stream and those of the host. The largest value is kept.
      *
      * @param ns the error, ns
      * @throws IllegalArgumentException when it is negative

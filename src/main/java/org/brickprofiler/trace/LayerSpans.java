@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The layers and steps of one thread as spans, made from the boundaries between its bricks. A layer begins when it was
- * announced, or else with its first brick after the boundary before it. A step lies between the ends of two forward
- * passes and begins when it was announced, if it was. One thread.
+ * announced, otherwise with its first brick after the previous boundary. A step lies between the ends of two forward
+ * passes. An announced step begins at its announcement. One thread.
  *
  * <p>{@link LayerBoundaries} decides to which side a brick across a boundary belongs. The boundary is drawn at the
  * beginning or end of such a brick, so that all spans nest on one track. A step contains each of its layers as a whole.
@@ -32,7 +32,7 @@ final class LayerSpans {
      *
      * @param layer the number of the layer; {@link #NO_LAYER} of a step
      * @param name the index of its name
-     * @param elements the tokens of a step that was announced; -1 if they are not known
+     * @param elements the tokens of an announced step; -1 if they are unknown
      */
     record LayerSpan(long startNs, long endNs, int layer, int name, long elements) {}
 
@@ -75,10 +75,10 @@ final class LayerSpans {
 
     /** A layer or a step, with the extent in which it is drawn. */
     private static final class Region {
-        /** The announced beginning, else the beginning of its first brick, or {@link #NONE}. */
+        /** The announced beginning, otherwise the beginning of its first brick, or {@link #NONE}. */
         private long startNs = NONE;
 
-        /** {@link #NONE} while it is under way. */
+        /** {@link #NONE} until the region ends. */
         private long endNs = NONE;
 
         private int layer = NO_LAYER;
@@ -105,7 +105,7 @@ final class LayerSpans {
         }
 
         /**
-         * Cuts the region at a span of another region: it ends where the span begins, or begins where the span ends.
+         * Cuts the region at a span of another region: it ends at the span's beginning, or begins at the span's end.
          */
         void exclude(long spanStartNs, long spanEndNs) {
             if (startNs < spanStartNs && endNs != NONE) {
@@ -192,8 +192,8 @@ final class LayerSpans {
                     if (part.layer(entry) == LayerToken.OWN_LAYER) {
                         lastEndNs = Math.max(lastEndNs, copy.endNs(entry));
                         if (copy.kind(entry) == SpanKind.DEFERRED) {
-                            // It lies on a track of its own, and belongs to the layer that is open when its end becomes
-                            // known.
+                            // The brick lies on a separate track, and belongs to the layer that is open when its end
+                            // becomes known.
                             layers.open.begin(atNs);
                             steps.open.begin(atNs);
                         } else {

@@ -17,9 +17,9 @@ import org.brickprofiler.internal.record.SpanStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects the spans that the profilers of a {@link TraceRecorder} record: their bricks, their tiles, and what they
- * time on devices. It does not keep profilers alive: only the entries of an unreachable profiler stay, and their names.
- * Every method may be called from any thread, but not while holding a lock that a profiler may acquire.
+ * Collects the spans that the profilers of a {@link TraceRecorder} record: bricks, tiles, and times on devices. It does
+ * not keep profilers alive: only the entries of an unreachable profiler stay, and their names. Every method may be
+ * called from any thread, but not while holding a lock that a profiler may acquire.
  */
 final class ProfilerSpans implements SpanSink {
 
@@ -124,7 +124,7 @@ final class ProfilerSpans implements SpanSink {
         return count;
     }
 
-    /** Forgets what was recorded so far. */
+    /** Discards all recorded spans. */
     void clear() {
         lost.set(0);
         for (List<? extends Source> sources : List.of(bricks, tiles, streams)) {
@@ -181,7 +181,7 @@ final class ProfilerSpans implements SpanSink {
             return hasEnded && contents.entryCount() == 0;
         }
 
-        /** Forgets what was written so far. */
+        /** Discards all written spans. */
         synchronized void clear() {
             contents.clear();
         }
@@ -205,7 +205,7 @@ final class ProfilerSpans implements SpanSink {
 
     /**
      * Collects the spans that a profiler timed on one stream of a device. The profiler's calls take turns. The stream
-     * keeps the profiler's timing until the profiler is forgotten and no sample waits any more.
+     * keeps the profiler's timing until the profiler is unreachable and no sample is pending.
      */
     static final class TimedStream extends Source implements SpanSink.Stream {
 
@@ -255,7 +255,7 @@ final class ProfilerSpans implements SpanSink {
         /**
          * Lets the profiler resolve the finished work of the device.
          *
-         * @return whether samples still wait for their time
+         * @return whether samples are still pending
          */
         boolean catchUp() {
             BooleanSupplier source = catchUp;
@@ -291,7 +291,7 @@ final class ProfilerSpans implements SpanSink {
                     .orElse(Backend.CPU);
         }
 
-        /** Returns the spans that are kept, as one copy, or none. */
+        /** Returns a copy of the recorded spans, or none. */
         synchronized List<SpanCopy> copies() {
             return contents().copies();
         }
@@ -300,7 +300,7 @@ final class ProfilerSpans implements SpanSink {
             return errorNs;
         }
 
-        /** Returns the number of samples that are missing because their time is not known. */
+        /** Returns the number of samples that are missing because their time is unknown. */
         synchronized long withoutPlace() {
             return withoutPlace;
         }
@@ -313,8 +313,8 @@ final class ProfilerSpans implements SpanSink {
     }
 
     /**
-     * The names of the keys that entries have, once no further entry can come. A profiler's own table of names is much
-     * larger and keeps more alive. Immutable.
+     * The names of the keys in use, once no further entry can come. A profiler's own table of names is much larger and
+     * keeps more alive. Immutable.
      */
     private static final class UsedNames implements SpanSink.Names {
 

@@ -1,6 +1,6 @@
 package org.brickprofiler.trace;
 
-/** One execution of something with a name: its beginning, its end, and optional details. */
+/** One execution of a named thing: its beginning, its end, and optional details. */
 public interface Span {
 
     /** The name of a flow without a name. In a timeline of this library every flow leads from a launch to its work. */
@@ -35,8 +35,8 @@ public interface Span {
     long elements();
 
     /**
-     * Returns whether it is a brick's sample that a device executed and timed. Other spans of a device do not count as
-     * samples: the host's span is the sample then.
+     * Returns whether it is a sample of a brick that a device executed and timed. Other spans of a device are not
+     * samples; their samples are the host's spans.
      *
      * @return true only on the track of a stream, with a brick's category and known elements
      */

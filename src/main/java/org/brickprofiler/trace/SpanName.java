@@ -23,7 +23,7 @@ public record SpanName(String name, String category) {
     /** The name of the phase whose samples are not counted. */
     public static final String WARMUP = "warm-up";
 
-    /** Refuses null. */
+    /** Rejects null. */
     public SpanName {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(category, "category");

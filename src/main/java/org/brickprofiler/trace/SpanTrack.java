@@ -155,7 +155,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
             long end = endNs(entry);
             while (next < layers.size() && isBefore(layers.get(next), start, end)) {
                 LayerSpan begins = layers.get(next++);
-                // A span without extent at the beginning of another contains nothing.
+                // A span of length 0 at the beginning of another span contains nothing.
                 if (begins.layer() != LayerSpans.NO_LAYER && (around == null || begins.endNs() >= around.endNs())) {
                     around = begins;
                 }

@@ -12,12 +12,12 @@ import org.brickprofiler.internal.record.SpanSink;
 
 /**
  * The tracks of all streams of devices: first the streams that an application added, with the application's numbers.
- * Spans of profilers on a stream of the same device and name lie on the same track. Other streams of profilers are
+ * Profilers' spans on a stream of the same device and name lie on the same track. Other streams of profilers are
  * numbered from {@link #FIRST_STREAM} on, and their devices keep their numbers, unless a number is taken. One thread.
  */
 final class StreamTracks {
 
-    /** The number that CUDA's tools give the first stream of a process. Readers of traces take 0 for no stream. */
+    /** The number that CUDA's tools give the first stream of a process. Readers of traces interpret 0 as no stream. */
     private static final long FIRST_STREAM = 7;
 
     private final List<StreamTrack> tracks = new ArrayList<>();
@@ -30,7 +30,7 @@ final class StreamTracks {
      * The track of a stream.
      *
      * @param parts its spans
-     * @param laid the spans on a track beside it whose durations alone were known
+     * @param laid the spans of which only the durations were known, on a track beside it
      */
     record StreamTrack(DeviceInfo device, String name, long id, List<TrackPart> parts, List<TrackPart> laid) {}
 
@@ -83,7 +83,7 @@ final class StreamTracks {
                 });
     }
 
-    /** Returns a number if it is free, else the first free one from another number on. */
+    /** Returns a number if it is free, otherwise the first free number from another one on. */
     private static long firstFree(long number, long from, LongPredicate isTaken) {
         return isTaken.test(number)
                 ? LongStream.iterate(from, free -> free + 1)

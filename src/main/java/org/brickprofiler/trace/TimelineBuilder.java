@@ -33,7 +33,7 @@ final class TimelineBuilder {
     /** Added to the number of a track of pushed timers if a thread has the same number. */
     private static final long CLASH_STEP = 1_000_000;
 
-    /** The first id of tracks of streams whose durations alone were known. */
+    /** The first id of tracks of streams of which only the durations were known. */
     private static final long FIRST_LAID_ID = 1_000_000;
 
     /** The names of the phases of a run. */

@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TraceRecorder implements Tracing {
 
-    /** Stands after the name of a span whose end was not known when the timeline was made. */
+    /** The suffix of the name of a span whose end was unknown when the timeline was made. */
     public static final String NOT_ENDED = " (not ended)";
 
     /** The most open spans that one timeline shows; further ones count as lost. */
@@ -146,7 +146,7 @@ public final class TraceRecorder implements Tracing {
         }
     }
 
-    // ---- what an application adds ----
+    // ---- events of an application ----
 
     /**
      * Reads the recorder's clock, which all times passed to this recorder refer to.
@@ -160,7 +160,7 @@ public final class TraceRecorder implements Tracing {
     /**
      * Marks this moment on the calling thread's track.
      *
-     * @param name what happened
+     * @param name the event
      * @throws IllegalArgumentException when the name is empty
      */
     public void instant(String name) {
@@ -171,7 +171,7 @@ public final class TraceRecorder implements Tracing {
     /**
      * Marks a moment on the calling thread's track.
      *
-     * @param name what happened
+     * @param name the event
      * @param category its category
      * @param atNs when, ns on the recorder's clock
      * @throws IllegalArgumentException when a name is empty
@@ -185,7 +185,7 @@ public final class TraceRecorder implements Tracing {
     /**
      * Marks a moment on the track of a thread that need not be the calling one.
      *
-     * @param name what happened
+     * @param name the event
      * @param category its category
      * @param atNs when, ns on the recorder's clock
      * @param threadId the thread to which it happened, by {@link Thread#getId()}
@@ -284,9 +284,9 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
-     * Adds a source of open spans. Each {@link #timeline()} shows its open spans on the tracks of their threads, from
-     * their beginning to the moment of the call, with {@value #NOT_ENDED} after the name. The source itself records a
-     * span once it ends.
+     * Adds a source of open spans. Each {@link #timeline()} shows the open spans on the tracks of their threads, from
+     * their beginning to the moment of the call, with {@value #NOT_ENDED} appended to the name. The source itself
+     * records a span once it ends.
      *
      * @param source the source, which the recorder keeps alive
      */
@@ -382,8 +382,8 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
-     * Returns the number of events that are held: one for each sample, boundary of a layer or pass, tile, instant and
-     * value of a counter, and two for the work of a device whose launch is known. Lost events do not count.
+     * Returns the number of events held: one for each sample, boundary of a layer or pass, tile, instant and value of a
+     * counter, and two for the work of a device whose launch is known. Lost events do not count.
      *
      * @return 0 or more, at most the builder's {@code totalCapacity}; exact while no thread records
      */
@@ -406,7 +406,7 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
-     * The names of events that are no bricks, each with a category. There is room for some thousand names; further new
+     * The names of events other than bricks, each with a category. There is room for some thousand names; further new
      * names share one. Every method may be called from any thread; finding a name that is known allocates nothing.
      */
     static final class EventNames implements SpanSink.Names {
@@ -495,7 +495,7 @@ public final class TraceRecorder implements Tracing {
         RunProcess process = new RunProcess("java", OptionalInt.empty(), 1);
 
         /**
-         * The process that a timeline is of.
+         * The process to which a timeline belongs.
          *
          * @param name its name
          * @param rank its rank in a distributed run

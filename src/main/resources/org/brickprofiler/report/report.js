@@ -424,7 +424,7 @@ function faults() {
   const above = roofline === undefined ? [] : roofline.bricks.filter((brick) => brick.above_roof);
   if (above.length > 0) {
     found.push([
-      "Above the roof, which cannot be: ",
+      "Above the roof, which is impossible: ",
       ...listed(above.map((brick) => brick.name)),
       ". Their work, their time, their working set, the number of threads or the machine\u2019s figures are wrong.",
     ]);
@@ -433,7 +433,7 @@ function faults() {
     found.push("Abandoned: " + plural(profile.steps.abandoned, "step", "steps") + " began and did not end. They are in no figure of steps.");
   }
   if (profile.dropped_pending > 0) {
-    found.push("Dropped: " + plural(profile.dropped_pending, "deferred measurement", "deferred measurements") + " found the queue full. Counts and totals are too low by them.");
+    found.push("Dropped: " + plural(profile.dropped_pending, "deferred measurement", "deferred measurements") + " found the queue full. Counts and totals lack them.");
   }
   if (unresolved > 0) {
     found.push("Unresolved: the device did not report the time of " + plural(unresolved, "sample", "samples") + ". They are in no count and no total.");
@@ -455,7 +455,7 @@ function faults() {
   const impossible = kernelRoof === undefined ? [] : kernelRoof.kernels.filter((kernel) => kernel.above_roof > 0);
   if (impossible.length > 0) {
     found.push([
-      "Kernels above the roof, which cannot be: ",
+      "Kernels above the roof, which is impossible: ",
       ...listed(impossible.map((kernel) => kernel.name)),
       ". Their rate, their intensity or the device\u2019s figures are wrong.",
     ]);

@@ -64,7 +64,7 @@ final class AgentEndIT {
             }
             """;
 
-    /** As the launcher of a jar with jars inside does, it loads the engine from where the class path does not reach. */
+    /** Like the launcher of a jar with nested jars, it loads the engine from a place outside of the class path. */
     private static final String LAUNCHER = """
             package launch;
 

@@ -200,7 +200,7 @@ class AgentIT {
         Files.writeString(folder.resolve("bricks.yaml"), RULES);
     }
 
-    /** Compiles a program in a folder, and returns where its classes are. */
+    /** Compiles a program in a folder, and returns the folder of its classes. */
     static Path compile(Path folder, String name, String source) throws IOException {
         Path file = folder.resolve("src").resolve(name);
         Files.createDirectories(file.getParent());
@@ -242,7 +242,7 @@ class AgentIT {
 
     @Spec({"22.1", "22.6", "22.7"})
     @Test
-    void profilesWhatKnowsNothingOfIt() throws Exception {
+    void profilesAnApplicationWithoutReferencesToIt() throws Exception {
         ProcessResult result = application("rules=bricks.yaml,out=run.json,html=run.html,trace=t.json")
                 .run()
                 .assertSucceeded();
@@ -434,7 +434,7 @@ class AgentIT {
         assertThat(folder.resolve(file)).exists();
     }
 
-    /** As brick run measures what profiling costs. */
+    /** Measures the cost of profiling in the way of brick run. */
     @Spec("22.6")
     @Test
     void measuresTokensPerSecondWithTheProfilerOff() throws Exception {
@@ -505,7 +505,10 @@ class AgentIT {
                 .send(HttpRequest.newBuilder(address).build(), HttpResponse.BodyHandlers.ofString());
     }
 
-    /** What a server answers first whom a browser takes for another one; the JDK's client cannot lie so. */
+    /**
+     * Returns the first line of a server's answer to a request with another host's name; the JDK's client cannot send
+     * such a name.
+     */
     private static String withHost(int port, String host) throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.getOutputStream()
@@ -542,7 +545,7 @@ class AgentIT {
 
     @Spec("22.3")
     @Test
-    void appliesTheOtherRulesWhereSomeAreMalformed() throws Exception {
+    void appliesTheOtherRulesIfSomeAreMalformed() throws Exception {
         Files.writeString(
                 folder.resolve("some.yaml"),
                 RULES
@@ -566,10 +569,10 @@ class AgentIT {
         assertThat(recorded("run.json")).contains("Sampling=3015/3015");
     }
 
-    /** Loaded into an application that runs, asked for what it has, and loaded in vain once more. */
+    /** The agent is loaded into a running application, queried, and loaded once more without effect. */
     @Spec({"22.7", "22.8"})
     @Test
-    void weavesWhatIsLoadedAndWritesWhatItHasOnRequest() throws Exception {
+    void weavesLoadedClassesAndWritesTheProfileOnRequest() throws Exception {
         ChildProcess plain = ChildProcess.of(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString())
                 .jvmOptions(List.of("-XX:+EnableDynamicAgentLoading", "-cp", classes.toString(), "app.Main"))
@@ -674,7 +677,7 @@ class AgentIT {
                 .contains("brick: there are no classes in ");
     }
 
-    /** What it proposes, recorded by the JDK alone, and read. */
+    /** Its proposals, recorded by the JDK alone, and read. */
     @Spec("22.12")
     @Test
     void suggestsSettingsThatTheFlightRecorderTakes() throws Exception {

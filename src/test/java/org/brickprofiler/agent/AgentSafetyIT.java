@@ -50,10 +50,7 @@ class AgentSafetyIT {
                 .toString();
     }
 
-    /**
-     * Loaders as frameworks have them: one hides what is not of the JDK, one is a bundle's, one has a bridge of its
-     * own.
-     */
+    /** Loaders of frameworks: one hides all classes outside of the JDK, one is a bundle's, one has its own bridge. */
     private static final String LOADERS = """
             package app;
 
@@ -154,7 +151,7 @@ class AgentSafetyIT {
     @Spec({"22.16", "22.7"})
     @ParameterizedTest
     @ValueSource(strings = {"hides", "copies"})
-    void leavesAloneWhatDoesNotSeeTheBridge(String loader) throws IOException {
+    void leavesClassesAloneThatDoNotSeeTheBridge(String loader) throws IOException {
         ProcessResult result = run("app.Loaders", LOADERS, LOADER_RULES, loader);
 
         assertThat(result.out()).isEqualTo("computed 70" + System.lineSeparator());

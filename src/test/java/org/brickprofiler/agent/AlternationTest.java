@@ -22,14 +22,14 @@ class AlternationTest {
 
     @Spec("22.10")
     @Test
-    void findsWhatRecordingAddsWhateverElseLiesBetweenTokens() {
+    void findsTheCostOfRecordingDespiteOtherTimeBetweenTokens() {
         Alternation alternation = new Alternation(profiler, 3);
         List<Boolean> on = new ArrayList<>();
         for (int token = 0; token < 1_600; token++) {
             step(alternation, true, token % 8 < 4 ? 1_019 : 1_021);
             on.add(profiler.isEnabled());
             if (token % 30 == 7) {
-                // Somebody thinks, and then there is a prompt.
+                // A pause of the user, and then a prompt.
                 nowNs += 1_000_000;
                 step(alternation, false, 50_000);
             }

@@ -5,7 +5,7 @@ import java.util.function.IntConsumer;
 import org.brickprofiler.Brick;
 import org.brickprofiler.BrickId;
 
-/** What the tests weave: the shapes of code that engines have, and no call of a profiler. */
+/** The classes that the tests weave: the shapes of code in engines, without calls of a profiler. */
 public class Engine {
 
     static final int FAILING = 7;
@@ -14,7 +14,7 @@ public class Engine {
     private final Shape shape = new Shape();
     float[] state = new float[4];
 
-    /** What a rule may ask for its size. */
+    /** Types whose size a rule may use. */
     static final class Shape {
         final long rows = 3;
 
@@ -263,7 +263,7 @@ public class Engine {
 
     native void nothing();
 
-    /** For a rule that names what has no code. */
+    /** For a rule that names a method without code. */
     public interface Kernel {
         void run(int n);
     }

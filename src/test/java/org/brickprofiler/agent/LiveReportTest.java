@@ -20,11 +20,11 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Requests that do not end, and answers that nobody reads, beside requests that are in order. */
+/** Requests that do not end, and answers that the client does not read, beside valid requests. */
 @Spec("22.11")
 final class LiveReportTest {
 
-    /** Below the limit of a test, and far above what an answer takes. */
+    /** Below the time limit of a test, and far above the time of an answer. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final BrickProfiler profiler = BrickProfiler.enabled();
@@ -80,7 +80,7 @@ final class LiveReportTest {
         assertAnswers(address);
         for (Socket each : stuck) {
             each.setSoTimeout((int) PATIENCE.toMillis());
-            // The end, or an answer that the request was bad, and no waiting for ever.
+            // The connection ends, or the server answers that the request was bad; it never waits forever.
             each.getInputStream().readAllBytes();
         }
         assertAnswers(address);

@@ -174,7 +174,7 @@ class Llama3RulesIT {
         assertThat(steps.timeToFirstToken().count()).isEqualTo(1);
         assertThat(steps.timePerOutputToken().count()).isEqualTo(3);
         assertThat(steps.abandoned()).isZero();
-        // Two parts of ten products and one of fifteen, of 2 ms each; at most what the engine's own clock reads.
+        // Two parts of ten products and one of fifteen, of 2 ms each; at most the reading of the engine's own clock.
         long firstUs = Long.parseLong(result.out().strip());
         assertThat(steps.timeToFirstToken().percentileNs(50) / 1_000).isBetween(65_000L, firstUs * 11 / 10);
         double tokens = profile.facts().tokensPerSec().orElseThrow() * (prefill.totalNs() + decode.totalNs()) / 1e9;

@@ -150,7 +150,7 @@ class RuleFileTest {
                 "bricks: []                                         | x:1: there are no rules in it",
                 "bricks: [                                          | x:",
             })
-    void saysWhatIsWrongAndWhere(String text, String message) {
+    void namesTheFaultAndItsPlace(String text, String message) {
         assertThatThrownBy(() -> RuleFile.parse("x", text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(message.strip());

@@ -24,7 +24,7 @@ class SuggestionsTest {
     @TempDir
     private Path folder;
 
-    /** What an engine's class may look like. */
+    /** The shapes of an engine's classes. */
     static final class Layer {
         private float[] gate = {1};
         private float[] wo = {2};
@@ -146,7 +146,7 @@ class SuggestionsTest {
     }
 
     /**
-     * The pass over all layers, with what it reads of its parameters; and no method that only calls another of its
+     * The pass over all layers, with the parameters that it reads; and no method that only calls another method of its
      * brick.
      */
     @Spec("22.9")
@@ -208,7 +208,7 @@ class SuggestionsTest {
 
     @Spec("22.9")
     @Test
-    void proposesOnlyWhatApplies() throws Exception {
+    void proposesOnlyRulesThatApply() throws Exception {
         Path jar = Path.of(JsonFactory.class
                 .getProtectionDomain()
                 .getCodeSource()
@@ -228,7 +228,7 @@ class SuggestionsTest {
     }
 
     @Test
-    void readsClassPathsAndNamesWhatItCannotRead() throws Exception {
+    void readsClassPathsAndNamesUnreadableParts() throws Exception {
         Path classes = Path.of(
                 Woven.class.getProtectionDomain().getCodeSource().getLocation().toURI());
         Path jar = Path.of(JsonFactory.class

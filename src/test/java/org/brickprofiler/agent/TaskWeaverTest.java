@@ -65,7 +65,7 @@ class TaskWeaverTest {
 
     @Spec("22.14")
     @Test
-    void callsTheTaskWithWhatItIsGivenAndForTheLayer() throws Throwable {
+    void callsTheTaskWithItsArgumentsForTheLayer() throws Throwable {
         Wide task = carried(Wide.class, new Wide() {
             @Override
             public double sum(int a, long b, double c, String d, float[] e, byte f) throws Exception {
@@ -97,7 +97,7 @@ class TaskWeaverTest {
     @Spec("22.14")
     @Test
     @SuppressWarnings("unchecked")
-    void tasksOfTheJdkAreCarriedTooAndWhatIsComposedOfThem() throws Throwable {
+    void tasksOfTheJdkAreCarriedTooAndTheirCompositions() throws Throwable {
         Callable<String> callable = carried(Callable.class, () -> {
             see("callable");
             return "done";
@@ -115,7 +115,7 @@ class TaskWeaverTest {
     }
 
     @Test
-    void outsideOfLayersATaskStaysWhatItIs() throws Throwable {
+    void outsideOfLayersATaskIsNotWrapped() throws Throwable {
         Runnable task = () -> see("it");
         @Nullable Runnable none = null;
         assertThat((Runnable) TaskWeaver.carrier(MethodHandles.lookup(), Runnable.class)
@@ -128,7 +128,7 @@ class TaskWeaverTest {
 
     @Spec("22.14")
     @Test
-    void whatCannotBeImplementedStaysWhatItIsAndIsSaid() {
+    void aTaskTypeThatCannotBeImplementedIsNotWrappedAndIsReported() {
         Recorder recorder =
                 new Recorder(Woven.PROFILER, new Recorder.Steps(0, () -> {}, null), new Losses(seen::add), seen::add);
         Closed task = new Only();

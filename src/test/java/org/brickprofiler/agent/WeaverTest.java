@@ -79,7 +79,7 @@ class WeaverTest {
                 "forward",
                 new int[5],
                 3);
-        // The first is left again in each turn but the first, where it began.
+        // Each turn except the first leaves the first one at its begin.
         assertThat(Woven.recorded())
                 .isEqualTo("{DownProjection=3/3, Embedding=1/1, GateProjection=3/3, UpProjection=3/15, each=9/9}");
     }
@@ -106,7 +106,7 @@ class WeaverTest {
 
     @Spec("22.1")
     @Test
-    void readsAnnotationsWhereTheRulesNameThePackage() throws Exception {
+    void readsAnnotationsIfTheRulesNameThePackage() throws Exception {
         call(Woven.load(Annotated.class, "annotated: [org.brickprofiler.agent]\n"), "activate", new float[] {1, 2, 3});
         assertThat(Woven.recorded()).isEqualTo("{Activation=1/3}");
         assertThat(Woven.result(Annotated.class, "annotated: [org.brickprofiler.agen]\n")
@@ -156,7 +156,7 @@ class WeaverTest {
         "arg1, 2",
         "arg0.length, 9"
     })
-    void takesElementsFromWhatTheRuleNames(String elements, int expected) throws Exception {
+    void takesElementsFromThePathInTheRule(String elements, int expected) throws Exception {
         weaveAndCall(
                 "bricks:\n" + ENGINE + "forward\n    call: softmax\n    brick: RMS_NORM\n    elements: " + elements,
                 "forward",
@@ -167,7 +167,7 @@ class WeaverTest {
 
     @Spec("22.2")
     @Test
-    void keepsWhatTheMethodComputes() throws Exception {
+    void keepsTheResultOfTheMethod() throws Exception {
         Class<?> woven = Woven.load(
                 Engine.class,
                 "bricks:\n" + ENGINE + "wide\n    brick: RMS_NORM\n    elements: a\n" + ENGINE
@@ -200,7 +200,7 @@ class WeaverTest {
                 "generate     | {call: evaluate 1, elements: call.arg4} | 'call.arg4' is not a whole number but has the type boolean",
                 "size         | elements: other.colums() | Shape has no method 'colums()'; the closest that exist: columns",
             })
-    void saysWhatARuleDoesNotFind(String method, String line, String message) throws Exception {
+    void namesTheTargetThatARuleDoesNotFind(String method, String line, String message) throws Exception {
         Weaver.Result result = Woven.result(
                 Engine.class,
                 "bricks:\n" + ENGINE + method + "\n    brick: RMS_NORM\n"
@@ -254,7 +254,7 @@ class WeaverTest {
 
     @Spec("22.4")
     @Test
-    void warnsOfAMethodThatIsNoLongerInlinedAndRefusesItWhereItTakesVectors() throws Exception {
+    void warnsOfAMethodThatIsNoLongerInlinedAndRefusesItIfItTakesVectors() throws Exception {
         Weaver weaver = Woven.weaver("bricks:\n  - in: Sized.work\n    brick: RMS_NORM\n");
         Weaver.Result plain = weaver.weave(SizedClass.of("work", "()V", 320), null);
         assertThat(plain.applied()).hasSize(1);
@@ -311,11 +311,11 @@ class WeaverTest {
                 .containsExactly("2: product takes no task as its last argument: " + TASKS);
     }
 
-    /** A step of one token is a prompt where the rule says so; it gives none. */
+    /** A step of one token is a prompt if the rule says so; it outputs none. */
     @Spec("22.15")
     @ParameterizedTest
     @CsvSource({"true, PREFILL, 0", "false, DECODE, 1"})
-    void aStepOfOneTokenIsAPromptWhereTheRuleSaysSo(String prompt, StepInfo.Phase phase, long given) throws Exception {
+    void aStepOfOneTokenIsAPromptIfTheRuleSaysSo(String prompt, StepInfo.Phase phase, long given) throws Exception {
         Class<?> woven = Woven.load(
                 Engine.class, "step:\n" + ENGINE + "factorial\n    tokens: n\n    kv: 7\n    prompt: " + prompt + "\n");
         call(woven, "factorial", 1);
@@ -433,7 +433,7 @@ class WeaverTest {
         assertThat(said).isEmpty();
     }
 
-    /** Nobody can tell whether the tokens at the first positions were a prompt's or generated. */
+    /** It cannot be known whether the tokens at the first positions belonged to a prompt or were generated. */
     @Spec("22.15")
     @ParameterizedTest
     @CsvSource({"0, 1, true", "0, 3, true", "3, 1, false", "1, 1, false"})
@@ -519,7 +519,7 @@ class WeaverTest {
 
     @Spec("22.18")
     @Test
-    void countsWhatACallOnTheWayThrows() throws Exception {
+    void countsExceptionsOfCallsInAPath() throws Exception {
         Class<?> woven = Woven.load(
                 Engine.class,
                 "bricks:\n" + ENGINE + "forward\n    brick: RMS_NORM\n    elements: this.shape.failing()\n");
@@ -539,7 +539,7 @@ class WeaverTest {
         assertThat(losses.summary()).containsExactly("1 samples had a negative number of elements, which counts as 0");
     }
 
-    /** A full heap, a full stack, and what no profiler should throw. */
+    /** A full heap, a full stack, and an unexpected exception of a profiler. */
     @Spec("22.18")
     @Test
     void keepsFailuresOfTheProfilerFromTheEngine() throws Exception {
@@ -669,7 +669,7 @@ class WeaverTest {
         assertThat(Woven.PROFILER.brickStats(BrickId.RMS_NORM).count()).isPositive();
     }
 
-    /** What stands on another constructor, with a call before that one and one after. */
+    /** A class whose constructor calls another one, with a call before that one and one after. */
     public static final class Table extends Base {
         private final int width = 2;
         private final float[] first;
@@ -688,13 +688,13 @@ class WeaverTest {
         }
     }
 
-    /** What it stands on. */
+    /** The superclass. */
     public static class Base {
         /** For the test. */
         public Base(int[] sizes) {}
     }
 
-    /** What carries a rule. */
+    /** A class with an annotated method. */
     public static final class Annotated {
         @Brick(value = BrickId.ACTIVATION, elements = "gate.length")
         static float activate(float[] gate) {

@@ -92,7 +92,7 @@ class WholeLibrariesTest {
         return files;
     }
 
-    /** The whole of each method, and a span between two calls in it, where it has any. */
+    /** The whole of each method, and a span between two calls in it, if it has any. */
     private static String rules(ClassNode type, Random random) {
         StringBuilder rules = new StringBuilder();
         String owner = type.name.replace('/', '.');

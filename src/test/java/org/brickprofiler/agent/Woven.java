@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Classes woven within the test's own virtual machine, in a loader that has only them. The bridge can be installed
- * once: all tests share the profiler, and forget what others recorded.
+ * once: all tests share the profiler, and discard the recordings of other tests.
  */
 final class Woven {
 
@@ -33,7 +33,7 @@ final class Woven {
     /** Thrown by every call that records a brick; null for nothing. */
     static volatile @Nullable Supplier<Error> failing;
 
-    /** What was said meanwhile. */
+    /** The messages printed in the meantime. */
     static final List<String> SAID = new CopyOnWriteArrayList<>();
 
     static final Losses LOSSES = new Losses(SAID::add);
@@ -137,12 +137,12 @@ final class Woven {
                         : PROFILER.brickKey(rule.brick(), rule.category().orElse(BrickCategory.OTHER)));
     }
 
-    /** What rules make of a class. */
+    /** The result of weaving a class by rules. */
     static Weaver.Result result(Class<?> type, String rules) throws IOException {
         return weaver(rules).weave(file(type), type.getClassLoader());
     }
 
-    /** The woven class; all its rules must apply. Forgets what was recorded before. */
+    /** The woven class; all its rules must apply. Discards earlier recordings. */
     static Class<?> load(Class<?> type, String rules) throws Exception {
         Weaver.Result result = result(type, rules);
         if (!result.problems().isEmpty()) {
@@ -164,7 +164,7 @@ final class Woven {
         return new Loader(type.getClassLoader(), own).loadClass(type.getName());
     }
 
-    /** Counts and elements of what was recorded, by the bricks' names: {@code RmsNorm 3 x 7}. */
+    /** Counts and elements of the recorded bricks by name: {@code RmsNorm 3 x 7}. */
     static String recorded() {
         return PROFILER.allBrickStats().stream()
                 .collect(Collectors.toMap(

@@ -49,7 +49,7 @@ final class ChecksumAllocationTest {
         assertThat(bytes / (double) ChecksumColumns.CHUNK_ROWS).isBetween(36.0, 48.0);
     }
 
-    /** What the interpreted run does: prints the bytes of each path, and fails where one is not 0. */
+    /** The main method of the interpreted run: prints the bytes of each path, and fails if any is not 0. */
     public static void main(String[] args) {
         Map<String, Long> bytes = allocatedBytes();
         System.out.println(bytes);

@@ -99,7 +99,7 @@ final class ChecksumComparisonTest {
     }
 
     @Test
-    void aMissingEntryStandsBehindWhatTheReferenceExecutedBeforeIt() {
+    void aMissingEntryFollowsTheEntriesThatPrecedeItInTheReference() {
         ChecksumEntry a = entry("a", 0, 0, 1);
         ChecksumEntry b = entry("b", 0, 0, 2);
         ChecksumEntry c = entry("c", 0, 0, 3);
@@ -124,7 +124,7 @@ final class ChecksumComparisonTest {
         assertThat(exactly(Logs.of(entry("c", 0, 0, 9), a), reference).first())
                 .map(Divergence::name)
                 .contains("c");
-        // Here a came last: what is missing was executed after a and b, and so after c, whatever stood next to it.
+        // Here a came last: the missing entry was executed after a and b, and so after c, regardless of its neighbours.
         ChecksumLog longer = Logs.of(a, b, entry("missing", 0, 0, 7), c);
         assertThat(exactly(Logs.of(b, entry("c", 0, 0, 9), a), longer).first())
                 .map(Divergence::name)
@@ -174,7 +174,7 @@ final class ChecksumComparisonTest {
     }
 
     @Test
-    void saysWhereAValueIsNotFinite() {
+    void namesThePlaceOfAValueThatIsNotFinite() {
         ChecksumLog here = new ChecksumLog();
         ChecksumLog reference = new ChecksumLog();
         here.record("ok", 0, 0, new float[] {1});

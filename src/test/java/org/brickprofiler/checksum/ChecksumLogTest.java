@@ -47,7 +47,7 @@ final class ChecksumLogTest {
 
     @Spec("10.1")
     @Test
-    void coversTheWholeOutputWhereAskedTo() {
+    void coversTheWholeOutputIfRequested() {
         ChecksumLog whole = new ChecksumLog(OPTIONS.withScope(ChecksumOptions.Scope.WHOLE));
         float[] output = Logs.floats(1000, 0.5f);
         output[999] = Float.NaN;
@@ -120,7 +120,7 @@ final class ChecksumLogTest {
 
     @Spec("10.2")
     @Test
-    void countsWhatIsNotFiniteAmongAllFloats() {
+    void countsValuesThatAreNotFiniteAmongAllFloats() {
         float[] output = new float[5_000];
         output[0] = Float.NaN;
         output[5] = Float.NEGATIVE_INFINITY;
@@ -194,7 +194,7 @@ final class ChecksumLogTest {
     }
 
     @Test
-    void refusesWhatIsNoPlace() {
+    void refusesInvalidPlaces() {
         float[] output = new float[4];
 
         assertRefused(() -> log.record(nothing(), 0, 0, output), "name must not be null");
@@ -208,7 +208,7 @@ final class ChecksumLogTest {
         assertThat(log.list()).isEmpty();
     }
 
-    @SuppressWarnings("NullAway") // what a caller without null checks may pass
+    @SuppressWarnings("NullAway") // arguments of a caller without null checks
     private static String nothing() {
         return null;
     }
@@ -263,7 +263,7 @@ final class ChecksumLogTest {
 
     @Spec("10.3")
     @Test
-    void dropsAndCountsWhatIsBeyondItsCapacityAndSaysSoOnce() {
+    void dropsAndCountsEntriesBeyondItsCapacityAndLogsThisOnce() {
         ChecksumLog small = new ChecksumLog(OPTIONS.withCapacity(2));
         try (CapturedLog captured = new CapturedLog()) {
             for (int i = 0; i < 5; i++) {

@@ -61,7 +61,7 @@ final class ChecksumLogThreadsTest {
     }
 
     @Test
-    void whatIsBeyondTheCapacityIsCountedExactly() throws Exception {
+    void entriesBeyondTheCapacityAreCountedExactly() throws Exception {
         ChecksumLog log = new ChecksumLog(ChecksumOptions.DEFAULT.withCapacity(5000));
         Crew writers = new Crew();
         IntStream.range(0, THREADS)

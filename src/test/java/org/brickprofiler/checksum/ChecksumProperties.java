@@ -199,7 +199,7 @@ final class ChecksumProperties {
         assertThat(exceeding.first().orElseThrow().repeat()).isEqualTo(repeat(entries, index));
     }
 
-    /** Whatever the two logs are: the first divergence is the first there is, and everything before it agrees. */
+    /** For any two logs, the reported first divergence is the earliest one, and all entries before it agree. */
     @Property(tries = 200)
     void everyEntryIsAccountedFor(
             @ForAll("entries") List<ChecksumEntry> here, @ForAll("entries") List<ChecksumEntry> reference) {

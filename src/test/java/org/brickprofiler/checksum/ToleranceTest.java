@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 final class ToleranceTest {
 
-    /** What {@code numpy.isclose(value, expected, atol=0.5, rtol=0.25, equal_nan=True)} answers. */
+    /** The result of {@code numpy.isclose(value, expected, atol=0.5, rtol=0.25, equal_nan=True)}. */
     @Spec("10.5")
     @ParameterizedTest
     @CsvSource({
@@ -61,7 +61,7 @@ final class ToleranceTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {-1e-9, Double.NaN, Double.POSITIVE_INFINITY})
-    void refusesWhatIsNoBound(double bound) {
+    void refusesInvalidBounds(double bound) {
         assertThatThrownBy(() -> Tolerance.of(bound, 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("absolute tolerance " + bound);

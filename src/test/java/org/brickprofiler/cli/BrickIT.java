@@ -73,7 +73,7 @@ class BrickIT {
     }
 
     @Test
-    void findsWhatTheDemonstrationChangedOnPurpose() throws Exception {
+    void findsTheDeliberateChangeOfTheDemonstration() throws Exception {
         List<String> tiny = List.of(
                 "demo",
                 "--layers",
@@ -118,7 +118,7 @@ class BrickIT {
     }
 
     @Test
-    void writesUtf8WhateverTheLocale() throws Exception {
+    void writesUtf8InEveryLocale() throws Exception {
         Path report = Cli.REPORTS.resolve("full.json").toAbsolutePath();
 
         assertThat(brick("report", report.toString(), "--json").out()).isEqualTo(Files.readString(report));
@@ -144,7 +144,7 @@ class BrickIT {
     @EnabledOnOs(
             value = {OS.LINUX, OS.MAC},
             disabledReason = "needs bash")
-    void endsWithoutAWordWhereNobodyReads() throws Exception {
+    void endsSilentlyIfTheReaderIsGone() throws Exception {
         // The reader is gone before anything is written.
         Cli report = shell("set -o pipefail; \"$@\" | true", "report", TRACE.toString());
 

@@ -73,7 +73,7 @@ class BundledDriverIT {
         List<Path> files = files();
         assertThat(files).hasSize(1).allMatch(file -> file.startsWith(cache.resolve("brick-profiler")));
         byte[] library = Files.readAllBytes(files.get(0));
-        // What a process that was killed, or a full disk, may have left.
+        // The remains of a killed process, or of a full disk.
         Files.write(files.get(0), new byte[] {library[0], library[1], library[2]});
         assertDeviceFound(brick("devices").run());
         assertThat(files()).isEqualTo(files);

@@ -10,9 +10,9 @@ import picocli.CommandLine;
 /**
  * One run of the command line within the test.
  *
- * @param exitCode what it ended with
- * @param out what it wrote to the standard output
- * @param err what it wrote to the standard error
+ * @param exitCode its exit code
+ * @param out its standard output
+ * @param err its standard error
  */
 record Cli(int exitCode, String out, String err) {
 

@@ -192,7 +192,7 @@ class CompareCommandTest {
 
     @Spec("16.9")
     @Test
-    void failsWhereNothingCouldBeCompared() throws IOException {
+    void failsIfNothingCouldBeCompared() throws IOException {
         Path one = before.resolve("0.json");
         Path other = after.resolve("0.json");
         Cli tooFew = Cli.run("compare", one, "--", other, "--fail-on-regression", "5");
@@ -338,7 +338,7 @@ class CompareCommandTest {
 
     @Spec("15.1")
     @Test
-    void tellsWhatIsWrongInOneLine() throws IOException {
+    void namesTheFaultInOneLine() throws IOException {
         Path empty = Files.createDirectory(folder.resolve("empty"));
         Path copy = Files.copy(before.resolve("1.json"), folder.resolve("copy.json"));
 

@@ -57,7 +57,7 @@ class ConvertCommandTest {
 
     @Spec("14.14")
     @Test
-    void saysThatThereIsNoTimelineWhereNothingHasATime() {
+    void reportsThatThereIsNoTimelineWithoutTimes() {
         Path log = Cli.TRACES.resolve("tornadovm-invented.json");
 
         Cli.run("convert", log, folder.resolve("out.pftrace"))
@@ -122,7 +122,7 @@ class ConvertCommandTest {
 
     @Spec("15.3")
     @Test
-    void aTraceOfAnotherProgramKeepsItsProfileAndTellsWhatItLost() throws IOException {
+    void aTraceOfAnotherProgramKeepsItsProfileAndReportsItsLosses() throws IOException {
         Path out = folder.resolve("kineto.pftrace");
         Cli convert = Cli.run("convert", TRACE, out);
 

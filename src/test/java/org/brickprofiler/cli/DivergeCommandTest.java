@@ -110,7 +110,7 @@ class DivergeCommandTest {
     }
 
     @Test
-    void tellsWhatIsWrongWithALog() throws IOException {
+    void namesTheFaultOfALog() throws IOException {
         Path cut = Files.writeString(
                 folder.resolve("cut.jsonl"), Files.readString(reference).substring(0, 300));
 

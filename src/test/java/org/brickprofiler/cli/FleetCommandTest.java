@@ -130,7 +130,7 @@ final class FleetCommandTest {
 
     @Spec("24.6")
     @Test
-    void whatCannotBeAnsweredIsRefusedInOneLine() {
+    void invalidQueriesAreRefusedInOneLine() {
         Cli.run("fleet", "sql", "--pack", pack, "SELECT 1").assertRefused("is no pack of profiles");
         Cli.run("fleet", "pack", folder.resolve("runs/rank-0"), folder.resolve("runs/rank-1"), "-o", pack);
 

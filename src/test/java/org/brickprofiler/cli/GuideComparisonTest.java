@@ -24,7 +24,7 @@ class GuideComparisonTest {
     @Timeout(300)
     void runsAreComparedAndRanksToo() throws IOException {
         assertThat(new GuideShell(folder).run(Part.COMPARISON, 9))
-                .contains("5 runs before, 5 after: ", "Verdicts are of one test ")
+                .contains("5 runs before, 5 after: ", "Verdicts come from one test ")
                 .contains("With the profiler on, a token takes ", "net total")
                 .containsPattern("2 ranks in 1 run, \\d+ windows?: no straggler was found")
                 .contains("Spread over ranks", "rank  brick ");

@@ -30,7 +30,7 @@ final class GuideShell {
         FILES,
         /** A service and its requests. */
         REQUESTS,
-        /** All other chapters: runs of two sides, and what is made of them. */
+        /** All other chapters: runs of two sides, and their evaluation. */
         COMPARISON;
 
         private static Part of(String chapter) {
@@ -57,7 +57,7 @@ final class GuideShell {
     /**
      * Makes the command {@code brick}.
      *
-     * @param folder where the commands run
+     * @param folder the folder of the commands
      */
     GuideShell(Path folder) throws IOException {
         this.folder = folder;
@@ -74,7 +74,7 @@ final class GuideShell {
     /**
      * Runs the commands of a part, each of which has to succeed.
      *
-     * @return what they printed
+     * @return their output
      */
     String run(Part part, int leastCommands) throws IOException {
         List<String> commands = CHAPTER.splitAsStream(GuidePage.read().others())

@@ -28,7 +28,7 @@ class InputBarTest {
     }
 
     @Test
-    void isNotThereWhereNobodyWatchesOrTheInputIsShort() {
+    void isHiddenWithoutATerminalOrForShortInput() {
         assertThat(drawn(Terminal.InputBar.LONG_BYTES, false)).isEmpty();
         assertThat(drawn(Terminal.InputBar.LONG_BYTES - 1, true)).isEmpty();
     }

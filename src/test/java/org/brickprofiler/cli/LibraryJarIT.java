@@ -27,7 +27,7 @@ class LibraryJarIT {
 
     private static final Path LIBRARY = Path.of(System.getProperty("cli.jar").replace("-cli.jar", ".jar"));
 
-    /** What the library cannot do without. */
+    /** The classes that the library requires. */
     private static final Pattern NEEDED = Pattern.compile("(eclipse-collections|slf4j-api|jackson-core).*\\.jar");
 
     private static final String PROGRAM = """

@@ -26,7 +26,7 @@ class MachineWatchTest {
         proc = Files.createDirectories(root.resolve("proc"));
     }
 
-    /** The limit of memory, where there is none, is 2^64 - 1. */
+    /** The limit of memory, if there is none, is 2^64 - 1. */
     private void write(String machine, String own) throws IOException {
         Files.createDirectories(proc.resolve("self"));
         Files.writeString(proc.resolve("stat"), "cpu  " + machine + "\ncpu0 1 2 3\n");
@@ -56,7 +56,7 @@ class MachineWatchTest {
     }
 
     @Test
-    void saysNothingOfWhatItDoesNotKnow() throws IOException {
+    void omitsUnknownFacts() throws IOException {
         MachineWatch nothing = MachineWatch.begin(root.resolve("none"));
         assertThat(nothing.seen(RunFacts.NONE)).isEqualTo(RunFacts.NONE);
 

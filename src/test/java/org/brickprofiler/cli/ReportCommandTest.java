@@ -48,7 +48,7 @@ class ReportCommandTest {
             kineto-training-step | 9,450 of 109,123 events read: kernels, copies and fills | 4; 6 steps marked
             moe30b-decode-c16    | 64,039 of 64,041 events read: every slice, for none is marked as the device's | 48
             """)
-    void tellsWhatWasCountedAboveTheProfile(String trace, String counted, String rows) {
+    void printsTheCountsAboveTheProfile(String trace, String counted, String rows) {
         Cli report = Cli.run("report", Cli.TRACES.resolve(trace + ".json.gz"));
 
         assertThat(report.err()).isEmpty();
@@ -60,7 +60,7 @@ class ReportCommandTest {
 
     @Spec("14.18")
     @Test
-    void jsonAndPageOfARecordingSayWhatTheVirtualMachineDidMeanwhile() throws Exception {
+    void jsonAndPageOfARecordingHaveTheActivityOfTheVirtualMachine() throws Exception {
         Path file = folder.resolve("bricks.jfr");
         BrickProfiler profiler = BrickProfiler.builder().percentiles(true).build();
         profiler.enable();
@@ -112,7 +112,7 @@ class ReportCommandTest {
     }
 
     @Test
-    void saysNothingOfWhatATraceDoesNotHave() {
+    void omitsPartsThatATraceDoesNotHave() {
         Cli report = Cli.run("report", TRACE);
 
         assertThat(report.out())
@@ -185,7 +185,7 @@ class ReportCommandTest {
     }
 
     @Test
-    void writesNoPageWhereItCannotOrMustNot() throws IOException {
+    void writesNoPageIfItCannotOrMustNot() throws IOException {
         Path report = Files.copy(REPORT, folder.resolve("report.json"));
         Path nowhere = folder.resolve("missing").resolve("out.html");
 
@@ -222,7 +222,7 @@ class ReportCommandTest {
     }
 
     @Test
-    void tellsWhatIsWrongWithAFile() throws IOException {
+    void namesTheFaultOfAFile() throws IOException {
         Path empty = Files.writeString(folder.resolve("empty.json"), "");
         Path text = Files.writeString(folder.resolve("notes.txt"), "hello");
         Path json = Files.writeString(folder.resolve("other.json"), "{\"a\": 1}");
@@ -246,7 +246,7 @@ class ReportCommandTest {
     }
 
     @Test
-    void tellsWhatIsWrongWithAReport() throws IOException {
+    void namesTheFaultOfAReport() throws IOException {
         String report = Files.readString(REPORT);
         Path cut = Files.writeString(folder.resolve("cut.json"), report.substring(0, 200));
         Path wrong = Files.writeString(folder.resolve("wrong.json"), "{\"schema_version\": \"1.0\",\n \"bricks\": 7}");
@@ -271,7 +271,7 @@ class ReportCommandTest {
     @EnabledOnOs(
             value = {OS.LINUX, OS.MAC},
             disabledReason = "needs a device that is no file")
-    void readsWhatIsNoFile() {
+    void readsPathsThatAreNoRegularFiles() {
         Cli.run("report", "/dev/null").assertRefused("/dev/null, offset 0: the text is empty");
     }
 
@@ -340,7 +340,7 @@ class ReportCommandTest {
 
     /** The words that decide which kind it is stand behind more than is looked at. */
     @Test
-    void aTraceIsATraceWhateverStandsBeforeItsEvents() {
+    void aTraceIsRecognisedWithAnyKeysBeforeItsEvents() {
         String trace = "{\"x\": \"" + "y".repeat(1 << 19) + "\", \"traceEvents\": [{\"ph\": \"X\", \"name\": \"a\","
                 + " \"ts\": 0, \"dur\": 5}]}";
 
@@ -376,7 +376,7 @@ class ReportCommandTest {
     }
 
     @Test
-    void doesNotOfferToSalvageWhatIsNoTrace() throws IOException {
+    void doesNotOfferToSalvageOtherText() throws IOException {
         Path text = Files.writeString(folder.resolve("notes.txt"), "hello");
 
         assertThat(Cli.run("report", text, "--salvage").err())

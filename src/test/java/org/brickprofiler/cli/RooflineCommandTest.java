@@ -87,7 +87,7 @@ final class RooflineCommandTest {
     }
 
     @Test
-    void refusesWhatMakesNoSense() throws IOException {
+    void refusesSenselessOptions() throws IOException {
         Path profile = Cli.REPORTS.resolve("full.json");
         Path roof = folder.resolve("roof.json");
 

@@ -186,7 +186,7 @@ class RunCommandTest {
 
     @Spec("16.10")
     @Test
-    void keepsWhatItHasWhenItIsStopped() throws Exception {
+    void keepsItsRunsWhenItIsStopped() throws Exception {
         String slow = command("before") + "; sleep 0.2";
         String hangs =
                 "case $BRICK_PROFILER$BRICK_PROFILER_OUT in off*) exit 0;; */.003.json) echo {} > \"$BRICK_PROFILER_OUT\"; touch '"
@@ -217,7 +217,7 @@ class RunCommandTest {
     }
 
     @Test
-    void tellsWhatIsWrongInOneLine() throws IOException {
+    void namesTheFaultInOneLine() throws IOException {
         Files.createDirectories(out.resolve("before"));
         run().assertRefused("cannot write to " + out + ": it is not empty");
         out = folder.resolve("new");
@@ -361,7 +361,7 @@ class RunCommandTest {
     }
 
     @Test
-    void theSynopsisNamesEveryOptionAndSeparatesWhatExcludesEachOther() {
+    void theSynopsisNamesEveryOptionAndSeparatesExclusiveOnes() {
         String help = Cli.run("run", "--help").out();
         String synopsis = help.substring(0, help.indexOf("Runs two commands"));
         List<String> options = Pattern.compile("(?m)^ +(?:-\\w, )?(--[a-z-]+)")
@@ -412,7 +412,7 @@ class RunCommandTest {
     @Spec("16.12")
     @EnabledOnOs(value = OS.LINUX, disabledReason = "/proc is Linux's")
     @Test
-    void keepsWhatTheMachineDidMeanwhileInTheFileOfTheRun() throws IOException {
+    void keepsTheActivityOfTheMachineInTheFileOfTheRun() throws IOException {
         run("-n", "1", "--warmup", "0");
         assertThat(JsonReport.read(out.resolve("before").resolve("001.json"))
                         .facts()
@@ -422,7 +422,7 @@ class RunCommandTest {
 
     @Spec("18.6")
     @Test
-    void measuresTheMachineBesideEachRunWhereItsRoofIsStored() throws IOException {
+    void measuresTheMachineBesideEachRunIfItsRoofIsStored() throws IOException {
         Path roof = Files.writeString(folder.resolve("roof.json"), "{}");
         run("-n", "1", "--warmup", "0", "--roofline", roof.toString());
         assertThat(JsonReport.read(out.resolve("after").resolve("001.json"))
@@ -457,7 +457,7 @@ class RunCommandTest {
 
     @Spec("16.13")
     @Test
-    void measuresWhatProfilingCosts() {
+    void measuresTheCostOfProfiling() {
         Cli run = Cli.run(
                 "run",
                 "-n",
@@ -481,7 +481,7 @@ class RunCommandTest {
 
     @Spec("16.13")
     @Test
-    void namesCompilingWhereMuchOfTheTimeWasThat() {
+    void namesCompilationIfItTookMuchOfTheTime() {
         String machine = "80, \"virtual_machines\": [{\"pid\": 1, \"started_at\": \"2026-01-01T00:00:00Z\", "
                 + "\"up_ns\": 2000000000, \"gc_ns\": 0, \"jit_ns\": 800000000}]";
         Cli run = Cli.run("run", "-n", "2", "--warmup", "0", "--out", out, "--overhead", writesRate(machine));
@@ -491,7 +491,7 @@ class RunCommandTest {
 
     @Spec("16.13")
     @Test
-    void measuresTheProcessWhereItDoesNotSayHowFastItWas() {
+    void measuresTheProcessIfItDoesNotReportItsSpeed() {
         Cli run = Cli.run(
                 "run",
                 "-n",
@@ -512,9 +512,9 @@ class RunCommandTest {
         assertThat(old.err()).contains("brick: the command records bricks although BRICK_PROFILER=off: ");
     }
 
-    /** What the demonstration does with the variable. */
+    /** The effect of the variable on the demonstration. */
     @Test
-    void theDemonstrationWritesWhereItIsTold() throws Exception {
+    void theDemonstrationWritesToTheGivenFile() throws Exception {
         Path file = folder.resolve("demo.json");
         List<String> tiny = List.of(
                 "demo",

@@ -25,7 +25,7 @@ class WatchedOutputTest {
     }
 
     @Test
-    void passesOnWhatIsWritten() {
+    void passesOnTheOutput() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         Brick.WatchedOutput output = new Brick.WatchedOutput(bytes);
         output.write('a');

@@ -15,9 +15,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Comparisons under each kind of noise: a few of what {@link ComparisonStudy} counts at length. The seeds are fixed, so
- * a test gives one result. The bounds are those of few comparisons: if one of 40 raises an alarm by chance, four of ten
- * do so with one seed of 10,000.
+ * Comparisons under each kind of noise: a sample of those that {@link ComparisonStudy} counts at length. The seeds are
+ * fixed, so a test gives one result. The bounds are those of few comparisons: if one of 40 raises an alarm by chance,
+ * four of ten do so with one seed of 10,000.
  */
 class ComparisonNoiseTest {
 
@@ -44,7 +44,7 @@ class ComparisonNoiseTest {
                 .isLessThanOrEqualTo(MOST_ALARMS);
     }
 
-    /** Of what each kind of noise leaves to be found, by how much of the time the study finds it. */
+    /** For each kind of noise, the share of changes that the study finds. */
     @Spec({"16.2", "16.18"})
     @ParameterizedTest
     @CsvSource({
@@ -92,7 +92,7 @@ class ComparisonNoiseTest {
         assertThat(cell.otherBricks()).isLessThanOrEqualTo(MOST_ALARMS);
     }
 
-    /** Also where the floor is what a change has to reach. */
+    /** Also if the floor decides whether a change counts. */
     @Spec("16.3")
     @Test
     void aChangeOfTheSizeThatALineIsShownFromIsFoundInFourOfFive() {

@@ -127,7 +127,7 @@ public final class ComparisonStudy {
     }
 
     /**
-     * What comparisons of one kind came to.
+     * The results of comparisons of one kind.
      *
      * @param alarms those with a verdict on any line, %
      * @param found those that found the changed brick, by its usual time or a percentile, %

@@ -82,7 +82,7 @@ class ComparisonTest {
         }
     }
 
-    /** What a run did: a step is one LmHead. Varies a little from run to run, each brick in its own way. */
+    /** The recording of a run: a step is one LmHead. Varies a little from run to run, each brick in its own way. */
     private static final class Work {
         private final List<Brick> bricks = new ArrayList<>();
         private double wallFactor = 1.02;
@@ -267,7 +267,7 @@ class ComparisonTest {
 
     @Spec("16.7")
     @Test
-    void aNamedBrickIsTheStepWhereStepsWereAnnouncedToo() {
+    void aNamedBrickIsTheStepEvenIfStepsWereAnnounced() {
         RunComparison comparison = RunComparison.of(
                 side("before", 10, work -> work.announced(500, 1)),
                 side("after", 10, work -> work.announced(500, 1.1)),
@@ -372,7 +372,7 @@ class ComparisonTest {
 
     @Spec("16.4")
     @Test
-    void doesNotBlameWhatStayedWhileMostChanged() {
+    void doesNotBlameABrickThatStayedWhileMostChanged() {
         RunComparison comparison =
                 compare(10, work -> work.all(0.8).times("RmsNorm", 1.25).times("Sampling", 1.25));
 
@@ -403,7 +403,7 @@ class ComparisonTest {
 
     @Spec("16.5")
     @Test
-    void saysWhatIsOnOneSideOnly() {
+    void namesBricksOfOneSideOnly() {
         RunComparison comparison = compare(8, work -> {
             work.bricks.removeIf(brick -> brick.name().equals("Sampling"));
             work.bricks.add(new Brick("my kernel", BrickCategory.FFN, 400, 10_000, 1));
@@ -425,7 +425,7 @@ class ComparisonTest {
 
     @Spec("16.5")
     @Test
-    void doesNotCallMissingWhatTookNoTime() {
+    void doesNotCallABrickWithoutTimeMissing() {
         List<Run> before = side("before", 8, work -> work.times("Sampling", 0));
         List<Run> none = side("after", 8, work -> work.times("Sampling", 0));
         List<Run> some = side("after", 8, UnaryOperator.identity());
@@ -654,12 +654,12 @@ class ComparisonTest {
                                 Options.defaults()
                                         .withBaseline(List.of("LmHead", "QkvProjection", "AttentionScore", "Sampling")))
                         .remarks())
-                .contains("The baseline is none: beside its other bricks, LmHead changed.");
+                .contains("The baseline is not constant: beside its other bricks, LmHead changed.");
     }
 
     @Spec("16.19")
     @Test
-    void proposesABaselineWhereManyBricksChanged() {
+    void proposesABaselineIfManyBricksChanged() {
         assertThat(compare(10, work -> work.times("RmsNorm", 1.1).times("Sampling", 1.1))
                         .remarks())
                 .singleElement()
@@ -872,7 +872,7 @@ class ComparisonTest {
         assertThat(RunComparison.of(before, after, Options.defaults()).remarks())
                 .containsExactly(
                         "Garbage collection took 1.0 % of the life of the virtual machines before, and 4.5 % after: part of a "
-                                + "change may be that.");
+                                + "change may be due to that.");
         assertThat(RunComparison.of(before, before, Options.defaults()).remarks())
                 .isEmpty();
     }
@@ -909,7 +909,7 @@ class ComparisonTest {
                 .isFalse();
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RunComparison.Change.ofPairs(new double[] {1, 2}, new double[] {1}))
-                .withMessage("2 and 1 figures are no pairs");
+                .withMessage("2 and 1 figures form no pairs");
     }
 
     @Test
@@ -918,7 +918,7 @@ class ComparisonTest {
             work.afterwards = true;
             return work;
         });
-        assertThat(comparison.remarks()).first().asString().startsWith("All runs of one side were before");
+        assertThat(comparison.remarks()).first().asString().startsWith("All runs of one side preceded");
 
         List<Run> before = new ArrayList<>(side("before", 5, UnaryOperator.identity()));
         before.set(2, new Run("before/4", before.get(2).snapshot(), OptionalDouble.empty(), List.of("steal 7 %")));
@@ -929,7 +929,7 @@ class ComparisonTest {
 
     @Spec("16.7")
     @Test
-    void findsWhatAStepIs() {
+    void findsTheBrickThatMarksSteps() {
         UnaryOperator<Work> prefill = work -> {
             work.bricks.add(new Brick("Prefill", BrickCategory.OTHER, 1, 1_000_000, 512));
             return work;

@@ -47,7 +47,7 @@ class MaxTTestTest {
         double[] noise = {1.0, 1.3, 0.9, 1.2, 1.1, 1.0, 1.2, 0.8};
         double alone = test(4, apart).probability(0);
         assertThat(test(4, apart, noise).probability(0)).isGreaterThan(alone);
-        // A copy costs nothing, since it is never larger where the other is not.
+        // A copy does not change the probability, since its statistic never exceeds that of the original.
         assertThat(test(4, apart, apart.clone()).probability(0)).isEqualTo(alone);
     }
 
@@ -68,7 +68,7 @@ class MaxTTestTest {
         assertThat(constant.difference(0)).isZero();
     }
 
-    /** Drawing variances together must not make the test find what is not there, nor miss more. */
+    /** Shrinking variances towards each other must neither find a change that does not exist, nor miss more changes. */
     @Test
     void keepsItsLevelAndFindsMoreThanWithoutDrawingVariancesTogether() {
         UniformRandomProvider random = RandomSource.XO_RO_SHI_RO_128_PP.create(7);

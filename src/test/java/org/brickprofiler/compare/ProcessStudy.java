@@ -21,9 +21,9 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
 
 /**
- * What comparisons of real processes say: of the demonstration, whose code is one and the same, and of the same with
- * one brick that is slower by 5 %. Arguments: a folder for the runs (target/process-study), and after how many seconds
- * to stop (none); started again with the same folder, it goes on.
+ * Comparisons of real processes: of the demonstration with identical code, and with one brick that is slower by 5 %.
+ * Arguments: a folder for the runs (target/process-study), and after how many seconds to stop (none); started again
+ * with the same folder, it goes on.
  *
  * <p>There is one pool of {@value #SAME} runs of the same code, and one of {@value #SLOWER} slower ones; which is next
  * is drawn by chance. In each of {@value #SHUFFLES} shuffles the pool of the same code is cut into as many comparisons
@@ -122,7 +122,7 @@ public final class ProcessStudy {
         Files.move(unfinished, folder.resolve(pool).resolve(name));
     }
 
-    // ---- what is said of them ----
+    // ---- results ----
 
     private List<Run> pool(String name) throws IOException {
         List<Run> runs = new ArrayList<>();

@@ -77,11 +77,11 @@ final class SimulatedRuns {
     }
 
     /**
-     * What processes do.
+     * The behaviour of simulated processes.
      *
      * @param name for a table
      * @param spread of each brick between processes
-     * @param noises what they do besides
+     * @param noises their other activity
      */
     record Behaviour(String name, double spread, Set<Noise> noises) {
 

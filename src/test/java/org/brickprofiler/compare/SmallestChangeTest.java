@@ -16,7 +16,7 @@ class SmallestChangeTest {
     private static final double FOUR_IN_FIVE = 0.8416;
 
     @Test
-    void liesAboveWhatHasToBeReached() {
+    void liesAboveTheRequiredValue() {
         assertThat(SmallestChange.of(0, 3.5, 1, 1e6, 0.8)).isCloseTo(3.5 + FOUR_IN_FIVE, within(0.01));
         assertThat(SmallestChange.of(5, 3.5, 1, 1e6, 0.8))
                 .as("the floor is higher")

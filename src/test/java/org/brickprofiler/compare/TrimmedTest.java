@@ -20,7 +20,7 @@ class TrimmedTest {
     }
 
     @Test
-    void isStudentsErrorWhereNothingIsTrimmed() {
+    void isStudentsErrorIfNothingIsTrimmed() {
         Trimmed all = Trimmed.of(new double[] {1, 4, 2, 5}, 0);
         assertThat(all.mean()).isEqualTo(3);
         assertThat(all.squaredError()).isCloseTo(10.0 / 3 / 4, within(1e-12));
@@ -28,7 +28,7 @@ class TrimmedTest {
     }
 
     @Test
-    void trimsWhatThePermutationBears() {
+    void trimsAsMuchAsThePermutationPermits() {
         assertThat(IntStream.of(1, 5, 9, 10, 12, 13, 16, 20, 50).map(runs -> Trimmed.atEachEnd(runs, runs)))
                 .containsExactly(0, 0, 0, 1, 1, 2, 3, 4, 10);
         assertThat(Trimmed.atEachEnd(10, 40)).isEqualTo(2);

@@ -14,7 +14,7 @@ class AttentionTest {
         try (WorkerPool pool = new WorkerPool(2)) {
             Attention attention = new Attention(config, pool);
             Attention.KvCache cache = new Attention.KvCache(config);
-            // Keys of zero score alike; the values follow.
+            // Keys of zero have equal scores; the values follow.
             cache.put(new float[] {0, 0, 0, 0, 1, 2, 3, 4}, 0, 0);
             cache.put(new float[] {0, 0, 0, 0, 3, 4, 5, 6}, 0, 1);
             cache.put(new float[] {0, 0, 0, 0, 99, 99, 99, 99}, 0, 2);

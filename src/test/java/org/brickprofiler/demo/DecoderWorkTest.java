@@ -21,7 +21,7 @@ import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.junit.jupiter.api.Test;
 
-/** The cost model against what the demonstration's decoder really holds and touches. */
+/** Compares the cost model with the memory and accesses of the demonstration's decoder. */
 final class DecoderWorkTest {
 
     /** The demonstration's default, of few layers: the share of a layer is the same. */
@@ -63,10 +63,10 @@ final class DecoderWorkTest {
         return (double) Float.BYTES * 2 * CONFIG.layers() * kvLength * CONFIG.kvDim();
     }
 
-    /** Tiles count what their loops touch, and know of no model. */
+    /** Tiles count the accesses of their loops, without a model. */
     @Spec("18.3")
     @Test
-    void productsTouchWhatTheModelSays() {
+    void productsTouchTheBytesOfTheModel() {
         BrickProfiler profiler = BrickProfiler.enabled();
         profiler.tiles().enable();
         try (Decoder decoder = new Decoder(weights, new Sampler(0, 1, 1), 1, Decoder.Instruments.of(profiler))) {

@@ -137,7 +137,7 @@ class DemoIT {
 
     @Test
     void tellsThatTheModelDoesNotQuiteFitTheHeap() throws Exception {
-        // 66 MB of weights: they alone would fit, but not beside what a virtual machine needs for itself.
+        // 66 MB of weights: they alone would fit, but not beside the memory that a virtual machine needs.
         ProcessResult demo = DemoProcess.run(folder, List.of(), List.of("-Xmx68m"), with("--vocab", "260000"));
 
         assertRefused(demo, "the model takes 66 MB, too much for a heap of ");
@@ -166,7 +166,7 @@ class DemoIT {
 
     @Test
     void tellsWhyThereIsNoDeviceAndDoesNothingElse() throws Exception {
-        // Without JCuda's native library there is none, whatever the machine has.
+        // Without JCuda's native library there is no device, on any machine.
         List<String> nowhere = List.of(
                 "-Djava.library.path=" + folder, "-Djava.io.tmpdir=" + folder, "--enable-native-access=ALL-UNNAMED");
         ProcessResult demo = DemoProcess.run(folder, List.of(), nowhere, with("--device", "cuda"));

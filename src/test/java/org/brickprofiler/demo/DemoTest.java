@@ -122,7 +122,7 @@ class DemoTest {
     }
 
     @Test
-    void writesTimelineGraphAndChecksumsWhereTheyAreWanted() throws IOException {
+    void writesTimelineGraphAndChecksumsOnRequest() throws IOException {
         Path trace = folder.resolve("pass.json");
         Path dot = folder.resolve("pass.dot");
         Path checksums = folder.resolve("a.jsonl");
@@ -155,7 +155,7 @@ class DemoTest {
     }
 
     @Test
-    void aFlightRecordingHoldsWhatTheProfileHas() throws IOException {
+    void aFlightRecordingHasTheBricksOfTheProfile() throws IOException {
         Path file = folder.resolve("run.jfr");
         Path json = folder.resolve("run.json");
         assertThat(run(TINY + " --warmup 2 --jfr " + file + " --json " + json)).isZero();
@@ -193,7 +193,7 @@ class DemoTest {
     }
 
     @Test
-    void leavesOutWhatNobodyWants() {
+    void leavesOutUnrequestedParts() {
         run(TINY + " --no-percentiles --no-tiles");
 
         assertThat(out.toString())
@@ -224,7 +224,7 @@ class DemoTest {
     }
 
     @Test
-    void endsByTimeWhereThatComesFirst() {
+    void endsByTimeIfThatComesFirst() {
         int exitCode = run("--layers 1 --dim 16 --heads 2 --kv-heads 1 --ffn 32 --vocab 50 --seconds 0.000001");
 
         assertThat(exitCode).isZero();

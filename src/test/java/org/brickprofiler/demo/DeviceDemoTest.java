@@ -67,7 +67,7 @@ class DeviceDemoTest extends SimulatedRun {
 
     @ParameterizedTest
     @ValueSource(strings = {"cuda", "cuda:0"})
-    void computesWhatTheProcessorDoesAndTellsWhatWatchingCosts(String device) {
+    void computesTheSameAsTheProcessorAndPrintsTheCostOfWatching(String device) {
         int exitCode;
         try (SimulatedKernels kernels = new SimulatedKernels()) {
             exitCode = run("--device", device);
@@ -135,7 +135,7 @@ class DeviceDemoTest extends SimulatedRun {
 
     @Test
     void tellsTheFirstValueThatDiffers() {
-        // Nobody does what the kernels do: all logits are what the memory held before.
+        // No kernel is executed: all logits are the previous values of the memory.
         int exitCode = run("--device", "cuda");
 
         assertThat(exitCode).isEqualTo(1);
@@ -181,7 +181,7 @@ class DeviceDemoTest extends SimulatedRun {
         "cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync answers",
         "cuStreamCreate, no stream on CUDA device 0"
     })
-    void tellsWhatTheDriverRefuses(String call, String words) {
+    void reportsRefusalsOfTheDriver(String call, String words) {
         SimulatedCuda.failAlways(call, 2);
 
         assertThat(run("--device", "cuda")).isEqualTo(1);

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The kernels compute what the decoder computes on the processor. They run from the very text that a driver gets, with
- * their threads and blocks in one order and in the other.
+ * The kernels compute the same values as the decoder on the processor. They run from the very text that a driver gets,
+ * with their threads and blocks in one order and in the other.
  */
 class DeviceKernelsTest {
 

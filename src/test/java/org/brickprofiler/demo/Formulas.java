@@ -5,7 +5,7 @@ import static java.util.Map.entry;
 import java.util.Map;
 import org.brickprofiler.BrickId;
 
-/** What a profile of the decoder must say, derived from the architecture alone. */
+/** The expected profile of the decoder, derived from the architecture alone. */
 final class Formulas {
 
     private Formulas() {}

@@ -1,6 +1,6 @@
 package org.brickprofiler.demo;
 
-/** What the driver gets. */
+/** The text that the driver gets. */
 public final class KernelText {
 
     /** The text of all kernels. */

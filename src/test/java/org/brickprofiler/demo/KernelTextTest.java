@@ -24,7 +24,7 @@ class KernelTextTest {
         assertThat(KernelText.PTX).contains(".version 6.0\n.target sm_50\n").matches("\\p{ASCII}*");
     }
 
-    /** NVIDIA's own assembler takes the text, where it is installed. */
+    /** NVIDIA's own assembler accepts the text, if it is installed. */
     @ParameterizedTest
     @ValueSource(strings = {"sm_75", "sm_80", "sm_90", "sm_100"})
     void assembles(String architecture) throws IOException {

@@ -49,7 +49,7 @@ class ModelConfigTest {
             1 | 8192 | 4096 | 1 | 32 | 10 | 1000000 | heads x sequence is 4096000000 floats
             1 | 8192 | 2 | 1 | 32 | 10 | 1000000 | sequence x head size is 4096000000 floats
             """)
-    void refusesWhatCannotBeBuilt(
+    void refusesImpossibleShapes(
             int layers, int dim, int heads, int kvHeads, int ffn, int vocab, int sequence, String reason) {
         assertThatThrownBy(() -> new ModelConfig(layers, dim, heads, kvHeads, ffn, vocab, sequence))
                 .isInstanceOf(IllegalArgumentException.class)

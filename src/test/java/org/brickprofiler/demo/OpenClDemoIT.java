@@ -52,7 +52,7 @@ class OpenClDemoIT {
     @Spec("12.37")
     @ParameterizedTest
     @ValueSource(strings = {"IMMEDIATE", "PER_LAYER", "DEFERRED"})
-    void computesWhatTheProcessorDoesAndTimesEachBrickOnTheDevice(String mode) throws IOException {
+    void computesTheSameAsTheProcessorAndTimesEachBrickOnTheDevice(String mode) throws IOException {
         ProcessResult result = demo("--device", "opencl", "--sync-mode", mode).assertSucceeded();
 
         assertThat(result.err()).isEmpty();

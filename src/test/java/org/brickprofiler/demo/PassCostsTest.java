@@ -16,7 +16,7 @@ class PassCostsTest {
     private final List<String> order = new ArrayList<>();
     private long nowNs;
 
-    /** Takes as long as it is told, and a thousand times as long before its time counts. */
+    /** Takes a given time, and a thousand times as long before its time counts. */
     private Way way(String name, long... timesNs) {
         return new Way() {
             private int runs;

@@ -11,7 +11,7 @@ public final class PtxArena implements PtxMemory {
 
     private static final long FIRST = 1L << 40;
 
-    /** More than any array takes: whoever runs out of one array does not reach the next. */
+    /** More than any array takes, so that an access beyond one array does not reach the next. */
     private static final long APART = 1L << 32;
 
     private final List<float[]> arrays = new ArrayList<>();

@@ -3,7 +3,7 @@ package org.brickprofiler.demo;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.demo.PtxInstruction.Effect;
 
-/** What the instructions compute that concern one thread only. Stateless. */
+/** The computations of instructions that concern one thread only. Stateless. */
 final class PtxArithmetic {
 
     private static final long WORD = 0xffffffffL;

@@ -7,9 +7,9 @@ import java.util.function.ToLongFunction;
  *
  * @param text as it is written
  * @param isOn whether the thread does it; otherwise it goes on with the next one
- * @param effect what it does, where it concerns one thread only; it may change where the thread goes on
- * @param waitsAs what the thread is afterwards: it runs on, has ended or waits for others
- * @param shuffle what is exchanged, of an instruction at which a warp meets
+ * @param effect its effect, if it concerns one thread only; it may change the thread's next instruction
+ * @param waitsAs the thread's state afterwards: running, ended or waiting for others
+ * @param shuffle the exchanged values, for an instruction at which a warp meets
  */
 public record PtxInstruction(String text, Condition isOn, Effect effect, PtxThread.State waitsAs, Shuffle shuffle) {
 
@@ -18,7 +18,7 @@ public record PtxInstruction(String text, Condition isOn, Effect effect, PtxThre
         boolean holds(PtxThread thread);
     }
 
-    /** What an instruction does. */
+    /** The effect of an instruction. */
     public interface Effect {
         Effect NONE = thread -> {};
 
@@ -26,10 +26,10 @@ public record PtxInstruction(String text, Condition isOn, Effect effect, PtxThre
     }
 
     /**
-     * What a warp exchanges: each lane gets the value of the lane that is {@code distance} further, or its own.
+     * The exchange of a warp: each lane gets the value of the lane that is {@code distance} further, or its own.
      *
      * @param target the register that receives
-     * @param value what a lane gives
+     * @param value the value that a lane provides
      * @param distance how far the lane is that it gets from
      */
     public record Shuffle(int target, ToLongFunction<PtxThread> value, ToLongFunction<PtxThread> distance) {

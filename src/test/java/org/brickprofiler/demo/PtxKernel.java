@@ -49,7 +49,7 @@ public record PtxKernel(
      *
      * @param shape how many threads
      * @param arguments the bits of each argument
-     * @param memory what addresses mean
+     * @param memory the meaning of addresses
      * @param order how threads take turns
      * @param globalTimer the device's clock, ns
      */
@@ -88,7 +88,7 @@ public record PtxKernel(
         }
     }
 
-    /** Lets warps exchange what they wait for. Returns whether there was one. */
+    /** Lets warps exchange the values for which they wait. Returns whether there was one. */
     private boolean shuffleAnyWarp(List<PtxThread> threads) {
         boolean any = false;
         for (int first = 0; first < threads.size(); first += WARP) {
@@ -138,7 +138,7 @@ public record PtxKernel(
         return false;
     }
 
-    /** Where all threads wait. */
+    /** The point at which all threads wait. */
     private int together(List<PtxThread> threads, State state) {
         int at = threads.get(0).next;
         for (PtxThread thread : threads) {

@@ -1,6 +1,6 @@
 package org.brickprofiler.demo;
 
-/** What the global addresses of a kernel mean. */
+/** The meaning of a kernel's global addresses. */
 public interface PtxMemory {
 
     /** The 4 bytes at an address. */

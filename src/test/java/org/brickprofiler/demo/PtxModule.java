@@ -3,7 +3,7 @@ package org.brickprofiler.demo;
 import java.util.Map;
 
 /**
- * What a {@link PtxInterpreter} has read.
+ * A module that a {@link PtxInterpreter} has read.
  *
  * @param kernels the kernels by their names
  */

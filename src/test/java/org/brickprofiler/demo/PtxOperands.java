@@ -6,7 +6,7 @@ import java.util.function.ToLongFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The names of one kernel, and what its operands stand for. */
+/** The names of one kernel, and the values of its operands. */
 final class PtxOperands {
 
     private static final Pattern ADDRESS = Pattern.compile("\\[(%?\\w+)(?:\\+(\\d+))?\\]");
@@ -70,7 +70,7 @@ final class PtxOperands {
         }
     }
 
-    /** What an operand stands for, as bits. */
+    /** The value of an operand, as bits. */
     ToLongFunction<PtxThread> value(String operand, String type) {
         return switch (operand) {
             case "%tid.x" -> thread -> thread.number;

@@ -5,7 +5,7 @@ import java.util.function.LongSupplier;
 /** One thread of a block while a {@link PtxInterpreter} runs it. */
 public final class PtxThread {
 
-    /** What all threads of a block have in common. */
+    /** The state that all threads of a block share. */
     static final class Block {
         final PtxMemory memory;
         final long[] arguments;
@@ -26,7 +26,7 @@ public final class PtxThread {
         }
     }
 
-    /** Where a thread is. */
+    /** The position of a thread. */
     public enum State {
         RUNS,
         AT_BARRIER,

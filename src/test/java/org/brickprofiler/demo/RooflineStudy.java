@@ -23,10 +23,10 @@ import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.spi.NanoClock;
 
 /**
- * Whether bricks of the demonstration, and loops that come near, stay below their roofs, and whether what limits them
- * comes out the same each time, over many runs. A run is a new decoder with a new profiler, a few tokens of warm-up,
- * and the tokens that count; several runs follow each other in one process, and there are several processes. Profiles
- * stay in a folder: a further call adds to them.
+ * Checks over many runs that bricks of the demonstration, and loops close to a roof, stay below their roofs, and that
+ * their limit is the same each time. A run is a new decoder with a new profiler, a few tokens of warm-up, and the
+ * tokens that count; several runs follow each other in one process, and there are several processes. Profiles stay in a
+ * folder: a further call adds to them.
  *
  * <p>Arguments: the folder, the number of processes, and the runs of each model in each process.
  */
@@ -57,7 +57,7 @@ final class RooflineStudy {
 
     private RooflineStudy() {}
 
-    /** What came out for one brick of one model. */
+    /** The results for one brick of one model. */
     private static final class Outcomes {
         private final Map<Bound, Integer> bounds = new EnumMap<>(Bound.class);
         private int runs;

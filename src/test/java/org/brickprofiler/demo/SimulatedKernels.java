@@ -8,8 +8,8 @@ import org.brickprofiler.device.cuda.SimulatedCuda;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets the simulated driver do what kernels do: {@link PtxInterpreter} runs them on the memory that it gave out, with
- * the arguments that it got. An address that is wrong is not noticed here but crashes, as on a device.
+ * Lets the simulated driver execute kernels: {@link PtxInterpreter} runs them on the driver's memory, with their
+ * arguments. An address that is wrong is not noticed here but crashes, as on a device.
  */
 public final class SimulatedKernels implements AutoCloseable {
 
@@ -60,7 +60,7 @@ public final class SimulatedKernels implements AutoCloseable {
         }
     };
 
-    /** Ends; throws what went wrong in a kernel. */
+    /** Ends; throws an exception that occurred in a kernel. */
     @Override
     public void close() {
         SimulatedCuda.setKernels(null);

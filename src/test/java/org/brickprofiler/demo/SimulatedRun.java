@@ -17,16 +17,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** A program run over the simulated driver, and what it wrote, for tests to extend. */
+/** A program run over the simulated driver, and its output, for tests to extend. */
 public abstract class SimulatedRun {
 
-    /** Where a run writes. */
+    /** The folder of a run's files. */
     @TempDir
     protected Path folder;
 
-    /** What it wrote to the standard output. */
+    /** Its standard output. */
     protected final StringWriter out = new StringWriter();
-    /** What it wrote to the standard error. */
+    /** Its standard error. */
     protected final StringWriter err = new StringWriter();
 
     @BeforeEach

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The agent's rules count in the plain decoder what the hand-written calls count in the demonstration's. */
+/** The agent's rules count in the plain decoder the same as the hand-written calls in the demonstration's. */
 class WithoutSourceIT {
 
     private static final int TOKENS = 40;
@@ -64,7 +64,7 @@ class WithoutSourceIT {
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     @Timeout(120)
-    void rulesCountWhatCallsCount(int threads) throws IOException {
+    void rulesCountTheSameAsCalls(int threads) throws IOException {
         BrickProfiler profiler = BrickProfiler.enabled();
         List<String> tokens = new ArrayList<>();
         try (Decoder decoder = new Decoder(

@@ -47,7 +47,7 @@ class WorkerPoolTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
-    void whatAPartThrowsIsThrownByRunAndThePoolGoesOn(int threads) {
+    void anExceptionOfAPartIsThrownByRunAndThePoolContinues(int threads) {
         IllegalStateException failure = new IllegalStateException("part 2 failed");
         try (WorkerPool pool = new WorkerPool(threads)) {
             assertThatThrownBy(() -> pool.run(4, part -> {

@@ -177,7 +177,7 @@ final class WindowExportTest {
 
     @Test
     @Spec("23.9")
-    void whatCannotBeWrittenIsCountedAndPartOfTheNextWindow() throws Exception {
+    void aWindowThatCannotBeWrittenIsCountedAndPartOfTheNext() throws Exception {
         boolean[] full = {true};
         WindowExport export = exportToADisk(full);
         step(100);
@@ -293,10 +293,10 @@ final class WindowExportTest {
         assertThat(written()).hasSize(1);
     }
 
-    /** A name where the folder cannot be made: nothing can be recorded there, and the log has the sums. */
+    /** A path at which the folder cannot be created: nothing can be recorded there, and the log has the sums. */
     @Test
     @Spec("23.12")
-    void whatNoFileCanRecordIsInTheLog() throws Exception {
+    void lossesThatNoFileCanRecordAreInTheLog() throws Exception {
         Path file = Files.writeString(folder.resolve("r_1"), "x");
         String output = ChildProcess.java(LostAtTheEnd.class)
                 .arguments(List.of(folder.toString()))
@@ -309,7 +309,7 @@ final class WindowExportTest {
         assertThat(file).hasContent("x");
     }
 
-    /** Exports one window to a folder where that is not possible. */
+    /** Exports one window to a folder that cannot be created. */
     static final class LostAtTheEnd {
         private LostAtTheEnd() {}
 
@@ -325,7 +325,7 @@ final class WindowExportTest {
 
     @Test
     @Spec("23.8")
-    void whatWasPendingAtAResetAndIsResolvedIsNotPendingInTheWindow() throws Exception {
+    void measurementsResolvedAfterAResetAreNotPendingInTheWindow() throws Exception {
         WindowExport export = export(Long.MAX_VALUE);
         step(100);
         profiler.recordDeferred(BrickId.RMS_NORM, profiler.elapsedNs(), 1);

@@ -143,7 +143,7 @@ final class DuckEngineTest {
             assertThatIOException()
                     .isThrownBy(() -> engine.query("COPY (SELECT 1) TO 'x'"))
                     .withMessageEndingWith(
-                            "; a pack is asked by one SELECT over its tables, which reads nothing else and writes"
+                            "; a query of a pack is one SELECT over its tables, which reads nothing else and writes"
                                     + " nothing");
             assertThat(engine.query("WITH x AS (SELECT 1 AS a) SELECT a, explode([2, 3]) AS b FROM x -- end")
                             .rows())
@@ -160,7 +160,7 @@ final class DuckEngineTest {
     void nothingIsLeftInItsTemporaryFolder() throws IOException {
         FleetEngine.Options options = new FleetEngine.Options(64L << 20, 2, folder, null);
         try (FleetEngine engine = DuckEngine.open(options)) {
-            // More than fits: what does not is written there meanwhile.
+            // More data than fit: the excess is written there temporarily.
             engine.query("SELECT max(a) FROM (SELECT range AS a FROM range(6000000) ORDER BY hash(range))");
             assertThat(folder).isNotEmptyDirectory();
         }

@@ -461,7 +461,7 @@ final class FleetPackerTest {
         "a head's key twice, '\"rank\": 1,',                     '\"rank\": 1, \"rank\": 0,',    'rank'",
         "other buckets,      '(\"relative_error\": )[0-9.]+',    '$10.5',                         'other buckets'",
         "a bucket twice,     '(\"buckets\": \\[ *)(\\[[^]]+\\])', '$1$2, $2',                'occurs twice'",
-        "a late identity,    '(?s)(\"identity\": \\{.*?\\},)(.*)\\}', '$2, $1 \"end\": 0}',  'stands behind the bricks'",
+        "a late identity,    '(?s)(\"identity\": \\{.*?\\},)(.*)\\}', '$2, $1 \"end\": 0}',  'follows the bricks'",
         "no bricks,          '\"bricks\"',                       '\"brick\"',                    'no bricks'",
     })
     void aWindowThatReportsRefuseIsLeftOut(String what, String text, String replacement, String reason)

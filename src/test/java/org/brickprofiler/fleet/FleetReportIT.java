@@ -178,9 +178,9 @@ final class FleetReportIT extends PageInBrowser {
         assertThat(column("shares-by-rank", "rank")).hasSize(25);
     }
 
-    /** Pictures to look at, where a folder is named for them. */
+    /** Pictures for inspection, if a folder is named for them. */
     @Test
-    void drawsWhereAPersonWantsToLook() throws Exception {
+    void drawsPicturesOnRequest() throws Exception {
         String wanted = System.getProperty("html.pictures", "");
         if (!wanted.isEmpty()) {
             Path pictures = Files.createDirectories(Path.of(wanted));

@@ -41,7 +41,7 @@ final class FleetReportTest {
         }
     }
 
-    /** Two ranks with names that a page or Markdown could take for more, without percentiles and steps. */
+    /** Two ranks with names that a page or Markdown could misinterpret, without percentiles and steps. */
     static FleetReport hostile() throws IOException {
         String name = "</script><img src=x>|*`\\\\u202e'".replace("'", "''");
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {
@@ -131,7 +131,7 @@ final class FleetReportTest {
                 .hasSize(2);
     }
 
-    /** What the map holds are the sums of the table, and the shares are those of the time that was recorded. */
+    /** The map contains the sums of the table, and the shares are those of the recorded time. */
     @Test
     void theNumbersOfTheMapAreThoseOfTheTables() throws Exception {
         FleetReport report = simulated(new Shape("one", 16, 6, 5), List.of(), folder);

@@ -19,9 +19,9 @@ import org.brickprofiler.fleet.Stragglers.Finding;
 import org.brickprofiler.fleet.Stragglers.Kind;
 
 /**
- * Which stragglers are found in simulated fleets, and how often one is reported where there is none; a table for
+ * Which stragglers are found in simulated fleets, and how often one is reported if there is none; a table for
  * docs/BENCHMARKS.md. Arguments: how many fleets (20), ranks (1000), windows (200), the first seed (1). The exit code
- * is 1 where a fault is missed or wrongly named, or anything else is reported.
+ * is 1 if a fault is missed or wrongly named, or anything else is reported.
  *
  * <p>If the first argument is {@code stalls}, the study counts false alarms among heavy independent stalls instead:
  * {@code stalls} FLEETS RANKS WINDOWS SEED, and the shares of stalled windows in percent (20 25 30 35). The exit code
@@ -141,7 +141,7 @@ public final class FleetStudy {
         return eachBrick ? fleet.withStallsOfBricks(share, LONGEST_STALL) : fleet.withStalls(share, LONGEST_STALL);
     }
 
-    /** What is found in a fleet. */
+    /** The findings in a fleet. */
     static Stragglers find(SimulatedFleet fleet, Path folder) throws Exception {
         Map<String, String> files = fleet.write(folder, false);
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {
@@ -153,7 +153,7 @@ public final class FleetStudy {
     }
 
     /**
-     * What differs between what was injected and what was found.
+     * The differences between the injected and the found faults.
      *
      * @return a line for each fault that was missed or named wrongly, and for each finding without a fault
      */

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A fleet takes from a file what a report takes from it, and refuses it where the report does. */
+/** A fleet takes the same values from a file as a report, and refuses the same files. */
 final class ProfileWindowTest {
 
     @TempDir
@@ -159,7 +159,7 @@ final class ProfileWindowTest {
 
         assertThatExceptionOfType(Unreadable.class)
                 .isThrownBy(() -> window.read(json.getBytes(UTF_8)))
-                .withMessageContaining("identity stands behind the bricks");
+                .withMessageContaining("identity follows the bricks");
     }
 
     @Test

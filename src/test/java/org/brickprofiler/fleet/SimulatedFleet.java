@@ -53,7 +53,7 @@ final class SimulatedFleet {
 
     private static final List<BrickId> BRICKS = List.of(BrickId.values());
 
-    /** The bricks of the segments, and what ends each. */
+    /** The bricks of the segments, and the end of each. */
     private static final List<BrickId> COMPUTE = BRICKS.stream()
             .filter(id -> id.category() != BrickCategory.COMMUNICATION)
             .toList();
@@ -77,7 +77,7 @@ final class SimulatedFleet {
      */
     record Shape(String run, int ranks, int windows, long seed) {}
 
-    /** What can be wrong. */
+    /** The kinds of faults. */
     enum Fault {
         /** One brick of a rank takes longer. */
         BRICK,
@@ -100,7 +100,7 @@ final class SimulatedFleet {
     /**
      * One fault.
      *
-     * @param fault what is wrong
+     * @param fault the fault
      * @param where a rank, or a host for a link
      * @param brick which, for {@link Fault#BRICK}, {@link Fault#BRICK_IN_WINDOWS} and {@link Fault#BRICK_DRIFT}; else
      *     any
@@ -133,11 +133,11 @@ final class SimulatedFleet {
         }
     }
 
-    /** What the ranks did in one window; reused for the next. */
+    /** The activity of the ranks in one window; reused for the next. */
     static final class Window {
         /** Its number. */
         int number;
-        /** By rank and by the brick's ordinal, ns over all samples; 0 where it was not recorded. */
+        /** By rank and by the brick's ordinal, ns over all samples; 0 if it was not recorded. */
         final long[][] totalNs;
         /** By rank, ns. */
         final long[] idleNs;
@@ -190,14 +190,19 @@ final class SimulatedFleet {
         return this;
     }
 
-    /** The same, of which so many windows of each rank take longer, by any share up to the longest alike. */
+    /**
+     * The same fleet with a number of windows of each rank that take longer, by a share uniformly up to the longest.
+     */
     SimulatedFleet withStalls(double windows, double longest) {
         stalledWindows = windows;
         longestStall = longest;
         return this;
     }
 
-    /** The same, of which so many windows of each brick of a rank take longer, by any share up to the longest alike. */
+    /**
+     * The same fleet with a number of windows of each brick of a rank that take longer, by a share uniformly up to the
+     * longest.
+     */
     SimulatedFleet withStallsOfBricks(double windows, double longest) {
         stallsEachBrick = true;
         return withStalls(windows, longest);
@@ -330,7 +335,10 @@ final class SimulatedFleet {
         }
     }
 
-    /** Lets all ranks reach a collective in each step; gives how long that took, ns, and adds up what each waited. */
+    /**
+     * Lets all ranks enter a collective in each step; returns the collective's duration, ns, and adds up the waiting
+     * time of each rank.
+     */
     private long meet(double[] segmentNs, double[] lateNs, double[] arrival, double[] waitNs) {
         Arrays.fill(waitNs, 0);
         double allNs = 0;
@@ -390,7 +398,7 @@ final class SimulatedFleet {
     /**
      * Writes the tables as Parquet files, {@code TABLE.parquet} each.
      *
-     * @param folder where to; made
+     * @param folder the folder; it is created
      * @param distributions whether with the distributions, which are most of the bytes
      * @return the file of each table
      */

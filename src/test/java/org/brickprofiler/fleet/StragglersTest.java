@@ -149,7 +149,7 @@ final class StragglersTest {
                 .isEqualTo(new Stragglers(
                         List.of(),
                         List.of(),
-                        List.of("Run r1, Simulated A: 1 rank cannot show who is unusual; it takes 4.")));
+                        List.of("Run r1, Simulated A: 1 rank cannot show an outlier; the test needs 4.")));
         Injected slow = new Injected(Fault.THROTTLED, 1, BrickId.RMS_NORM, 0.5, 0, 30);
         assertThat(FleetStudy.find(new SimulatedFleet(new Shape("r1", 2, 30, 1), List.of(slow)), folder)
                         .findings())
@@ -158,7 +158,7 @@ final class StragglersTest {
                 .isEqualTo(new Stragglers(
                         List.of(),
                         List.of(),
-                        List.of("Run r1, Simulated A: 2 windows cannot show what lasts; it takes 6.")));
+                        List.of("Run r1, Simulated A: 2 windows cannot show a lasting difference; the test needs 6.")));
     }
 
     @Test
@@ -221,7 +221,7 @@ final class StragglersTest {
                         "Run r1, Simulated A: 2 ranks lack windows, the most of them rank 2 with 3 of 100.");
     }
 
-    /** Of eight ranks three are left: they cannot show who is unusual, however slow one of them is. */
+    /** Of eight ranks three are left: they cannot show an outlier, however slow one of them is. */
     @Test
     @Spec("24.12")
     void ranksWithFewWindowsAreNoPeers() throws Exception {
@@ -231,11 +231,12 @@ final class StragglersTest {
                 "rank >= 5 OR win < 5");
 
         assertThat(stragglers.findings()).isEmpty();
-        assertThat(stragglers.remarks().get(0)).endsWith("The other 3 ranks cannot show who is unusual; it takes 4.");
+        assertThat(stragglers.remarks().get(0)).endsWith("The other 3 ranks cannot show an outlier; the test needs 4.");
     }
 
     /**
-     * A brick that ran in three windows of a rank only shows nothing of it there, whatever the rank's other bricks do.
+     * A brick that ran in only three windows of a rank shows nothing about the rank, regardless of the rank's other
+     * bricks.
      */
     @Test
     @Spec("24.12")

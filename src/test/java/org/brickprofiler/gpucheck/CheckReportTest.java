@@ -30,7 +30,7 @@ class CheckReportTest {
     }
 
     @Test
-    void whatIsBrokenIsWorseThanABoundThatIsMissedAndNothingHeldIsBrokenToo() {
+    void brokenIsWorseThanMissedAndNothingHeldIsBrokenToo() {
         assertThat(report(false, HELD, NOT_MADE, TOLD, UNCLEAR).worst()).isEqualTo(Outcome.Status.HELD);
         assertThat(report(false, HELD, MISSED).worst()).isEqualTo(Outcome.Status.MISSED);
         assertThat(report(false, HELD, MISSED, BROKEN).worst()).isEqualTo(Outcome.Status.BROKEN);

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The checks over the simulated driver, whose times are exact: what is claimed of times holds, to the nanosecond. */
+/** The checks over the simulated driver, whose times are exact: claims about times hold to the nanosecond. */
 class DeviceChecksTest {
 
     private Gpu gpu;
@@ -125,7 +125,7 @@ class DeviceChecksTest {
 
     @Test
     void aPassThatIsFasterForBeingWatchedIsNoMeasurement() {
-        // Whatever happens without a profiler seems to last three times as long.
+        // Everything without a profiler seems to last three times as long.
         long[] offsetNs = new long[1];
         long[] reads = new long[1];
         NanoClock clock = () -> {
@@ -204,7 +204,7 @@ class DeviceChecksTest {
     }
 
     @Test
-    void whatTheDriverRefusesIsListed() {
+    void refusalsOfTheDriverAreListed() {
         Outcome outcome = new ErrorsCheck(gpu).run().get(0);
 
         assertThat(outcome.status()).isEqualTo(Status.HELD);

@@ -97,7 +97,7 @@ class GpuCheckIT {
 
     @Test
     void withoutADriverTheReasonIsAllThereIs() throws Exception {
-        // With a file that is no library there is none, whatever the machine has.
+        // With a file that is no library there is no device, on any machine.
         Path noLibrary = Files.createDirectory(folder.resolve("driver"));
         Files.createFile(noLibrary.resolve("libcuda.so.1"));
         ProcessResult run = run(Map.of("LD_LIBRARY_PATH", noLibrary.toString()));
@@ -110,7 +110,7 @@ class GpuCheckIT {
     }
 
     @Test
-    void tellsWhatIsMissing() throws Exception {
+    void namesTheMissingPart() throws Exception {
         Files.delete(folder.resolve("lib").resolve("brick-profiler-cli.jar"));
         ProcessResult unbuilt = run(Map.of());
         assertThat(unbuilt.exitCode()).isEqualTo(2);

@@ -24,7 +24,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The scripts around the check: what they pack, run and refuse, in a checkout where what they call is replaced. */
+/**
+ * The scripts around the check: the files that they pack, their calls and refusals, in a checkout with replaced
+ * programs.
+ */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "the scripts are for Linux")
 class GpuCheckScriptsTest {
 
@@ -100,7 +103,7 @@ class GpuCheckScriptsTest {
                 .run();
     }
 
-    /** Unpacks what was packed. */
+    /** Unpacks the pack. */
     private Path packed(String expectedOutput) throws IOException {
         ProcessResult run =
                 run(scripts.resolve("pack.sh"), root.resolve("packed.tar.gz").toString());
@@ -122,7 +125,7 @@ class GpuCheckScriptsTest {
     }
 
     @Test
-    void whatIsPackedNamesWhatItsBinariesNeed() throws IOException {
+    void aPackNamesTheRequirementsOfItsBinaries() throws IOException {
         Path folder = packed("version libstdc++.so.6 CXXABI_1.3.9");
 
         assertThat(folder.resolve("NEEDS"))
@@ -181,7 +184,7 @@ class GpuCheckScriptsTest {
     }
 
     @Test
-    void whatAMachineLacksIsNamedAndTheRestIsTried() throws IOException {
+    void missingPartsOfAMachineAreNamedAndTheRestIsTried() throws IOException {
         Path folder = packed("It needs:");
         assertThat(run(folder.resolve("run.sh")).output())
                 .doesNotContain("CXXABI_9")
@@ -197,7 +200,7 @@ class GpuCheckScriptsTest {
     }
 
     @Test
-    void whatWasPackedForAnotherMachineIsNotRun() throws IOException {
+    void aPackForAnotherMachineIsNotRun() throws IOException {
         Path folder = packed("It needs:");
         Files.writeString(folder.resolve("NEEDS"), "machine pdp11\n");
 

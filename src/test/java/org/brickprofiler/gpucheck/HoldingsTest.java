@@ -41,7 +41,7 @@ class HoldingsTest {
     }
 
     @Test
-    void whatIsNotKnownIsNoGrowth() {
+    void unknownValuesAreNoGrowth() {
         MarksCheck.Holdings silent = new MarksCheck.Holdings(
                 OptionalLong.of(1), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty());
 

@@ -41,7 +41,7 @@ class SpreadTest {
 
     @ParameterizedTest
     @CsvSource({"1, 2, 2, HELD", "1, 2, 1.9, UNCLEAR", "1, 2, 1, UNCLEAR", "1, 2, 0.9, MISSED", "-3, -2, 0.1, HELD"})
-    void aBoundIsKeptWhereTheWholeIntervalKeepsIt(double low, double high, double bound, Status expected) {
+    void aBoundIsKeptIfTheWholeIntervalKeepsIt(double low, double high, double bound, Status expected) {
         assertThat(new Spread(9, low, (low + high) / 2, high).atMost(bound)).isEqualTo(expected);
     }
 
@@ -54,7 +54,7 @@ class SpreadTest {
         "1, 2, 0.5, MISSED",
         "-2, -1, 0.5, MISSED"
     })
-    void aBoundOnBothSidesIsKeptWhereTheWholeIntervalKeepsIt(double low, double high, double bound, Status expected) {
+    void aBoundOnBothSidesIsKeptIfTheWholeIntervalKeepsIt(double low, double high, double bound, Status expected) {
         assertThat(new Spread(9, low, (low + high) / 2, high).within(bound)).isEqualTo(expected);
     }
 

@@ -98,7 +98,7 @@ final class ChainOracle {
         return beforeNs[node];
     }
 
-    /** What is left of the longest chain after the longest chain through a node or anything in it. */
+    /** The float that remains after the longest chain through a node or anything in it. */
     long slackNs(int node) {
         return IntStream.of(activities)
                 .filter(activity -> shape.contains(node, activity))

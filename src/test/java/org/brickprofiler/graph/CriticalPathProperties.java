@@ -36,7 +36,7 @@ final class CriticalPathProperties {
 
     @Spec("9.8")
     @Property
-    void slackIsZeroExactlyWhereALongestPathGoes(
+    void slackIsZeroExactlyOnLongestPaths(
             @ForAll @IntRange(min = 1, max = 9) int nodes, @ForAll @IntRange(max = 12) int orders, @ForAll long seed) {
         GraphShape shape = GraphShapes.acyclic(nodes, orders, new Random(seed));
         ChainOracle oracle = new ChainOracle(shape);

@@ -54,7 +54,7 @@ final class CriticalPathSummaryTest {
     }
 
     @Test
-    void theGainIsWhatTheNextLongestPathLeaves() {
+    void theGainIsTheDistanceToTheNextLongestPath() {
         int slow = graph.addNode(new Brick("slow", 90, 1));
         int fast = graph.addNode(new Brick("fast", 70, 1));
         int join = graph.addNode(new Brick("join", 30, 1));
@@ -79,7 +79,7 @@ final class CriticalPathSummaryTest {
     }
 
     @Test
-    void aNameTakesWhatIsInItAlong() {
+    void aNameIncludesTheNodesInside() {
         graph.pushScope(new Brick("gemm", 100, 1));
         brick("inside", 90);
         graph.popScope();

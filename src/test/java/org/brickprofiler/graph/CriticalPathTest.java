@@ -94,7 +94,7 @@ final class CriticalPathTest {
 
     @Spec("9.7")
     @Test
-    void anEdgeBetweenContainersOrdersWhatIsInThem() {
+    void anEdgeBetweenContainersOrdersTheirContents() {
         graph.pushScope(new Layer(0));
         int first = graph.addNodeInScope(new Brick("first", 30, 1));
         graph.popScope();

@@ -8,14 +8,14 @@ import java.util.Map;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** What a reader of DOT that is not ours finds in the pictures of graphs. */
+/** The content of pictures of graphs according to an independent reader of DOT. */
 abstract class DotContract {
 
     /**
      * Reads a picture.
      *
      * @param dot the text that was written
-     * @return of each node, by its name in the text, what it shows, line by line
+     * @return for each node, by its name in the text, its label, line by line
      */
     abstract Map<String, List<String>> read(String dot) throws Exception;
 
@@ -49,7 +49,7 @@ abstract class DotContract {
         }
     }
 
-    /** A name with what cannot be drawn in the notation of Java source. */
+    /** A name with characters that the notation of Java source cannot show. */
     private static String visible(String name) {
         return name.replace("\r", "\\r")
                 .replace("\t", "\\t")

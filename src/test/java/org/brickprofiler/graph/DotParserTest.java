@@ -15,12 +15,12 @@ import org.jgrapht.nio.dot.DOTImporter;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** JGraphT, which knows the grammar of DOT, reads what is written: on every machine. */
+/** JGraphT, which knows the grammar of DOT, reads the text on every machine. */
 class DotParserTest extends DotContract {
 
     private static final Pattern ESCAPE = Pattern.compile("\\\\(.)");
 
-    /** What the text holds. */
+    /** The content of the text. */
     private record Picture(
             DirectedPseudograph<String, DefaultEdge> graph,
             Map<String, String> labels,
@@ -55,7 +55,7 @@ class DotParserTest extends DotContract {
         return nodes;
     }
 
-    /** What Graphviz makes of a label: first of its own escapes, then of those of XML. */
+    /** Graphviz's interpretation of a label: first its own escapes, then those of XML. */
     private static List<String> shown(@Nullable String label) {
         assertThat(label).as("a node without a label").isNotNull();
         String text = ESCAPE.matcher(label).replaceAll(escape -> switch (escape.group(1)) {
@@ -72,7 +72,7 @@ class DotParserTest extends DotContract {
                 .toList();
     }
 
-    /** Those that are drawn: what contains what is shown by boxes. */
+    /** The edges that are drawn: boxes show containment. */
     @Test
     void everyEdgeIsThere() {
         ExecutionGraph graph = SampleGraphs.everyKind();

@@ -11,8 +11,9 @@ import org.jgrapht.graph.DirectedWeightedMultigraph;
 import org.jgrapht.graph.EdgeReversedGraph;
 
 /**
- * The times of events by JGraphT: the longest path is the shortest one where every time is negative. Node {@code v}
- * starts at vertex {@code 2v} and ends at {@code 2v + 1}; the last two vertices are the beginning and the end of all.
+ * Computes the times of events with JGraphT: the longest path is the shortest one if every time is negated. Node
+ * {@code v} starts at vertex {@code 2v} and ends at {@code 2v + 1}; the last two vertices are the beginning and the end
+ * of all.
  */
 final class EventOracle {
 

@@ -229,7 +229,7 @@ class ExecutionGraphTest {
     }
 
     @Test
-    void whatARecorderReportsIsKept() {
+    void reportedLossesAreKept() {
         graph.setLosses(new ExecutionGraph.Losses(List.of("lost"), 1, 2, 3));
         graph.pushScope(brick("open", 1));
 

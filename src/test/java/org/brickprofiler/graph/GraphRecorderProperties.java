@@ -18,7 +18,7 @@ import net.jqwik.api.constraints.Size;
 import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.internal.record.FakeClock;
 
-/** The recorder finds out at the end of a step what was inside it; the model keeps an explicit stack all along. */
+/** The recorder finds the content of a step at the step's end; the model keeps an explicit stack. */
 class GraphRecorderProperties {
 
     private static final int THREADS = 3;
@@ -62,7 +62,7 @@ class GraphRecorderProperties {
         assertThat(graph.edgeCount()).isEqualTo(expected.size());
     }
 
-    /** Something that is open: a brick, a scope, or what is outside of all. */
+    /** An open region: a brick, a scope, or the outermost region. */
     private static final class Open {
         final boolean isBrick;
         final int scopeId;
@@ -87,7 +87,7 @@ class GraphRecorderProperties {
         }
     }
 
-    /** A thread, what is open on it, and its top-level nodes of all passes. */
+    /** A thread, its open regions, and its top-level nodes of all passes. */
     private static final class Simulated {
         private final GraphRecorder recorder;
         private final FakeClock clock;
@@ -234,7 +234,7 @@ class GraphRecorderProperties {
             stack.push(new Open(false, GraphRecorder.NONE, 0));
         }
 
-        /** What is inside of bricks that have not ended belongs to what is around them. */
+        /** The content of bricks that have not ended belongs to the surrounding region. */
         void finish() {
             Deque<Open> outermostFirst = new ArrayDeque<>();
             stack.forEach(outermostFirst::push);

@@ -10,7 +10,7 @@ import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** The scopes, layers and passes of a recorder: what each owns. */
+/** The scopes, layers and passes of a recorder, and the nodes that each owns. */
 class GraphRecorderScopesTest extends RecordedGraph {
 
     private static List<String> names(ExecutionGraph graph, List<Integer> ids) {
@@ -22,7 +22,7 @@ class GraphRecorderScopesTest extends RecordedGraph {
     // ---- scopes ----
 
     @Test
-    void aScopeOwnsWhatIsRecordedInItEvenWhileItIsOpen() {
+    void aScopeOwnsItsNodesEvenWhileItIsOpen() {
         int scope = recorder.pushScope(new Function("forward"));
         int kernel = kernel("k");
 
@@ -94,7 +94,7 @@ class GraphRecorderScopesTest extends RecordedGraph {
 
     @Spec("3.8")
     @Test
-    void layersOwnWhatWasRecordedSinceTheLastBoundary() {
+    void layersOwnTheNodesSinceTheLastBoundary() {
         int a = brick("a", tick());
         int b = brick("b", tick());
         int first = recorder.endLayer();
@@ -120,7 +120,7 @@ class GraphRecorderScopesTest extends RecordedGraph {
 
     @Spec("3.8")
     @Test
-    void startLayerLeavesOutWhatCameBefore() {
+    void startLayerLeavesOutEarlierNodes() {
         int embedding = brick("embedding", tick());
         recorder.startLayer();
         int norm = brick("norm", tick());

@@ -38,7 +38,7 @@ class GraphRecorderTest extends RecordedGraph {
     }
 
     @Test
-    void whatWasRecordedStaysWhenItIsSwitchedOff() {
+    void recordedNodesStayWhenItIsSwitchedOff() {
         kernel("k");
         recorder.disable();
         kernel("ignored");
@@ -53,7 +53,7 @@ class GraphRecorderTest extends RecordedGraph {
 
     @Spec("9.3")
     @Test
-    void aBrickAdoptsWhatBeganSinceItBegan() {
+    void aBrickAdoptsTheNodesThatBeganSinceItBegan() {
         int before = kernel("before");
         long start = tick();
         int first = recorder.recordKernel("first", 1, Dim3.of(1), Dim3.of(1), 0);
@@ -145,7 +145,7 @@ class GraphRecorderTest extends RecordedGraph {
     }
 
     @Test
-    void whatFollowsSomethingInsideABrickIsInsideToo() {
+    void aNodeAfterOneInsideABrickIsInsideToo() {
         long start = tick();
         int kernel = kernel("k");
         int elsewhere = recorder.recordBrick("elsewhere", 1_000, 1);
@@ -213,7 +213,7 @@ class GraphRecorderTest extends RecordedGraph {
     }
 
     @Test
-    void aDroppedBrickLeavesItsPartsWhereTheyAre() {
+    void aDroppedBrickAdoptsNothing() {
         GraphRecorder small = enabled(1);
         int kernel = small.recordKernel("k", 1, Dim3.of(1), Dim3.of(1), 0);
         small.brick("dropped", 0, 2_000, 1);
@@ -287,7 +287,7 @@ class GraphRecorderTest extends RecordedGraph {
 
     @Spec("9.6")
     @Test
-    void aGraphIsNotChangedByWhatIsRecordedLater() {
+    void aGraphIsNotChangedByLaterRecording() {
         kernel("k");
         ExecutionGraph graph = recorder.graph();
         kernel("later");

@@ -6,7 +6,7 @@ import java.util.stream.IntStream;
 
 /**
  * An execution graph to be, in a form that a property test can vary: node {@code v} has the time {@code ownNs.get(v)}
- * (none where that is negative) and the parent {@code parents.get(v)} (none where that is negative).
+ * (none if that is negative) and the parent {@code parents.get(v)} (none if that is negative).
  */
 record GraphShape(List<Long> ownNs, List<Integer> parents, List<Order> orders) {
 

@@ -21,7 +21,7 @@ import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 import org.xml.sax.InputSource;
 
-/** Graphviz itself draws what is written for it, where it is installed. */
+/** Graphviz itself draws the text, if it is installed. */
 class GraphvizIT extends DotContract {
 
     private static final Duration LONGEST = Duration.ofSeconds(60);

@@ -91,7 +91,7 @@ final class HandOffTest extends RecordedGraph {
     }
 
     @Test
-    void whatRunsDuringABrickThatDidNotHandItOutIsTheLayers() throws Exception {
+    void workOfNoHandOffDuringABrickBelongsToTheLayer() throws Exception {
         recorder.startLayer(LAYER);
         tick();
         long token = recorder.handOff(LAYER);
@@ -106,7 +106,7 @@ final class HandOffTest extends RecordedGraph {
     }
 
     @Test
-    void whatRunsAfterTheBrickThatHandedItOutIsThatBricks() throws Exception {
+    void workAfterTheBrickThatHandedItOutBelongsToThatBrick() throws Exception {
         recorder.startLayer(LAYER);
         long outerNs = tick();
         tick();
@@ -219,7 +219,7 @@ final class HandOffTest extends RecordedGraph {
         assertThat(recorder.graph().parent(late)).isEmpty();
     }
 
-    /** 15 bits number the hand-offs of a layer: what two of them share is known to be the layer's and no more. */
+    /** 15 bits number the hand-offs of a layer: a token that two of them share is known only to belong to the layer. */
     @Test
     void aTokenOfTwoHandOffsIsItsLayers() throws Exception {
         recorder.startLayer(LAYER);

@@ -27,7 +27,7 @@ class KernelRegistryTest {
     }
 
     @Test
-    void whatIsNotThereIsEmpty() {
+    void aMissingTextIsEmpty() {
         assertThat(registry.byHash(1)).isEmpty();
         assertThat(registry.byName("gemm")).isEmpty();
         assertThat(registry.size()).isZero();

@@ -73,7 +73,7 @@ final class RooflineTest {
 
     @Spec("9.9")
     @Test
-    void whatIsNotKnownIsNotInvented() {
+    void unknownValuesAreNotInvented() {
         int nothing = graph.addNode(kernelOf("nothing", OptionalDouble.empty(), OptionalDouble.empty()));
         int noRate = graph.addNode(kernelOf("no rate", OptionalDouble.of(1), OptionalDouble.empty()));
         int noIntensity = graph.addNode(kernelOf("no intensity", OptionalDouble.empty(), OptionalDouble.of(1)));

@@ -33,7 +33,7 @@ final class SampleGraphs {
             "DownProjection gemm_down",
             "ResidualAdd");
 
-    /** Names that an exporter must not take for anything but names. */
+    /** Names that an exporter must treat as names only. */
     static final List<String> NASTY_NAMES = List.of(
             "plain",
             "\"quoted\"",

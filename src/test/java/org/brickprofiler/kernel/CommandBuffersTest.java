@@ -183,7 +183,7 @@ final class CommandBuffersTest {
 
     @ParameterizedTest
     @CsvSource({"-1, 5", "5, 4", "-7, -6", "9223372036854775807, 0"})
-    void refusesWhatIsNoInterval(long start, long end) {
+    void refusesInvalidIntervals(long start, long end) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> timings.recordCommandBuffer("pass", Backend.METAL, start, end))
                 .withMessageContaining("from tick " + start + " to tick " + end);

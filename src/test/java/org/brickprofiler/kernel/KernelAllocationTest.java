@@ -78,7 +78,7 @@ final class KernelAllocationTest {
         for (int i = 0; i < CALLS + KERNELS; i++) {
             timings.recordDispatch(next(), Backend.METAL, "op", turn, turn, 2L * turn, CLOCK);
         }
-        // The columns stay; the labels are new, and made before what is counted.
+        // The columns stay; the labels are new, and created before the counted part.
         timings.reset();
         for (String name : names) {
             timings.recordDispatch(name, Backend.METAL, "op", 0, 1, 2, CLOCK);

@@ -16,7 +16,7 @@ final class KernelProcess {
 
     private KernelProcess() {}
 
-    /** What the process does: uses every method, refused arguments among them, and prints what came of it. */
+    /** The program of the process: uses every method, refused arguments among them, and prints the results. */
     public static void main(String[] args) {
         KernelTimings timings = KernelTimings.global();
         System.out.println("enabled at first: " + timings.isEnabled());

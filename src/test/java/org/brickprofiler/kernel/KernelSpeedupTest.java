@@ -41,7 +41,7 @@ final class KernelSpeedupTest {
 
     @ParameterizedTest
     @CsvSource({"0, 0, 1", "0, 5, 0", "5, 0, Infinity", "6, 3, 2", "3, 6, 0.5", "7, 7, 1"})
-    void theRatioIsDefinedWhereAMeanIsZero(long beforeNs, long afterNs, double ratio) {
+    void theRatioIsDefinedIfAMeanIsZero(long beforeNs, long afterNs, double ratio) {
         assertThat(new Change(cpu("a", 1, beforeNs), cpu("a", 1, afterNs)).ratio())
                 .isEqualTo(ratio);
     }
@@ -112,10 +112,10 @@ final class KernelSpeedupTest {
     void refusesAKernelThatIsTwiceOnOneSide() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> KernelTimings.speedup(List.of(cpu("a", 1, 1), cpu("a", 2, 2)), List.of()))
-                .withMessageContaining("'a' on CPU is twice in the timings before");
+                .withMessageContaining("'a' on CPU occurs twice in the timings before");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> KernelTimings.speedup(List.of(), List.of(cpu("b", 1, 1), cpu("b", 2, 2))))
-                .withMessageContaining("'b' on CPU is twice in the timings after");
+                .withMessageContaining("'b' on CPU occurs twice in the timings after");
     }
 
     @Test

@@ -39,7 +39,7 @@ final class KernelSwitchIT {
     }
 
     @Test
-    void isOnWhereNothingIsSaid() throws Exception {
+    void isOnByDefault() throws Exception {
         assertOn(KernelProcess.run(List.of(), Map.of()));
     }
 

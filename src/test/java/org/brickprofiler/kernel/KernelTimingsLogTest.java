@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is written to the log, and how often. */
+/** The messages in the log, and their frequency. */
 final class KernelTimingsLogTest {
 
     private static final String HEADING = " avg ";
@@ -78,7 +78,7 @@ final class KernelTimingsLogTest {
     }
 
     @Test
-    void writesNothingWhereNothingWasRecorded() {
+    void writesNothingIfNothingWasRecorded() {
         try (CapturedLog log = new CapturedLog()) {
             timings.logSnapshot();
 

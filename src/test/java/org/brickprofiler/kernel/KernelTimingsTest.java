@@ -101,7 +101,7 @@ final class KernelTimingsTest {
     }
 
     @Test
-    @SuppressWarnings("NullAway") // what is refused
+    @SuppressWarnings("NullAway") // refused arguments
     void aDispatchThatIsRefusedIsNotRun() {
         int[] runs = {0};
         Runnable dispatch = () -> runs[0]++;
@@ -199,7 +199,7 @@ final class KernelTimingsTest {
     }
 
     @Test
-    void recordsNothingWhileOffAndKeepsWhatItHas() {
+    void recordsNothingWhileOffAndKeepsItsRecords() {
         record("a", Backend.CPU, 1);
         timings.disable();
         long reads = clock.reads();
@@ -233,7 +233,7 @@ final class KernelTimingsTest {
     }
 
     @Test
-    void snapshotAndResetReturnsWhatItForgets() {
+    void snapshotAndResetReturnsTheDiscardedRecords() {
         record("a", Backend.CPU, 50);
         record("b", Backend.CUDA, 60);
         timings.recordCommandBuffer("pass", Backend.CUDA, 1, 2);
@@ -290,7 +290,7 @@ final class KernelTimingsTest {
     }
 
     @Test
-    @SuppressWarnings("NullAway") // null is what is tested
+    @SuppressWarnings("NullAway") // null is the subject of the test
     void refusesNoBackend() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> timings.record("a", null, 1))

@@ -42,7 +42,7 @@ public class MetricsGuideTest {
     @TempDir
     Path folder;
 
-    /** What the example leaves to the reader. */
+    /** The code that the example leaves to the reader. */
     public abstract static class Surroundings {
         protected final BrickProfiler profiler = BrickProfiler.enabled();
         protected final MeterRegistry registry = new SimpleMeterRegistry();

@@ -57,7 +57,7 @@ final class ChecksumFileProperties {
 
     @Spec("10.7")
     @Property(tries = 150)
-    void whatIsWrittenIsReadBackExactly(@ForAll("logs") ChecksumLog log) throws IOException {
+    void writtenReportsAreReadBackExactly(@ForAll("logs") ChecksumLog log) throws IOException {
         Path file = Files.createTempFile("checksums", ".jsonl");
         try {
             ChecksumFile.write(log, file);

@@ -77,7 +77,7 @@ final class ChecksumFileTest {
     }
 
     @Test
-    void whatIsWrittenIsReadBack() throws IOException {
+    void writtenLogsAreReadBack() throws IOException {
         ChecksumFile.write(full(), file);
         assertSame(ChecksumFile.read(file), full());
         ChecksumFile.write(new ChecksumLog(), file);
@@ -145,7 +145,7 @@ final class ChecksumFileTest {
                 "{\"kind\":\"brick-checksums\",\"dropped\":-1} | dropped -1 is negative",
                 "{\"kind\":\"brick-checksums\",\"entries\":2} | there are 0 entries, and by the first line 2"
             })
-    void saysWhatIsWrongWithTheFirstLine(String text, String message) {
+    void namesTheFaultOfTheFirstLine(String text, String message) {
         assertThatIOException()
                 .isThrownBy(() -> read(text))
                 .withMessageContaining(message)
@@ -182,7 +182,7 @@ final class ChecksumFileTest {
                 "{\"samples\":[1, | line 3, column 15: the text ends too early",
                 "{ | line 3, column 2: the text ends too early"
             })
-    void saysWhatIsWrongWithAnEntryAndInWhichLine(String line, String message) {
+    void namesTheFaultOfAnEntryAndItsLine(String line, String message) {
         assertThatIOException()
                 .isThrownBy(() -> read(HEADER + ENTRY + line))
                 .withMessageContaining("line 3, column")
@@ -190,7 +190,7 @@ final class ChecksumFileTest {
                 .withMessageContaining(file.toString());
     }
 
-    /** Wherever a file was cut off, it is no shorter log. */
+    /** A file that is truncated at any place is not read as a shorter log. */
     @Spec("10.7")
     @Test
     void aFileThatWasCutOffIsRefused() throws IOException {

@@ -121,7 +121,7 @@ class ComparisonReportIT extends PageInBrowser {
                         "Runs",
                         "How to read it");
         assertThat(browser.texts(".notices li")).isEqualTo(comparison.remarks());
-        // What is shown to have changed, then the rest by size, then what cannot be compared.
+        // The lines with a verdict come first, then the rest by size, then lines that cannot be compared.
         assertThat(browser.texts("#section-bricks tbody bdi"))
                 .startsWith("DownProjection", "RmsNorm", "a|b `c` <script>@all</sc\u2026*x* \\u202e\\u000a# h");
         assertThat(column("bricks", "before"))
@@ -148,7 +148,7 @@ class ComparisonReportIT extends PageInBrowser {
         assertThat(column("runs", "disturbed by")).containsExactly("\u2013", "\u2013", "steal 7 %", "\u2013", "\u2013");
     }
 
-    /** The end of a line, the mark and the band lie where the same scale puts them. */
+    /** The end of a line, the mark and the band have the positions that the same scale gives. */
     @Spec("8.5")
     @Test
     void drawsIntervalsAroundZeroAndTheFloorAsABand() throws Exception {
@@ -242,9 +242,9 @@ class ComparisonReportIT extends PageInBrowser {
         assertThat(ComparisonReport.toHtml(many(500)).getBytes(ISO_8859_1)).hasSizeLessThan(1_000_000);
     }
 
-    /** Pictures to look at, where a folder is named for them. */
+    /** Pictures for inspection, if a folder is named for them. */
     @Test
-    void drawsWhereAPersonWantsToLook() throws Exception {
+    void drawsPicturesOnRequest() throws Exception {
         String wanted = System.getProperty("html.pictures", "");
         if (!wanted.isEmpty()) {
             Path pictures = Files.createDirectories(Path.of(wanted));

@@ -191,11 +191,11 @@ class ComparisonReportTest {
 
     @Spec("16.6")
     @Test
-    void showsWhatChangedInMarkdownAndFoldsTheRest() throws IOException {
+    void showsChangesInMarkdownAndFoldsTheRest() throws IOException {
         String markdown = ComparisonReport.toMarkdown(full());
 
         Golden.assertSame(markdown, "comparison.md");
-        // A name changes no table and no page, and calls nobody.
+        // A name changes no table and no page, and mentions no user.
         assertThat(markdown).doesNotContain("<script", "@all", "`c`", "\u202e").contains("a&#124;b");
         assertThat(markdown.lines().filter(line -> line.startsWith("| ") && !line.startsWith("| |")))
                 .hasSize(12)

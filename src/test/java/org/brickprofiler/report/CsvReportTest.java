@@ -98,7 +98,7 @@ class CsvReportTest {
     }
 
     @Test
-    void quotesWhatSomeSpreadsheetsSplit() {
+    void quotesSeparatorsOfSpreadsheets() {
         assertThat(csvOf("a;=1")).contains("\r\n\"a;=1\",");
     }
 

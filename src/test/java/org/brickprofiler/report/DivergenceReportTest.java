@@ -81,7 +81,7 @@ final class DivergenceReportTest {
     }
 
     @Test
-    void showsAMissingEntryAndWhatWasDropped() throws IOException {
+    void showsAMissingEntryAndDroppedEntries() throws IOException {
         ChecksumLog passed = log(0);
         pass(passed, 7, 1, 2);
         ChecksumLog whole = timed(passed, 1);

@@ -49,9 +49,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * The page in a real browser. Nothing may be printed to the console, and nothing be asked of a network, in any test.
- */
+/** The page in a real browser. In every test, the console must stay empty, and the page must access no network. */
 class HtmlReportIT extends PageInBrowser {
 
     private static final String ROW = "#section-bricks tbody tr:not(.detail)";
@@ -60,7 +58,7 @@ class HtmlReportIT extends PageInBrowser {
     private static final double PEAK_TFLOPS = 100;
     private static final double BANDWIDTH_GBPS = 2_000;
 
-    /** What the command line adds of a flight recording. */
+    /** The facts of a flight recording that the command line adds. */
     private static final Map<String, ?> RECORDED = Map.of(
             "virtual_machine",
             Map.<String, Object>of(
@@ -132,7 +130,7 @@ class HtmlReportIT extends PageInBrowser {
         return pages;
     }
 
-    /** A comparison of two logs, whose outputs differ where the value is not 2. */
+    /** A comparison of two logs, whose outputs differ if the value is not 2. */
     private static ChecksumComparison checksums(float value) {
         ChecksumLog here = new ChecksumLog(ChecksumOptions.DEFAULT);
         ChecksumLog reference = new ChecksumLog(ChecksumOptions.DEFAULT);
@@ -163,7 +161,7 @@ class HtmlReportIT extends PageInBrowser {
 
     /** A trace of another program has no elements, no threads that recorded, and no profiler of ours. */
     @Test
-    void saysNothingOfWhatATraceDoesNotHave() throws Exception {
+    void omitsPartsThatATraceDoesNotHave() throws Exception {
         show(TraceReader.profile(Path.of("src", "test", "resources", "traces", "kineto-simple-add.json.gz"))
                 .snapshot());
 
@@ -244,7 +242,7 @@ class HtmlReportIT extends PageInBrowser {
     }
 
     @Test
-    void namesWhatIsWrongWithTheData() throws Exception {
+    void namesTheFaultsOfTheData() throws Exception {
         show(Samples.device());
         assertThat(browser.text(".notices"))
                 .contains("Pending: 14 measurements have begun")
@@ -259,7 +257,7 @@ class HtmlReportIT extends PageInBrowser {
     }
 
     @Test
-    void leavesOutWhatIsNotThere() throws Exception {
+    void leavesOutMissingParts() throws Exception {
         show(Samples.plain());
         assertThat(browser.texts("main h2")).containsExactly("Bricks", "Categories", "Environment");
         show(Samples.device());
@@ -349,7 +347,7 @@ class HtmlReportIT extends PageInBrowser {
     }
 
     @Test
-    void showsWhatABrowserWouldObeyOrHide() throws Exception {
+    void showsTextThatABrowserWouldInterpretOrHide() throws Exception {
         String reversed = "\u202egpj.exe\u2066\u0000\u200b\ud800";
         show(Samples.of(
                 Samples.brick(reversed, BrickCategory.OTHER, 1, 30, 10, 10, 1),
@@ -370,7 +368,7 @@ class HtmlReportIT extends PageInBrowser {
     }
 
     @Test
-    void showsWhereAPassWentAndItsPath() throws Exception {
+    void showsTheGraphOfAPassAndItsPath() throws Exception {
         ExecutionGraph graph = Samples.pass(12, 8);
         show(HtmlReport.of(Samples.plain()).withGraph(graph));
 
@@ -397,7 +395,7 @@ class HtmlReportIT extends PageInBrowser {
 
         assertThat(browser.text("#section-layers").replace('\u00a0', ' '))
                 .contains("Furthest above their medians: RmsNorm in layer 3, 10.00 \u00b5s, 10.00 times.");
-        // One row has cells of two shades; the others are alike throughout.
+        // One row has cells of two shades; the cells of the others have one shade.
         assertThat(browser.evaluate("document.querySelectorAll('.heat .cell').length")
                         .asInt())
                 .isEqualTo(9);
@@ -534,7 +532,7 @@ class HtmlReportIT extends PageInBrowser {
                         .map(brick ->
                                 HumanUnits.percent(100 * (1 - brick.distance())) + (brick.isAboveRoof() ? " !" : ""))
                         .toList());
-        assertThat(browser.text(".notices")).contains("Above the roof, which cannot be: \u00fcbrig");
+        assertThat(browser.text(".notices")).contains("Above the roof, which is impossible: \u00fcbrig");
         assertThat(browser.text("#section-" + section)).contains("Without known work or time: Sampling");
         assertThat(browser.texts("#section-" + section + " svg text"))
                 .contains(
@@ -572,7 +570,7 @@ class HtmlReportIT extends PageInBrowser {
                 .doesNotContain("idle", "copy");
         assertThat(browser.text("#section-" + section).replace('\u00a0', ' '))
                 .contains("Listed, but not drawn: 1 kernel.", "Launches without a known intensity or rate: copy");
-        assertThat(browser.text(".notices")).contains("Kernels above the roof, which cannot be: impossible.");
+        assertThat(browser.text(".notices")).contains("Kernels above the roof, which is impossible: impossible.");
     }
 
     @Test
@@ -594,7 +592,7 @@ class HtmlReportIT extends PageInBrowser {
 
     @Spec("8.6")
     @Test
-    void saysWhatTheMachineAndItsVirtualMachineDidMeanwhile() throws Exception {
+    void reportsTheActivityOfTheMachineAndItsVirtualMachine() throws Exception {
         show(HtmlReport.of(disturbed()).withFurther(RECORDED));
 
         assertThat(browser.text(".notices")).contains("Disturbed: steal 7 %.");
@@ -667,7 +665,7 @@ class HtmlReportIT extends PageInBrowser {
     }
 
     @Test
-    void showsWhatCameOfChecksums() throws Exception {
+    void showsTheResultOfChecksums() throws Exception {
         show(HtmlReport.of(Samples.plain()).withChecksums(checksums(2)));
         assertThat(browser.texts("#section-checksums p"))
                 .containsExactly("NO DIVERGENCE: 1 entry with equal checksums");
@@ -736,9 +734,9 @@ class HtmlReportIT extends PageInBrowser {
                 .withTimeline(Samples.timeline(new int[] {10, 20, 30}, 200));
     }
 
-    /** Pictures to look at, and the time until a large page shows, where a folder is named for them. */
+    /** Pictures for inspection, and the time until a large page is shown, if a folder is named for them. */
     @Test
-    void drawsWhereAPersonWantsToLook() throws Exception {
+    void drawsPicturesOnRequest() throws Exception {
         String wanted = System.getProperty("html.pictures", "");
         if (!wanted.isEmpty()) {
             Path pictures = Files.createDirectories(Path.of(wanted));

@@ -44,7 +44,7 @@ class HtmlReportTest {
         return Pattern.compile("<script type=\"application/json\" id=\"" + id + "\">(.*?)</script>", Pattern.DOTALL);
     }
 
-    /** What stands between the tags of the only element of its kind. */
+    /** The text between the tags of the only element of its kind. */
     private static String only(Pattern element, String page) {
         Matcher found = element.matcher(page);
         assertThat(found.find()).as(element.pattern()).isTrue();
@@ -53,11 +53,11 @@ class HtmlReportTest {
         return content;
     }
 
-    /** A parser takes the escape in strings for what it stands for. */
+    /** A parser replaces the escape in strings by its character. */
     @Spec("8.5")
     @Property(tries = 200)
     @Domain(Snapshots.class)
-    void holdsTheJsonWhateverTheNames(@ForAll ProfileSnapshot snapshot) throws IOException {
+    void holdsTheJsonForAnyNames(@ForAll ProfileSnapshot snapshot) throws IOException {
         String json = only(DATA, HtmlReport.render(snapshot));
 
         assertThat(json).doesNotContain("<");
@@ -65,7 +65,7 @@ class HtmlReportTest {
     }
 
     @Test
-    void holdsTheTextForWhereScriptsAreOff() {
+    void holdsTheTextForBrowsersWithoutScripts() {
         String page = HtmlReport.render(
                 Samples.of(Samples.brick("a </pre></noscript><b>&amp;", BrickCategory.OTHER, 1, 10, 10, 10, 1)));
 
@@ -83,7 +83,7 @@ class HtmlReportTest {
         assertThat(page)
                 .contains("default-src 'none'; style-src '" + hash(only(STYLE, page)) + "'; script-src '"
                         + hash(only(SCRIPT, page)) + "'");
-        // The one address is a name that every browser knows, and asks nobody for.
+        // The one address is a name that every browser knows without accessing it.
         String drawn = page.replace("\"http://www.w3.org/2000/svg\"", "");
         assertThat(List.of(
                         "http:",
@@ -130,7 +130,7 @@ class HtmlReportTest {
         assertThat(json.get("total_ns").asLong()).isEqualTo(path.totalNs()).isEqualTo(2_000 + 4 * 6_000 + 9_000);
         assertThat(json.get("left_out").asInt()).isZero();
         assertThat(json.get("name")).hasSize(graph.nodeCount());
-        // The tree's order: a layer, what is in it, the next layer.
+        // The tree's order: a layer, its content, the next layer.
         assertThat(texts(json.get("name")).subList(0, 6).stream()
                         .map(place ->
                                 json.get("names").get(Integer.parseInt(place)).asText()))
@@ -184,7 +184,7 @@ class HtmlReportTest {
     }
 
     @Test
-    void refusesWhatItsJsonCannotHold() {
+    void refusesValuesThatItsJsonCannotHold() {
         HtmlReport page =
                 HtmlReport.of(Samples.plain()).withFurther(Map.of("one", 1)).withFurther(Map.of("two", 2));
 

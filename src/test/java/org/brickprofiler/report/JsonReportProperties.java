@@ -20,7 +20,7 @@ final class JsonReportProperties {
 
     @Spec("8.2")
     @Property(tries = 300)
-    void whatIsWrittenIsReadBackExactly(@ForAll ProfileSnapshot snapshot) throws IOException {
+    void writtenReportsAreReadBackExactly(@ForAll ProfileSnapshot snapshot) throws IOException {
         assertThat(JsonReport.fromJson(JsonReport.toJson(snapshot))).isEqualTo(snapshot);
         assertThat(JsonReport.fromJson(JsonReport.toCompactJson(snapshot, Map.of())))
                 .isEqualTo(snapshot);

@@ -35,7 +35,7 @@ final class JsonReportTest {
     }
 
     @Test
-    void whatAProfilerRecordedIsReadBackExactly() throws IOException {
+    void aRecordedProfileIsReadBackExactly() throws IOException {
         BrickProfiler profiler = BrickProfiler.builder().percentiles(true).build();
         profiler.enable();
         profiler.tiles().enable();

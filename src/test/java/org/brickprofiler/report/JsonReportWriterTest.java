@@ -144,7 +144,7 @@ final class JsonReportWriterTest {
     }
 
     @Test
-    void whatIsNoNumberIsLeftOut() {
+    void valuesThatAreNoNumbersAreLeftOut() {
         for (double rate : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
             ProfileSnapshot odd = new ProfileSnapshot(
                     Samples.STARTED,

@@ -23,7 +23,7 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Roofs and what lies below them, as text, values and a file. */
+/** Roofs and the bricks below them, as text, values and a file. */
 final class RooflineReportTest {
 
     static final MachineRoof MACHINE = new MachineRoof(
@@ -76,7 +76,7 @@ final class RooflineReportTest {
     }
 
     @Test
-    void saysWhereMemoryWasNotReached() {
+    void reportsThatMemoryWasNotReached() {
         MachineRoof cachesOnly = new MachineRoof(
                 MACHINE.environment(),
                 MACHINE.measuredAt(),
@@ -169,7 +169,7 @@ final class RooflineReportTest {
     }
 
     @Test
-    void olderFilesLackWhatIsOptional() throws IOException {
+    void olderFilesMayLackOptionalParts() throws IOException {
         Path file = folder.resolve("roof.json");
         RooflineReport.write(MACHINE, file);
         Files.writeString(file, Files.readString(file).replaceAll("\"level\" : \"L1\",|\"level\": \"L1\",", ""));

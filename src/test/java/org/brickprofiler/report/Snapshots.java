@@ -34,7 +34,7 @@ import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 
-/** Random snapshots. Numbers stay below the point where the sums of a snapshot would overflow. */
+/** Random snapshots. Numbers stay below the size at which the sums of a snapshot would overflow. */
 final class Snapshots extends DomainContextBase {
 
     private static final long LARGEST = 1L << 52;

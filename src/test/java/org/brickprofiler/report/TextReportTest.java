@@ -189,7 +189,7 @@ final class TextReportTest {
 
     @Spec("8.1")
     @Test
-    void whatIsPendingIsSaidAboveTheTables() {
+    void pendingMeasurementsAreReportedAboveTheTables() {
         String report = TextReport.render(Samples.deferred());
 
         assertThat(report.indexOf("1,200 measurements have begun"))
@@ -209,7 +209,7 @@ final class TextReportTest {
                 .doesNotContain("none was stopped while the profiler was on");
     }
 
-    // ---- what is not added up ----
+    // ---- sums that are not printed ----
 
     @Test
     void elementsOfDifferentUnitsAreNotAddedUp() {

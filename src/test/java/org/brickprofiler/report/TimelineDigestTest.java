@@ -119,7 +119,7 @@ class TimelineDigestTest {
     }
 
     @Test
-    void takesWhatADeviceTimedForTheTimeOfItsBrick() throws IOException {
+    void usesTheDeviceTimeAsTheTimeOfABrick() throws IOException {
         FakeClock clock = new FakeClock(1_000);
         SimulatedStream stream = new SimulatedStream("decode", clock);
         TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();

@@ -156,7 +156,7 @@ final class BrickRooflineTest {
 
     @Spec("18.2")
     @Test
-    void whatIsNotKnownIsNamed() {
+    void bricksWithoutKnownWorkAreNamed() {
         profiler.record("no work", 10, 1);
         profiler.record("beyond count", 20, 1);
         profiler.recordWork("beyond count", Long.MAX_VALUE, 1);

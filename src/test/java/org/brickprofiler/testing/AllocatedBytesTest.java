@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Tests of allocation rely on this: each allocated byte is seen, and none is where nothing allocates. */
+/** Tests of allocation rely on this: each allocated byte is seen, and none is if nothing allocates. */
 class AllocatedBytesTest {
 
     private static final int KILOBYTE = 1024;

@@ -24,8 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A real browser without a window, driven over the DevTools protocol of Chromium
- * (chromedevtools.github.io/devtools-protocol). It shows one page at a time and remembers what went wrong in it. One
- * thread.
+ * (chromedevtools.github.io/devtools-protocol). It shows one page at a time and remembers errors in it. One thread.
  */
 public final class Browser implements AutoCloseable {
 
@@ -37,7 +36,7 @@ public final class Browser implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** Links that Chromium leaves when it is killed; where they lead to is not the test's. */
+    /** Links that Chromium leaves when it is killed; their targets are not the test's. */
     private static final List<String> LINKS = List.of("SingletonLock", "SingletonSocket", "SingletonCookie");
 
     private final RunningProcess process;
@@ -58,9 +57,9 @@ public final class Browser implements AutoCloseable {
     }
 
     /**
-     * Starts a browser, or skips the test where there is none.
+     * Starts a browser, or skips the test if there is none.
      *
-     * @param profile an empty folder for what it stores
+     * @param profile an empty folder for its files
      */
     public static Browser start(Path profile) throws IOException, InterruptedException {
         String program = Fixture.BROWSER.needOneOf(PROGRAMS);
@@ -163,7 +162,7 @@ public final class Browser implements AutoCloseable {
         return answer.get("result");
     }
 
-    /** The next message; what it reports of the page is remembered. */
+    /** Returns the next message; its reports about the page are remembered. */
     private JsonNode next() throws InterruptedException {
         JsonNode message = received.poll(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
         if (message == null) {
@@ -194,7 +193,7 @@ public final class Browser implements AutoCloseable {
         }
     }
 
-    /** Everything that the page printed or threw, and what the browser refused it. */
+    /** Everything that the page printed or threw, and everything that the browser refused. */
     public List<String> complaints() {
         return List.copyOf(complaints);
     }
@@ -204,7 +203,7 @@ public final class Browser implements AutoCloseable {
         return List.copyOf(requests);
     }
 
-    /** The value of an expression in the page, of a promise what it becomes. */
+    /** Returns the value of an expression in the page; for a promise, its result. */
     public JsonNode evaluate(String expression) throws IOException, InterruptedException {
         JsonNode answer =
                 call("Runtime.evaluate", Map.of("expression", expression, "returnByValue", true, "awaitPromise", true));
@@ -238,12 +237,12 @@ public final class Browser implements AutoCloseable {
         call("Input.dispatchKeyEvent", Map.of("type", "keyUp", "key", key, "windowsVirtualKeyCode", code));
     }
 
-    /** Types a text where the focus is. */
+    /** Types a text at the focus. */
     public void type(String text) throws IOException, InterruptedException {
         call("Input.insertText", Map.of("text", text));
     }
 
-    /** Sets what the system prefers: {@code light} or {@code dark}. */
+    /** Sets the preference of the system: {@code light} or {@code dark}. */
     public void prefer(String scheme) throws IOException, InterruptedException {
         call(
                 "Emulation.setEmulatedMedia",

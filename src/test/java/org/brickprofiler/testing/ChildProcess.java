@@ -19,7 +19,7 @@ public final class ChildProcess {
     /** With these a virtual machine greets on the standard error, or takes options of the test's own. */
     private static final List<String> JVM_VARIABLES = List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS");
 
-    /** Below the two minutes of a test, whose end would not tell what the process printed. */
+    /** Below the two minutes of a test, whose timeout would not show the output of the process. */
     private static final Duration USUAL_LIMIT = Duration.ofSeconds(100);
 
     private final List<String> launcher = new ArrayList<>();
@@ -105,7 +105,7 @@ public final class ChildProcess {
     /**
      * Starts the process and waits for its end, as {@link RunningProcess#result} does.
      *
-     * @throws IOException if it cannot be started, as where there is no such program
+     * @throws IOException if it cannot be started, as if there is no such program
      */
     public ProcessResult run() throws IOException {
         return start().result();
@@ -114,7 +114,7 @@ public final class ChildProcess {
     /**
      * Starts the process.
      *
-     * @throws IOException if it cannot be started, as where there is no such program
+     * @throws IOException if it cannot be started, as if there is no such program
      */
     public RunningProcess start() throws IOException {
         List<String> command = new ArrayList<>(launcher);

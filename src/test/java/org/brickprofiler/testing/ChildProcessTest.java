@@ -14,7 +14,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A process gets what it is given, is read whatever it prints, and is never waited for in vain. */
+/** A process gets its input, any output of it is read, and waiting for it always ends. */
 class ChildProcessTest {
 
     /** More than any pipe holds. */
@@ -67,7 +67,7 @@ class ChildProcessTest {
     }
 
     @Test
-    void getsWhatItIsGivenAndLeavesWhatItWrote() throws IOException {
+    void getsItsInputAndLeavesItsOutput() throws IOException {
         ProcessResult result = ChildProcess.java(Probe.class)
                 .jvmOptions(List.of("-Dgreeting=hello"))
                 .arguments(List.of("tell"))
@@ -98,7 +98,7 @@ class ChildProcessTest {
     }
 
     @Test
-    void isKilledWhenItsTimeIsUpAndTellsWhatItPrinted() throws Exception {
+    void isKilledAtItsTimeoutAndItsOutputIsReported() throws Exception {
         try (RunningProcess process = hanging().limit(Duration.ofMillis(1)).start()) {
             awaitHanging(process);
 
@@ -117,7 +117,7 @@ class ChildProcessTest {
             value = {OS.LINUX, OS.MAC},
             disabledReason = "needs a shell")
     void thoseThatItStartedAreKilledToo() throws Exception {
-        // What comes behind keeps the shell, which otherwise would become the command.
+        // The command after it keeps the shell alive, which would otherwise be replaced by the first command.
         ChildProcess shell = hanging().through(List.of("sh", "-c", "\"$@\"; exit 5", "sh"));
         try (RunningProcess process = shell.limit(Duration.ofMillis(1)).start()) {
             awaitHanging(process);
@@ -128,7 +128,7 @@ class ChildProcessTest {
     }
 
     @Test
-    void anInterruptedTestTellsWhatWasPrintedAndStaysInterrupted() throws Exception {
+    void anInterruptedTestReportsTheOutputAndStaysInterrupted() throws Exception {
         try (RunningProcess process = hanging().start()) {
             awaitHanging(process);
             Thread.currentThread().interrupt();

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Collects garbage until what depends on it has happened. */
+/** Collects garbage until an effect of the collection has happened. */
 public final class Collected {
 
     private static final long WITHIN_NS = Duration.ofSeconds(30).toNanos();
@@ -12,7 +12,7 @@ public final class Collected {
 
     private Collected() {}
 
-    /** Fails where it has not happened in half a minute. */
+    /** Fails if the effect has not happened in half a minute. */
     public static void until(BooleanSupplier happened) {
         long untilNs = System.nanoTime() + WITHIN_NS;
         while (!happened.getAsBoolean()) {

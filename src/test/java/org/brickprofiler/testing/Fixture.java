@@ -74,9 +74,9 @@ public enum Fixture {
     }
 
     /**
-     * Skips the test, or fails it where fixtures are required.
+     * Skips the test, or fails it if fixtures are required.
      *
-     * @param reason what is missing
+     * @param reason the missing fixture
      * @return never
      */
     public AssertionError missing(String reason) {
@@ -92,7 +92,7 @@ public enum Fixture {
         return Boolean.parseBoolean(set.isEmpty() ? System.getenv("BRICK_NATIVE_REQUIRED") : set);
     }
 
-    /** Skips the test, or fails it, where a program is in no folder of the path. */
+    /** Skips the test, or fails it, if a program is in no folder of the path. */
     public void needProgram(String program) {
         needOneOf(List.of(program));
     }
@@ -113,8 +113,8 @@ public enum Fixture {
     }
 
     /**
-     * Skips the test, or fails it, where a compiler that was found does not get along with what is installed: headers
-     * and libraries are packages of their own. It is given the smallest source that includes them.
+     * Skips the test, or fails it, if a compiler that was found does not work with the installation: headers and
+     * libraries are separate packages. It is given the smallest source that includes them.
      */
     public void needWorking(String compiler) throws IOException {
         List<String> options = this == METAL ? List.of("-fblocks", "@src/test/native/metal/linux.flags") : List.of();

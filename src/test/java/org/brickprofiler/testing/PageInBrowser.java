@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A page in a real browser. Nothing may be printed to the console, and nothing be asked of a network, in any test. */
+/** A page in a real browser. In every test, the console must stay empty, and the page must access no network. */
 public abstract class PageInBrowser {
 
     private static @Nullable Browser shared;
@@ -85,7 +85,7 @@ public abstract class PageInBrowser {
                 "[...document.querySelectorAll('.sort')].find((b) => b.textContent === '" + label + "').click()");
     }
 
-    /** Goes on by the tabulator key until the focus is on what has a name. */
+    /** Presses the tabulator key until the focus is on the element of a name. */
     protected void tabTo(String name) throws Exception {
         for (int i = 0; i < 40; i++) {
             browser.press("Tab");

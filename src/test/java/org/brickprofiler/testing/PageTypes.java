@@ -195,7 +195,7 @@ public final class PageTypes {
         return true;
     }
 
-    /** Splits a type where a separator stands outside brackets. */
+    /** Splits a type at separators outside of brackets. */
     private static List<String> split(String type, String separator) {
         List<String> parts = new ArrayList<>();
         int depth = 0;

@@ -5,18 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The result of a process that has ended.
  *
- * @param exitCode what it ended with
- * @param out what it wrote to the standard output
- * @param err what it wrote to the standard error
+ * @param exitCode its exit code
+ * @param out its standard output
+ * @param err its standard error
  */
 public record ProcessResult(int exitCode, String out, String err) {
 
-    /** All that it wrote: the standard output, and behind it the standard error. */
+    /** Returns its complete output: the standard output, followed by the standard error. */
     public String output() {
         return out + err;
     }
 
-    /** It ended with 0; if not, the test fails with what the process wrote. */
+    /** Checks that the exit code is 0; otherwise the test fails with the output of the process. */
     public ProcessResult assertSucceeded() {
         assertThat(exitCode)
                 .as(() -> "exit code of a process that wrote:\n" + output())

@@ -67,17 +67,17 @@ public final class RunningProcess implements AutoCloseable {
 
     /** Asks the process to end, as SIGTERM does. */
     public void terminate() {
-        // Not the method of Process: that one closes the pipes, and what is still in them would be lost.
+        // The method of Process does not work here: it closes the pipes, and unread output would be lost.
         process.toHandle().destroy();
     }
 
-    /** Kills the process, and those that it has started, where it still runs. */
+    /** Kills the process and its descendants, if it still runs. */
     @Override
     public void close() {
         // A parent that outlived its children would go on to its next one.
         List<ProcessHandle> all = new ArrayList<>(List.of(process.toHandle()));
         process.descendants().forEach(all::add);
-        // Not the method of Process: that one closes the pipes, and what is still in them would be lost.
+        // The method of Process does not work here: it closes the pipes, and unread output would be lost.
         all.forEach(ProcessHandle::destroyForcibly);
     }
 
@@ -132,7 +132,7 @@ public final class RunningProcess implements AutoCloseable {
             return bytes.toString(UTF_8);
         }
 
-        /** Waits for the thread to end, and returns what it read. */
+        /** Waits for the thread to end, and returns the text that it read. */
         String all() {
             IOException cause = failure;
             if (cause != null) {

@@ -4,8 +4,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.LifecycleMethodExecutionExceptionHandler;
 
 /**
- * Lets a test be skipped whose fixture is missing, whatever its clean-up makes of that: it was never set up, and what
- * {@code @AfterEach} finds is no result. Registered for every test.
+ * Lets a test with a missing fixture be skipped, regardless of exceptions in its clean-up: the fixture was never set
+ * up, and an exception of {@code @AfterEach} is no result. Registered for every test.
  */
 public final class SkippedCleanUp implements LifecycleMethodExecutionExceptionHandler {
 

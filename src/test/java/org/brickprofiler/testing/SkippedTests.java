@@ -19,16 +19,16 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
 
 /**
- * The last word of a build: how many tests were skipped because the machine lacks their {@link Fixture}, and what to
- * install. It comes from the reports of Surefire and Failsafe, so that it holds whatever virtual machines ran the
- * tests.
+ * Prints the last line of a build: the number of tests that were skipped because the machine lacks their
+ * {@link Fixture}, and the packages to install. It reads the reports of Surefire and Failsafe, so it includes the tests
+ * of all virtual machines.
  */
 public final class SkippedTests {
 
     private SkippedTests() {}
 
     /**
-     * Prints one line, or nothing where no test was skipped for want of a fixture.
+     * Prints one line, or nothing if no test was skipped for want of a fixture.
      *
      * @param arguments when the build began, as an {@link Instant}; then the folders of its reports
      */
@@ -40,7 +40,7 @@ public final class SkippedTests {
     /**
      * The line.
      *
-     * @param folders where reports are; one that does not exist has none
+     * @param folders the folders of reports; a folder that does not exist has none
      * @param since older reports are left out: they are of another build
      */
     static Optional<String> sentence(Collection<Path> folders, Instant since) throws IOException, XMLStreamException {
@@ -85,7 +85,7 @@ public final class SkippedTests {
             while (xml.hasNext()) {
                 if (xml.next() == XMLStreamReader.START_ELEMENT
                         && xml.getLocalName().equals("skipped")) {
-                    // What was thrown, with its stack: the class comes first, and then the message.
+                    // The exception with its stack: the class comes first, and then the message.
                     String thrown = xml.getElementText().strip();
                     for (Fixture fixture : Fixture.values()) {
                         if (thrown.startsWith(Fixture.Missing.class.getName() + ": " + fixture.title() + ": ")) {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
 
-/** A test without its fixture is skipped, however its class cleans up, and the build's last line says what was. */
+/** A test without its fixture is skipped, regardless of its clean-up, and the build's last line names it. */
 class SkippedTestsTest {
 
     private static final Instant BEGIN = Instant.parse("2026-01-02T03:04:05Z");
@@ -68,7 +68,7 @@ class SkippedTestsTest {
     }
 
     @Test
-    void aTestWithoutItsFixtureIsSkippedWhateverItsCleanUpThrows() {
+    void aTestWithoutItsFixtureIsSkippedDespiteExceptionsInItsCleanUp() {
         run(WithoutFixture.class)
                 .assertStatistics(tests -> tests.started(1).aborted(1).failed(0));
     }
@@ -103,7 +103,7 @@ class SkippedTestsTest {
     }
 
     @Test
-    void saysHowManyOfWhichFixtureAndWhatToInstall() throws Exception {
+    void namesTheNumberOfEachFixtureAndThePackagesToInstall() throws Exception {
         report("unit/TEST-a.xml", skippedFor("the simulated CUDA driver: no program cc"), "<testcase name=\"u\"/>");
         report("unit/TEST-b.xml", skippedFor("Graphviz: no program dot"), OTHER);
         report("integration/TEST-c.xml", skippedFor("the simulated CUDA driver: no program cc"));
@@ -114,7 +114,7 @@ class SkippedTestsTest {
     }
 
     @Test
-    void saysNothingWhereNothingWasSkippedForWantOfAFixture() throws Exception {
+    void printsNothingIfNoFixtureWasMissing() throws Exception {
         assertThat(sentence()).isEmpty();
 
         report("unit/TEST-a.xml", "<testcase name=\"t\"/>", OTHER);

@@ -202,7 +202,7 @@ final class TileProfilerTest {
     // ---- resets ----
 
     @Test
-    void aResetForgetsWhatWasRecorded() {
+    void aResetDiscardsRecordedTiles() {
         tile(TileLevel.MACRO, 0, 0, 5);
         tiles.reset();
         requireNothingRecorded();
@@ -210,7 +210,7 @@ final class TileProfilerTest {
     }
 
     @Test
-    void handsOverWhatWasRecordedAndBeginsAnew() {
+    void returnsTheRecordedTilesAndStartsAnew() {
         tile(TileLevel.MICRO, 1, 2, 5);
         assertThat(tiles.snapshotAndReset().levels())
                 .containsExactly(
@@ -258,7 +258,7 @@ final class TileProfilerTest {
     // ---- text ----
 
     @Test
-    void saysSoWhereNothingWasRecorded() {
+    void statesThatNothingWasRecorded() {
         assertThat(tiles.summary()).isEqualTo(String.format("no tiles recorded%n"));
     }
 

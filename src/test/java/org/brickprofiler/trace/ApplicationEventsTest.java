@@ -12,7 +12,7 @@ import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.junit.jupiter.api.Test;
 
-/** What a program adds to the recorder itself: about its threads, its counters and its devices. */
+/** Events that a program adds to the recorder: about its threads, its counters and its devices. */
 final class ApplicationEventsTest extends TracedBricks {
 
     private static final DeviceInfo GPU = new DeviceInfo(0, "a GPU", Backend.CUDA, OptionalLong.empty());
@@ -197,7 +197,7 @@ final class ApplicationEventsTest extends TracedBricks {
     }
 
     @Test
-    void eachPassOfABatchBeginsWhereTheOneBeforeItEnds() {
+    void eachPassOfABatchBeginsAtTheEndOfThePreviousOne() {
         DeviceTrack stream = recorder.stream(GPU, "queue", 1);
 
         stream.endToEnd(-50, List.of("norm", "qkv", "softmax", "norm"), "Norm", 70, 300, 5, 11);

@@ -82,7 +82,7 @@ final class DeviceTimelineClocksTest {
 
     @ParameterizedTest
     @EnumSource
-    void bricksAndLapsAndWhatLiesAroundThem(ClockKind kind) {
+    void bricksLapsAndTheBricksAroundThem(ClockKind kind) {
         Bench bench = new Bench(kind);
         long outer = bench.profiler.startBrick(BrickId.FUSED_ATTENTION);
         bench.brick(BrickId.ATTENTION_SCORE, 40);

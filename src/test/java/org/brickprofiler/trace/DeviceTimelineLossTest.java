@@ -7,7 +7,10 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.SimulatedStream;
 import org.junit.jupiter.api.Test;
 
-/** What is missing on the timeline where a device gives no time or room runs out: left out, counted, never made up. */
+/**
+ * Samples that the timeline lacks because a device returns no time or room runs out: they are left out, counted, never
+ * invented.
+ */
 final class DeviceTimelineLossTest extends TracedDevice {
 
     @Test
@@ -83,7 +86,7 @@ final class DeviceTimelineLossTest extends TracedDevice {
     }
 
     @Test
-    void clearingForgetsWhatWasWaitedFor() {
+    void clearingDiscardsPendingSamples() {
         brick(BrickId.RMS_NORM, 50);
         profiler.endPass();
         recorder.clear();

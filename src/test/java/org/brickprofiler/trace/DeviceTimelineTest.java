@@ -54,7 +54,7 @@ final class DeviceTimelineTest extends TracedDevice {
     }
 
     @Test
-    void whatWasWaitedForIsThereThoughNobodyAskedTheProfiler() {
+    void resolvedWorkIsOnTheTimelineWithoutAQueryOfTheProfiler() {
         for (int pass = 1; pass <= 3; pass++) {
             brick(BrickId.RMS_NORM, 10);
             profiler.endPass();
@@ -113,7 +113,7 @@ final class DeviceTimelineTest extends TracedDevice {
 
     /** Its start is a time by then, since the passes in between gave the mark there back. */
     @Test
-    void aMeasurementAroundPassesIsPlacedWhereItsTimeLies() {
+    void aMeasurementAroundPassesIsPlacedAtItsTime() {
         long start = profiler.elapsedNs();
         brick(BrickId.RMS_NORM, 100);
         profiler.endPass();
@@ -146,7 +146,7 @@ final class DeviceTimelineTest extends TracedDevice {
         profiler.setSyncMode(mode);
         List<String> expected = new ArrayList<>();
         for (int layer = 0; layer < 3; layer++) {
-            // The device is idle where a brick begins, whatever was waited for before.
+            // The device is idle when a brick begins, regardless of earlier waits.
             clock.advance(1_000);
             expected.add("RmsNorm " + clock.now() + ".." + (clock.now() + 70) + " x2 sample in " + (layer + 1));
             brick(BrickId.RMS_NORM, 70);

@@ -87,7 +87,7 @@ final class DeviceTracksTest extends TracedDevice {
     }
 
     @Test
-    void whatIsToldByHandKeepsItsNumber() {
+    void aStreamAddedByHandKeepsItsNumber() {
         DeviceInfo added = new DeviceInfo(0, "a GPU", Backend.CUDA, OptionalLong.of(80L << 30));
         SimulatedStream decode = on("CUDA", 0, "a GPU", "decode");
         SimulatedStream stream7 = on("CUDA", 0, "a GPU", "stream 7");

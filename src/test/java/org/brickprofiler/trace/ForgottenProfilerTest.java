@@ -13,7 +13,8 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a profiler made for itself is gone with it, though its stream is still open, unless its timeline can be read.
+ * The objects that a profiler created for itself become unreachable with it, although its stream is still open, unless
+ * its timeline can be read.
  */
 @Spec("12.19")
 final class ForgottenProfilerTest {

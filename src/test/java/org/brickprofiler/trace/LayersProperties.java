@@ -19,7 +19,7 @@ import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
 
-/** Bricks that follow each other by {@code lap}, whatever boundaries lie within them. */
+/** Bricks that follow each other by {@code lap}, with any boundaries inside them. */
 final class LayersProperties {
 
     /** A brick as it was timed. */
@@ -44,7 +44,7 @@ final class LayersProperties {
         new Scenario().run(steps);
     }
 
-    /** Without the calls that announce them, layers begin where it is not known; both have to see the same. */
+    /** Without the calls that announce them, layers begin if it is not known; both have to see the same. */
     @Spec("3.9")
     @Property(tries = 2_000)
     void layersThatWereNotAnnouncedAreTheSameInTimelineAndGraph(
@@ -54,11 +54,11 @@ final class LayersProperties {
 
     /** The second brick ends the first pass at its end; the third begins there, with a pass that is over at once. */
     @Example
-    void aBrickThatBeginsWhereAStepWasMovedToIsNotAroundThatStep() {
+    void aBrickThatBeginsAtTheMovedBeginOfAStepIsNotAroundThatStep() {
         new Scenario().run(List.of(0, 5, 1, 0, 1, 2, 1, 2, 2, 0, 0));
     }
 
-    /** One thread and what it did. */
+    /** One thread and its events. */
     private static final class Scenario {
         private final FakeClock clock = new FakeClock(1_000);
         private final TraceRecorder trace = TraceRecorder.builder().clock(clock).build();
@@ -174,7 +174,10 @@ final class LayersProperties {
             layer = newLayer;
         }
 
-        /** What lies around whole layers is in none; else the longest share counts, of equals that of the beginning. */
+        /**
+         * A brick around whole layers is in none; otherwise the longest share decides, and of equal shares that of the
+         * beginning.
+         */
         private int layerOf(Timed brick) {
             boolean around = regions.stream()
                     .anyMatch(region -> region.layer() >= 0

@@ -33,7 +33,7 @@ final class LayersTest extends TracedBricks {
         return profiler.graph().graph();
     }
 
-    /** What is in a node, by name. */
+    /** The content of a node, by name. */
     private List<String> in(String parent) {
         ExecutionGraph graph = graph();
         return in(graph, graph.nodesByName(parent).get(0));
@@ -166,9 +166,9 @@ final class LayersTest extends TracedBricks {
                         "QkvProjection 102..201 x1 layer 1");
     }
 
-    /** The layer took over what was inside the brick before anybody knew of it. */
+    /** The layer adopted the content of the brick before the brick was recorded. */
     @Test
-    void whatIsInsideABrickOverTheBoundaryStaysInside() {
+    void theContentOfABrickAcrossTheBoundaryStaysInside() {
         startLayerAt(0);
         brick(BrickId.RMS_NORM, 1, 50);
         long outer = startAt(50, BrickId.FUSED_ATTENTION);
@@ -197,7 +197,7 @@ final class LayersTest extends TracedBricks {
     }
 
     @Test
-    void whatBeganInALayerAndRanLongerInTheNextTakesItsPartAlong() {
+    void aBrickThatRanLongerInTheNextLayerTakesItsPartsAlong() {
         startLayerAt(0);
         brick(BrickId.RMS_NORM, 1, 50);
         long outer = startAt(50, BrickId.FUSED_ATTENTION);
@@ -217,7 +217,7 @@ final class LayersTest extends TracedBricks {
      * The inner brick was given to the layer after that had ended, and is the outer one's, which goes on to the next.
      */
     @Test
-    void whatEndedAfterItsLayerGoesAlongWithTheBrickAroundIt() {
+    void aBrickThatEndedAfterItsLayerFollowsTheBrickAroundIt() {
         startLayerAt(0);
         brick(BrickId.RMS_NORM, 1, 50);
         long outer = startAt(55, BrickId.FUSED_ATTENTION);
@@ -282,9 +282,9 @@ final class LayersTest extends TracedBricks {
         assertThat(in("Layer 0")).containsExactly("RmsNorm");
     }
 
-    /** What a brick lies around need not move for it. */
+    /** The content of a brick need not move for the brick. */
     @Test
-    void aLayerInsideABrickOfNoneIsShownWhereItWas() {
+    void aLayerInsideABrickOfNoLayerKeepsItsPlace() {
         long timer = startAt(0, BrickId.EMBEDDING);
         startLayerAt(10);
         timer = lapAt(13, timer, BrickId.ALL_REDUCE);
@@ -344,7 +344,7 @@ final class LayersTest extends TracedBricks {
 
     // ---- layers by their numbers ----
 
-    /** As where some layers are left out, one is in two parts, and the last ones are gone through backwards. */
+    /** As in models without some layers, one layer is in two parts, and the last ones are processed backwards. */
     @Spec("3.11")
     @Test
     void layersHaveTheNumbersThatTheyAreGivenInAnyOrder() throws Exception {
@@ -454,7 +454,7 @@ final class LayersTest extends TracedBricks {
 
     @Spec("3.10")
     @Test
-    void whatAnotherThreadDoesForALayerIsThatLayers() throws Exception {
+    void workOfAnotherThreadForALayerBelongsToThatLayer() throws Exception {
         brick(BrickId.EMBEDDING, 0, 5);
         startLayerAt(10);
         assertThat(profiler.currentLayer()).isZero();
@@ -634,7 +634,7 @@ final class LayersTest extends TracedBricks {
         assertThat(spans).isEqualTo(2 * layers * tasks);
     }
 
-    /** Virtual threads share lines: what one of them works for is not what the next one does. */
+    /** Virtual threads share lines: the layer of one of them is not that of the next one. */
     @Test
     void virtualThreadsWorkForTheirOwnLayers() throws Exception {
         VirtualThreadStarter starter = VirtualThreadStarter.find().orElse(null);
@@ -709,7 +709,7 @@ final class LayersTest extends TracedBricks {
     }
 
     @Test
-    void whatIsOverwrittenDoesNotChangeTheLayerOfWhatIsThere() {
+    void overwrittenEntriesDoNotChangeTheLayersOfOthers() {
         TraceRecorder small =
                 TraceRecorder.builder().clock(clock).threadCapacity(4).build();
         BrickProfiler watched = profiler(small);

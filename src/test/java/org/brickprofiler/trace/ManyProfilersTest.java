@@ -20,7 +20,7 @@ import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** A recorder outlives the profilers that it was given to: what they recorded stays, and nothing else of them. */
+/** A recorder outlives the profilers that use it: their recordings stay, and nothing else of them. */
 final class ManyProfilersTest {
 
     private static final int PROFILERS = 1_000;
@@ -154,9 +154,7 @@ final class ManyProfilersTest {
         assertThat(recorder.timeline().tracks()).isEmpty();
     }
 
-    /**
-     * A ring that is hardly used gives its room back: otherwise 1,000 profilers would use up what all together have.
-     */
+    /** A ring with few entries gives its room back: otherwise 1,000 profilers would use up the common bound. */
     @Test
     void theRoomOfForgottenProfilersComesBack() throws Exception {
         int smallestRing = 256;
@@ -195,7 +193,7 @@ final class ManyProfilersTest {
     }
 
     @Test
-    void whatIsInUseIsNotForgotten() {
+    void aProfilerInUseIsNotForgotten() {
         BrickProfiler used =
                 BrickProfiler.builder().clock(clock).tracing(recorder).build();
         used.enable();

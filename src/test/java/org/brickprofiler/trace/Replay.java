@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** The events of a timeline as text, a line each: {@code name start..end}, and what else is known. */
+/** The events of a timeline as text, a line each: {@code name start..end}, and further known values. */
 final class Replay {
 
     private Replay() {}

@@ -40,7 +40,7 @@ final class TraceModelTest {
         "0, 1, 1, 1, -4, 1, droppedSpans -4 is negative",
         "0, 1, 1, 1, 1, -5, clockErrorNs -5 is negative",
     })
-    void whatCannotBeIsRefused(
+    void impossibleValuesAreRefused(
             int rank, int worldSize, long pid, long unixNs, long dropped, long errorNs, String message) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> info(OptionalInt.of(rank), worldSize, pid, unixNs, dropped, errorNs))

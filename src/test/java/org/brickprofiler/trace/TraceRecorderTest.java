@@ -15,7 +15,7 @@ import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.junit.jupiter.api.Test;
 
-/** What a profiler gives a recorder, and the bounds of the recorder. */
+/** The events of a profiler in a recorder, and the bounds of the recorder. */
 final class TraceRecorderTest extends TracedBricks {
 
     // ---- bricks ----
@@ -271,7 +271,7 @@ final class TraceRecorderTest extends TracedBricks {
 
     @Spec("13.2")
     @Test
-    void theFirstEventsStayWhereThatIsWanted() {
+    void theFirstEventsStayIfRequested() {
         TraceRecorder small = TraceRecorder.builder()
                 .clock(clock)
                 .threadCapacity(3)

@@ -7,7 +7,7 @@ import org.brickprofiler.BrickProfilerBuilder;
 import org.brickprofiler.DeviceBricks;
 import org.brickprofiler.device.SimulatedStream;
 
-/** A recorder of what a profiler times on a simulated stream, for tests to extend. */
+/** A recorder of events that a profiler times on a simulated stream, for tests to extend. */
 abstract class TracedDevice extends DeviceBricks {
 
     final TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();

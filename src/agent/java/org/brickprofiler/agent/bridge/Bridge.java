@@ -31,14 +31,14 @@ public final class Bridge {
          * Starts a brick.
          *
          * @param key the brick's key
-         * @return its timer; 0 where it is not timed
+         * @return its timer; 0 if it is not timed
          */
         long startBrick(int key);
 
         /**
          * Stops a brick.
          *
-         * @param timer what starting it returned; nothing happens for 0
+         * @param timer the timer that starting the brick returned; nothing happens for 0
          * @param elements elements that it processed
          */
         void stopBrick(long timer, long elements);
@@ -47,14 +47,14 @@ public final class Bridge {
          * Begins a layer.
          *
          * @param number its number; negative for the one after the last
-         * @return what ends it; 0 where it is not followed
+         * @return a token for {@link #endLayer}; 0 if the layer is not recorded
          */
         long startLayer(long number);
 
         /**
          * Ends a layer.
          *
-         * @param layer what beginning it returned; nothing happens for 0
+         * @param layer the token from {@link #startLayer}; 0 does nothing
          */
         void endLayer(long layer);
 
@@ -88,7 +88,7 @@ public final class Bridge {
         /**
          * Ends a step.
          *
-         * @param step what beginning it returned; nothing happens for 0
+         * @param step the token from {@code startStep}; 0 does nothing
          */
         void endStep(long step);
 
@@ -112,7 +112,7 @@ public final class Bridge {
          *
          * @param caller the class that does so
          * @param task the type, an interface
-         * @return from a task to what takes its place
+         * @return maps a task to its replacement
          */
         MethodHandle carrier(MethodHandles.Lookup caller, Class<?> task);
 
@@ -171,7 +171,7 @@ public final class Bridge {
     /**
      * Stops a brick.
      *
-     * @param timer what starting it returned
+     * @param timer the timer that starting the brick returned
      * @param elements elements that it processed
      */
     public static void stopBrick(long timer, long elements) {
@@ -186,7 +186,7 @@ public final class Bridge {
      * Begins a layer.
      *
      * @param number its number; negative for the one after the last
-     * @return what ends it
+     * @return a token for {@link #endLayer}
      */
     public static long startLayer(long number) {
         try {
@@ -199,7 +199,7 @@ public final class Bridge {
     /**
      * Ends a layer.
      *
-     * @param layer what beginning it returned
+     * @param layer the token from {@link #startLayer}
      */
     public static void endLayer(long layer) {
         try {
@@ -244,7 +244,7 @@ public final class Bridge {
      * @param kvLength positions that its key-value cache holds
      * @param outputTokens tokens that it outputs
      * @param isPrompt whether it processes a prompt, or a part of one, however few tokens these are
-     * @return what ends it
+     * @return a token for the method that ends the step
      */
     public static long startStep(long tokens, long kvLength, long outputTokens, boolean isPrompt) {
         try {
@@ -257,7 +257,7 @@ public final class Bridge {
     /**
      * Ends a step.
      *
-     * @param step what beginning it returned
+     * @param step the token from {@link #startStep}
      */
     public static void endStep(long step) {
         try {
@@ -295,7 +295,7 @@ public final class Bridge {
     }
 
     /**
-     * Links a place in woven code where a task is handed over.
+     * Links a call in woven code that passes a task on.
      *
      * @param caller the woven class
      * @param name of no meaning
@@ -325,7 +325,7 @@ public final class Bridge {
      * @param type from the object to a {@code long}
      * @param place the rule, for messages
      * @param path the steps from the object to the number, see {@link Sink#elements}
-     * @return the code that reads the number; 0 where it cannot be read
+     * @return the code that reads the number; 0 if it cannot be read
      */
     public static CallSite elements(
             MethodHandles.Lookup caller, String name, MethodType type, String place, String... path) {

@@ -71,7 +71,7 @@ public final class JdkBridge {
     /**
      * Stops a brick.
      *
-     * @param timer what starting it returned; nothing happens for 0
+     * @param timer the timer that starting the brick returned; nothing happens for 0
      * @param elements elements that it processed
      */
     public static void stopBrick(long timer, long elements) {

@@ -16,7 +16,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJJJ_Result;
 
-/** A sample on a device is resolved once or counted as unresolved once, whoever resolves meanwhile. */
+/** A sample on a device is resolved once or counted as unresolved once, regardless of concurrent resolutions. */
 public final class DeviceRecorderStress {
 
     private DeviceRecorderStress() {}
@@ -99,7 +99,7 @@ public final class DeviceRecorderStress {
         public void close() {}
     }
 
-    /** The common state of the stress tests: the second resolution finds what the first one left. */
+    /** The common state of the stress tests: the second resolution finds the rest of the first one. */
     abstract static class OneStream {
         final SteadyStream stream;
         final TableRegistry bricks = new TableRegistry(1, false);
@@ -111,7 +111,7 @@ public final class DeviceRecorderStress {
         }
 
         final void count(JJJJ_Result r) {
-            // Of the stream, since the passes are other threads'.
+            // Marks belong to the stream, since the passes belong to other threads.
             recorder.endPass(0, true);
             StatRow row = recorder.whileQuiet(() -> bricks.read().row(0));
             r.r1 = row.count();
@@ -150,7 +150,7 @@ public final class DeviceRecorderStress {
         }
     }
 
-    /** A timer of two passes ago is stopped while its mark is taken back: it has its time, or none. */
+    /** A timer of two passes ago is stopped while its mark is taken back: it has its time, or no time. */
     @JCStressTest
     @Outcome(id = "1, 200, 1, 2", expect = ACCEPTABLE, desc = "stopped before its mark was taken back")
     @Outcome(id = "1, 100, 1, 2", expect = ACCEPTABLE, desc = "stopped after that")
@@ -184,7 +184,7 @@ public final class DeviceRecorderStress {
         }
     }
 
-    /** A start that one thread has read is used by another, which measures from a start of its own, too. */
+    /** A start that one thread has read is used by another, which also measures from its own start. */
     @JCStressTest
     @Outcome(id = "2, 200, 0, 63", expect = ACCEPTABLE, desc = "each from its own start; the last mark is kept")
     @Outcome(id = "2, 300, 0, 63", expect = ACCEPTABLE, desc = "a mark of the other lay within one")

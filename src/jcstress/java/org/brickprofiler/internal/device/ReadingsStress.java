@@ -10,8 +10,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * Two threads take a reading of a clock that stands still: each has its own. {@link SharedReadingControl} is the
- * control.
+ * Two threads take a reading of a clock that stands still: each gets a different reading. {@link SharedReadingControl}
+ * is the control.
  */
 @JCStressTest
 @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "each has its own reading")

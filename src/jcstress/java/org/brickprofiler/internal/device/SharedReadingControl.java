@@ -10,8 +10,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * The control of {@link ReadingsStress}: a reading is taken by looking at the latest one and replacing it, with a pause
- * in between so that there is time to see it. Two threads may then get the same, and one would find the other's start.
+ * The control of {@link ReadingsStress}: a reading is taken by reading the latest one and replacing it, with a pause in
+ * between, to leave time for the observation. Two threads may then get the same reading, and one would find the other's
+ * start.
  */
 @JCStressTest
 @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "each has its own reading")

@@ -10,12 +10,12 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A number is given out once until it is given back, however the stack below it changes meanwhile. */
+/** A number is given out at most once until it is given back, regardless of changes of the stack below it. */
 public final class MarkPoolStress {
 
     private MarkPoolStress() {}
 
-    /** How many of some numbers are the same as another, and how many there are. */
+    /** Counts the numbers that equal another one, and all numbers. */
     static void compare(II_Result r, int... numbers) {
         int seen = 0;
         for (int number : numbers) {
@@ -27,7 +27,7 @@ public final class MarkPoolStress {
         }
     }
 
-    /** One thread takes the top away and puts it back over another number while the other takes. */
+    /** One thread takes the top and puts it back over another number while the other thread takes one. */
     @JCStressTest
     @Outcome(id = "0, 3", expect = ACCEPTABLE, desc = "each number is held once")
     @Outcome(expect = FORBIDDEN, desc = "a number is held twice, or lost")

@@ -13,7 +13,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * The control of {@link MarkPoolStress.TopComesBack}: the same stack, whose head does not count its changes. A number
- * must be given out twice. Taking pauses before it changes the head, so that there is time to see it.
+ * must be given out twice. Taking pauses before it changes the head, to leave time for the observation.
  */
 @JCStressTest
 @Outcome(id = "0, 3", expect = ACCEPTABLE, desc = "each number is held once")

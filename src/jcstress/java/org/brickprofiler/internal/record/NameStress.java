@@ -12,12 +12,12 @@ import org.openjdk.jcstress.infra.results.IIIII_Result;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * Each name gets one key, and a key that was given can be used at once: it lies below the size. A table here begins
+ * Each name gets one key, and a key can be used as soon as it is returned: it lies below the size. A table here begins
  * with a fixed name and the overflow, so that the first free key is 2.
  */
 public final class NameStress {
 
-    /** Whose key is shown where it does not lie below the size. */
+    /** The result for a key that does not lie below the size. */
     private static final int UNUSABLE = -1;
 
     private NameStress() {}
@@ -31,7 +31,7 @@ public final class NameStress {
         return key < names.size() ? key : UNUSABLE;
     }
 
-    /** Both register the same name. */
+    /** Both threads register the same name. */
     @JCStressTest
     @Outcome(id = "2, 2, 2, 3", expect = ACCEPTABLE, desc = "one key")
     @Outcome(expect = FORBIDDEN, desc = "two keys, or a key that cannot be used yet")
@@ -56,7 +56,7 @@ public final class NameStress {
         }
     }
 
-    /** They register two names each, in opposite order. */
+    /** The threads register two names each, in opposite order. */
     @JCStressTest
     @Outcome(id = "2, 3, 2, 3, 4", expect = ACCEPTABLE, desc = "the first one's order")
     @Outcome(id = "3, 2, 3, 2, 4", expect = ACCEPTABLE, desc = "the second one's order")

@@ -44,7 +44,7 @@ public final class PendingStress {
         }
     }
 
-    /** The first ring comes into being while the consumer looks. */
+    /** The first ring is created while the consumer reads. */
     @JCStressTest
     @Outcome(id = "123, 0, 0", expect = ACCEPTABLE, desc = "each once, in order")
     @Outcome(expect = FORBIDDEN, desc = "lost, repeated, misplaced or mixed")
@@ -68,7 +68,9 @@ public final class PendingStress {
         }
     }
 
-    /** The first ring is full but for one place; it is followed by a second, or wraps where the consumer was faster. */
+    /**
+     * The first ring is full except for one place; a second ring follows it, or it wraps if the consumer was faster.
+     */
     @JCStressTest
     @Outcome(id = "123, 0, 0", expect = ACCEPTABLE, desc = "each once, in order")
     @Outcome(expect = FORBIDDEN, desc = "lost, repeated, misplaced or mixed")
@@ -98,7 +100,7 @@ public final class PendingStress {
         }
     }
 
-    /** The common state of the stress tests of resolving: the second resolution finds what the first one left. */
+    /** The common state of the stress tests of resolving: the second resolution finds the rest of the first one. */
     abstract static class Resolved {
         final TableRegistry registry = new TableRegistry(1, false);
         final PendingResolver resolver;
@@ -117,7 +119,7 @@ public final class PendingStress {
         }
     }
 
-    /** Each lasts from its start to the common end. */
+    /** Each measurement lasts from its start to the common end. */
     @JCStressTest
     @Outcome(id = "2, 150, 11, 0", expect = ACCEPTABLE, desc = "each resolved once")
     @Outcome(expect = FORBIDDEN, desc = "lost or resolved twice")
@@ -144,7 +146,7 @@ public final class PendingStress {
         }
     }
 
-    /** Each lasts to the next start, or to the common end where the next one was not queued yet. */
+    /** Each measurement lasts to the next start, or to the common end if the next one was not queued yet. */
     @JCStressTest
     @Outcome(id = "2, 90, 11, 0", expect = ACCEPTABLE, desc = "both in one resolution")
     @Outcome(id = "2, 150, 11, 0", expect = ACCEPTABLE, desc = "one in each resolution")
@@ -201,7 +203,7 @@ public final class PendingStress {
         public void arbiter(JJJJ_Result r) {
             resolver.resolve(100);
             StatRow row = ended.plus(registry.read().row(0));
-            // Less the sample that made the table one to be replaced.
+            // Minus the sample that caused the table to be replaced.
             r.r1 = row.count() - 1;
             r.r2 = row.totalNs();
             r.r3 = row.elements();

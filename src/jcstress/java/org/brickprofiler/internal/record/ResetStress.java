@@ -11,8 +11,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJJJJ_Result;
 
 /**
- * A sample is in exactly one of the interval that a reset ends and the ones that follow. The result is the number of
- * samples that the resets returned, then what all intervals together hold: count, total, elements and bucket counts.
+ * A sample is in exactly one of the intervals: the one that a reset ends, or a following one. The result is the number
+ * of samples that the resets returned, followed by the sums of all intervals: count, total, elements and bucket counts.
  */
 public final class ResetStress {
 
@@ -87,7 +87,7 @@ public final class ResetStress {
         }
     }
 
-    /** The second of two samples may come into the old table after it was read. */
+    /** The second of two samples may arrive in the old table after it was read. */
     @JCStressTest
     @Outcome(id = "[012], 2, 8, 11, 0", expect = ACCEPTABLE, desc = "each counted once")
     @Outcome(expect = FORBIDDEN, desc = "lost or counted twice")
@@ -141,7 +141,7 @@ public final class ResetStress {
         }
     }
 
-    /** The duration counts agree with the sums, also where the first sample of a row meets the reset. */
+    /** The duration counts agree with the sums, even if the first sample of a row coincides with the reset. */
     @JCStressTest
     @Outcome(id = "[0123], 3, 15, 111, 3", expect = ACCEPTABLE, desc = "each counted once")
     @Outcome(expect = FORBIDDEN, desc = "lost or counted twice")

@@ -2,7 +2,7 @@ package org.brickprofiler.internal.record;
 
 import org.openjdk.jcstress.infra.results.JJJJJJ_Result;
 
-/** Three samples that change every column of a row, and what a row shows after each of them. */
+/** Three samples that change every column of a row, and the row after each of them. */
 final class Samples {
 
     /** No sample. */
@@ -19,7 +19,7 @@ final class Samples {
 
     private Samples() {}
 
-    /** Takes one sample; so that the same three go into a table and into a registry. */
+    /** Takes a sample, so that the same three samples go into a table and into a registry. */
     @FunctionalInterface
     interface Sink {
         void add(int key, long elapsedNs, long atNs, long elements);

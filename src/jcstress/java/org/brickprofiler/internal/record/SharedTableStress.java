@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJJJ_Result;
 import org.openjdk.jcstress.infra.results.JJJ_Result;
 
-/** A shared table has one writer at a time, and the next one sees what the last one wrote. */
+/** A shared table has one writer at a time, and the next writer sees the writes of the last one. */
 public final class SharedTableStress {
 
     private SharedTableStress() {}
@@ -36,7 +36,7 @@ public final class SharedTableStress {
         }
     }
 
-    /** Two writers that go elsewhere when the table is held. */
+    /** Two writers that use another table when this one is held. */
     @JCStressTest
     @Outcome(id = "1, 1, 2, 12", expect = ACCEPTABLE, desc = "one after the other")
     @Outcome(id = "1, 0, 1, 5", expect = ACCEPTABLE, desc = "the first held it")

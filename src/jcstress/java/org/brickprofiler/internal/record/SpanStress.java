@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** A copy holds whole entries, and none whose place was being written again. */
+/** A copy contains only whole entries, and none whose place was being overwritten. */
 @JCStressTest
 @Outcome(id = "0", expect = ACCEPTABLE, desc = "no entry was whole")
 @Outcome(id = "1", expect = ACCEPTABLE, desc = "an entry as it was written")
@@ -23,14 +23,14 @@ public class SpanStress {
         return new SpanStore(1, true, new AtomicLong(2)).newBuffer(null);
     }
 
-    /** Many entries, each made of one number: the two places are written again and again. */
+    /** Adds many entries, each made of one number: the two places are overwritten repeatedly. */
     static void addMany(SpanBuffer buffer) {
         for (long i = 1; i <= 64; i++) {
             buffer.add(SpanKind.SPAN, 0, i, i, i);
         }
     }
 
-    /** 1 for an entry made of one number, 2 for a mixture. */
+    /** Returns 1 for an entry made of one number, 2 for a mixture. */
     static int judge(long startNs, long elapsedNs, long value) {
         return startNs == elapsedNs && startNs == value ? 1 : 2;
     }

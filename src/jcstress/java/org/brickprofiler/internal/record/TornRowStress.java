@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJJJJJJ_Result;
 import org.openjdk.jcstress.infra.results.JJJJJJ_Result;
 
-/** A reader gets a row as it stood between two samples, never a mixture. */
+/** A reader gets the state of a row between two samples, never a mixture. */
 public final class TornRowStress {
 
     private TornRowStress() {}
@@ -37,7 +37,7 @@ public final class TornRowStress {
         }
     }
 
-    /** Read through the registry, while the writer's table is found, made and published. */
+    /** Read through the registry, while the writer's table is looked up, created and published. */
     @JCStressTest
     @Outcome(id = Samples.NONE, expect = ACCEPTABLE, desc = "before the first sample")
     @Outcome(id = Samples.ONE, expect = ACCEPTABLE, desc = "after one")
@@ -59,7 +59,7 @@ public final class TornRowStress {
         }
     }
 
-    /** The columns that only some samples fill. */
+    /** The columns that only some samples use. */
     @JCStressTest
     @Outcome(id = "0, 0, 0, 0, 9223372036854775807, 0, -1", expect = ACCEPTABLE, desc = "before the first sample")
     @Outcome(id = "1, 8, 4, 0, 9223372036854775807, 0, -1", expect = ACCEPTABLE, desc = "after the bytes")

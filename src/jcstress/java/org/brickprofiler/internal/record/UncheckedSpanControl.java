@@ -12,8 +12,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * The control of {@link SpanStress}: the same ring and the same writer, but a reader that does not ask how far the
- * writer has come meanwhile. It must be seen to fail.
+ * The control of {@link SpanStress}: the same ring and the same writer, but a reader that does not check the progress
+ * of the writer afterwards. It must fail.
  */
 @JCStressTest
 @Outcome(id = "0", expect = ACCEPTABLE, desc = "no entry was whole")

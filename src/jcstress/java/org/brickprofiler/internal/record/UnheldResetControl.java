@@ -12,7 +12,7 @@ import org.openjdk.jcstress.infra.results.JJJ_Result;
 
 /**
  * The control of {@link ResetStress} and {@link SharedTableStress}: the same table, emptied by a reader that neither
- * holds nor replaces it. It must be seen to lose samples.
+ * holds nor replaces it. It must lose samples.
  */
 @JCStressTest
 @Outcome(id = "[0123], 3, 15", expect = ACCEPTABLE, desc = "each counted once")

@@ -13,7 +13,7 @@ import org.openjdk.jcstress.infra.results.JJJJJJ_Result;
 
 /**
  * The control of {@link TornRowStress}: the same table and the same writer, but a reader that does not compare the two
- * counts. It must be seen to fail; otherwise the stress tests would not find a torn row either.
+ * counts. It must fail; otherwise the stress tests would not find a torn row either.
  */
 @JCStressTest
 @Outcome(id = Samples.NONE, expect = ACCEPTABLE, desc = "before the first sample")

@@ -28,19 +28,22 @@ import org.slf4j.LoggerFactory;
  */
 public final class ProfileOutput extends SettingAction {
 
-    /** So many profilers are kept until the end; an application that makes one for each request must not leak them. */
+    /**
+     * The most profilers that are kept until the end; an application that creates one for each request must not leak
+     * them.
+     */
     private static final int MOST_PROFILERS = 32;
 
-    /** Made at the start: in a full heap no class can be initialised. */
+    /** Created at the start: in a full heap no class can be initialised. */
     private final Logger log = LoggerFactory.getLogger(ProfileOutput.class);
 
     private final List<WindowReaders<ProfileSnapshot>.Reader> readers = new ArrayList<>();
     private final HeapReserve reserve = new HeapReserve(this::noteFullHeap);
 
-    /** The profilers that were switched on, so that each is added once. */
+    /** The profilers that were switched on, so that each one is added once. */
     private final Set<Object> known = Collections.newSetFromMap(new WeakHashMap<>());
 
-    /** The profilers beyond the bound. Guarded by this, as the fields above. */
+    /** The number of profilers beyond the limit. Guarded by this, like the fields above. */
     private long left;
 
     private boolean opened;
@@ -71,7 +74,7 @@ public final class ProfileOutput extends SettingAction {
         Optional<String> owner = OutputOwner.claim(ProfileOutput.class);
         if (owner.isPresent()) {
             log.warn(
-                    "BRICK_PROFILER_OUT: {} writes the profile to '{}'; what this copy of the library records is not in it",
+                    "BRICK_PROFILER_OUT: {} writes the profile to '{}'; the profile lacks the samples of this copy of the library",
                     owner.get(),
                     setting);
             return null;
@@ -98,7 +101,7 @@ public final class ProfileOutput extends SettingAction {
         }
     }
 
-    /** Returns the merged profile of all of them; empty if none was switched on. */
+    /** Returns the merged profile of all profilers; empty if none was switched on. */
     private synchronized Optional<ProfileSnapshot> profile() {
         Optional<ProfileSnapshot> all =
                 readers.stream().map(WindowReaders.Reader::whole).reduce(ProfileSnapshot::merge);

@@ -22,7 +22,7 @@ public final class WindowSetting extends SettingAction {
 
     private static final Pattern LENGTH = Pattern.compile("(\\d{1,12})\\s*(ms|s|min|steps?)");
 
-    /** The length without a setting, and instead of a wrong one. */
+    /** The length without a setting, and in place of an invalid one. */
     static final Length USUAL = new Length(Duration.ofSeconds(10), 0);
 
     private final AtomicBoolean started = new AtomicBoolean();

@@ -4,7 +4,7 @@ import java.lang.ref.Cleaner;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Gives back what belongs to objects that were never closed and that nobody has any more. Any thread. */
+/** Releases the resources of objects that became unreachable without being closed. Any thread. */
 public final class Abandonment {
 
     /** Its thread begins with the first object that is watched, and is a daemon. */
@@ -13,10 +13,10 @@ public final class Abandonment {
     private Abandonment() {}
 
     /**
-     * Runs an action when none of some objects can be reached any more.
+     * Runs an action when none of some objects is reachable any more.
      *
-     * @param action gives back what belongs to them, on a thread of this class; must not hold any of them, and must do
-     *     no harm where that was given back before. Exceptions that it throws are ignored
+     * @param action releases the resources, on a thread of this class; it must not refer to any of the objects, and
+     *     must do no harm if the resources were released before. Exceptions that it throws are ignored
      * @param owners the objects, one or more
      */
     public static void whenUnreachable(Runnable action, Object... owners) {

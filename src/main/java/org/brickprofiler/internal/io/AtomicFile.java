@@ -14,8 +14,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 
 /**
- * Files that are there whole or not at all. The content goes to a temporary file in the same folder, reaches the disk,
- * and then takes the place of the old file in one step. Stateless; any thread; of two writers to the same path, the
+ * Writes files completely or not at all. The content is written to a temporary file in the same folder, is forced to
+ * the disk, and then replaces the old file in one step. Stateless; any thread; of two writers to the same path, the
  * last one wins.
  */
 public final class AtomicFile {
@@ -40,22 +40,22 @@ public final class AtomicFile {
     @FunctionalInterface
     public interface Content {
         /**
-         * Writes the whole content.
+         * Writes the complete content.
          *
-         * @param out where to; left open
+         * @param out the target; left open
          * @throws IOException when it cannot be written
          */
         void writeTo(OutputStream out) throws IOException;
     }
 
     /**
-     * Writes a file. A symbolic link stays, and the file it leads to is replaced, or made where there is none yet. A
-     * pipe, a terminal or another path that is no regular file cannot be replaced, and is written to directly.
+     * Writes a file. A symbolic link stays, and its target is replaced, or created if it does not exist. A pipe, a
+     * terminal or another path that is no regular file cannot be replaced, and is written to directly.
      *
-     * @param path where to
-     * @param content what
-     * @throws IOException when that fails; the message names the path and the reason, the old file is untouched, and
-     *     the temporary file is gone
+     * @param path the path
+     * @param content the content
+     * @throws IOException when writing fails; the message names the path and the reason, the old file is unchanged, and
+     *     the temporary file is deleted
      */
     public static void write(Path path, Content content) throws IOException {
         try {
@@ -77,7 +77,7 @@ public final class AtomicFile {
      * Returns the path of the new file: the given path, or the target of a symbolic link there.
      *
      * @param path any path
-     * @return the path itself where it is no link or leads to something that exists
+     * @return the path itself if it is no link or its target exists
      * @throws IOException when links lead in a circle
      */
     public static Path destination(Path path) throws IOException {
@@ -127,9 +127,10 @@ public final class AtomicFile {
     }
 
     /**
-     * Why a file could not be read or written. The messages of {@code java.nio.file} are often the path and no more.
+     * Returns the reason why a file could not be read or written. The messages of {@code java.nio.file} are often only
+     * the path.
      *
-     * @param failed what was thrown
+     * @param failed the exception
      * @return the reason in words
      */
     public static String reason(IOException failed) {

@@ -33,18 +33,18 @@ public final class CloseActions {
     /** Guarded by itself. */
     private final List<Runnable> actions = new ArrayList<>();
 
-    /** With so many actions, those of forgotten objects are looked for; guarded like them. */
+    /** The number of actions from which those of unreachable objects are removed; guarded like them. */
     private int looksAt = FEW;
 
     /** Nothing to do so far. */
     public CloseActions() {}
 
     /**
-     * Returns an action that does not keep what it is done to: nothing is done where nobody else has that any more.
+     * Returns an action that does not keep its object alive, and does nothing if the object is unreachable.
      *
      * @param <T> the type of the object
-     * @param object what it is done to
-     * @param action what to do; must not hold the object
+     * @param object the object
+     * @param action the action; it must not refer to the object
      * @return the action, for {@link #add}
      */
     public static <T> Runnable unlessForgotten(T object, Consumer<T> action) {
@@ -53,10 +53,10 @@ public final class CloseActions {
     }
 
     /**
-     * Adds an action. Drops those of forgotten objects from time to time, so that a stream which many short-lived
-     * objects use does not collect them.
+     * Adds an action. From time to time, actions of unreachable objects are removed, so that a stream used by many
+     * short-lived objects does not accumulate them.
      *
-     * @param action what to do
+     * @param action the action
      */
     public void add(Runnable action) {
         Objects.requireNonNull(action, "action");
@@ -76,7 +76,7 @@ public final class CloseActions {
         }
     }
 
-    /** Does everything that was added since the last call, whatever an action throws: that is logged. */
+    /** Runs all actions added since the last call; an exception of an action is logged. */
     public void run() {
         List<Runnable> due;
         synchronized (actions) {
@@ -87,7 +87,7 @@ public final class CloseActions {
             try {
                 action.run();
             } catch (RuntimeException e) {
-                LOG.warn("what was to be done before a stream closes failed", e);
+                LOG.warn("an action before the closing of a stream failed", e);
             }
         }
     }

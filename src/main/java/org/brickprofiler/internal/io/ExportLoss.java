@@ -16,16 +16,15 @@ import java.util.OptionalInt;
 import java.util.Properties;
 
 /**
- * The windows of an export that are in no file, as a small file beside the others records them. The file has one size
- * and is on the disk before anything is lost, and is written in place, so that it can be written while the disk is
- * full. Immutable.
+ * The windows of an export that are in no file, recorded in a small file beside the windows. The file has a fixed size,
+ * exists before any loss, and is overwritten in place, so it can be written even if the disk is full. Immutable.
  *
- * @param run the run; empty where it is not known
+ * @param run the run; empty if it is unknown
  * @param rank the rank, if it is known
- * @param windows how many windows were not written, or were deleted by another program
- * @param samples in them, as far as it is known
- * @param totalNs that these samples took together
- * @param reason why the last of them is in no file; empty where no window is lost
+ * @param windows the number of windows that were not written, or were deleted by another program
+ * @param samples the number of their samples, as far as it is known
+ * @param totalNs the total time of these samples, ns
+ * @param reason the reason why the last of them is in no file; empty if no window is lost
  */
 public record ExportLoss(String run, OptionalInt rank, long windows, long samples, long totalNs, String reason) {
 
@@ -38,7 +37,7 @@ public record ExportLoss(String run, OptionalInt rank, long windows, long sample
     /**
      * Nothing is lost.
      *
-     * @param run the run; empty where it is not known
+     * @param run the run; empty if it is not known
      * @param rank the rank, if it is known
      * @return no windows
      */

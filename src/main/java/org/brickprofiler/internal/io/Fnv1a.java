@@ -17,7 +17,7 @@ public final class Fnv1a {
     /**
      * Goes on with one byte.
      *
-     * @param hash the hash of the bytes before; {@link #OFFSET_BASIS} where there are none
+     * @param hash the hash of the bytes before; {@link #OFFSET_BASIS} if there are none
      * @param byteValue the byte; its lowest eight bits count
      * @return the hash with it
      */

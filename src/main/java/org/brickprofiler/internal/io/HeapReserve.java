@@ -26,7 +26,7 @@ public final class HeapReserve {
      */
     private static final int PIECE_BYTES = 64 << 10;
 
-    /** A collector that cannot find so much has cleared every soft reference. */
+    /** If a collector cannot find this much memory, it has cleared every soft reference. */
     private static final int PROBE_BYTES = 64 << 10;
 
     private static final byte[][] NOTHING = {};

@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Files that are read, and what to throw where they cannot be. Stateless; any thread. */
+/** Opens files for reading, and creates the exceptions for files that cannot be read. Stateless; any thread. */
 public final class InputFile {
 
     private InputFile() {}
@@ -28,8 +28,8 @@ public final class InputFile {
     /**
      * Returns the exception for a source that cannot be read.
      *
-     * @param source what was read, as messages call it
-     * @param failed why it could not be
+     * @param source the name of the source in messages
+     * @param failed the cause
      * @return an exception whose message names both
      */
     public static IOException cannotRead(String source, IOException failed) {

@@ -57,10 +57,10 @@ public final class JsonFault {
     }
 
     /**
-     * Returns the words for a message of the parser.
+     * Returns a readable text for a message of the parser.
      *
      * @param message the message, without its place
-     * @return what is wrong, for example {@code "the text ends too early"}; printable ASCII
+     * @return the fault, for example {@code "the text ends too early"}; printable ASCII
      */
     public static String words(String message) {
         for (Meaning meaning : MEANINGS) {

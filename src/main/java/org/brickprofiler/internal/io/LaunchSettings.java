@@ -21,7 +21,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LaunchSettings {
 
-    /** Kept up to date by Linux, unlike a variable that launchers pass on from the host where they were called. */
+    /**
+     * Linux keeps this up to date, unlike a variable that launchers pass on from the host on which they were called.
+     */
     private static final Path LINUX_HOST = Path.of("/proc/sys/kernel/hostname");
 
     private static final DateTimeFormatter MOMENT =
@@ -66,7 +68,7 @@ public final class LaunchSettings {
     private final Settings.Place environment;
     private final Consumer<String> faults;
 
-    /** A number, and the setting that it stands in. */
+    /** A number, and the setting that contains it. */
     private record NamedNumber(int value, String where) {}
 
     /**
@@ -197,7 +199,7 @@ public final class LaunchSettings {
                 + Integer.toHexString(ThreadLocalRandom.current().nextInt());
     }
 
-    /** Not by way of an address, whose look-up may ask a network. */
+    /** Returns the host's name without resolving an address, which might query a network. */
     private Optional<String> hostName() {
         try {
             String name = Files.readString(LINUX_HOST, StandardCharsets.UTF_8).strip();

@@ -5,30 +5,29 @@ import java.lang.invoke.VarHandle;
 import java.util.Objects;
 
 /**
- * The numbers of the marks of one stream: which are free, and who may use what stands behind the others. They are taken
- * and given without a lock and without allocation; only growing, which makes a chunk of them at once, takes turns. Any
- * thread.
+ * The numbers of the marks of one stream: the free ones, and the owners of the others. Taking and giving numbers needs
+ * no lock and allocates nothing; only growth, which creates a chunk of numbers, is serialised. Any thread.
  *
- * <p>If growing fails, for instance because a driver is out of memory for a while, the pool keeps its size until
- * {@link #tryAgain} is called: asked again for every mark, a driver that has no more would slow down the application.
+ * <p>If growth fails, for instance because a driver is temporarily out of memory, the pool keeps its size until
+ * {@link #tryAgain} is called: asking the driver again for every mark would slow the application down.
  *
- * <p>A number that was taken has one owner at a time: whoever took it, until it is {@link #set}; then whoever gets it
- * by {@link #release} or {@link #retire}, which only one call of all does. If no object behind a number can be used too
- * late, {@link #take} and {@link #give} are enough.
+ * <p>A taken number has one owner at a time: the thread that took it, until the number is {@link #set}; then the one
+ * caller whose {@link #release} or {@link #retire} succeeds. If an object behind a number cannot be used too late,
+ * {@link #take} and {@link #give} are sufficient.
  *
- * <h2>Why a number is never taken twice</h2>
+ * <h2>A number is never taken twice, for this reason:</h2>
  *
- * Free numbers form a stack: its head is one long, whose lower half is the topmost number plus one and whose upper half
- * counts changes. Both halves change together by compare-and-set, so that a thread which read the number below the top
- * fails where the top was taken and given back in between: the count has moved. The number that it read below may then
+ * Free numbers form a stack. Its head is one long: the lower half is the topmost number plus one, and the upper half
+ * counts changes. Both halves change together by compare-and-set, so a thread that read the number below the top fails
+ * if the top was taken and given back in between: the count has changed. The number below the top that it read may then
  * be stale.
  */
 public final class MarkPool {
 
-    /** The largest bound: 2<sup>20</sup>, less one number that nobody has. */
+    /** The largest bound: 2<sup>20</sup>, minus one number that is never used. */
     public static final int MAX_BOUND = (1 << 20) - 1;
 
-    /** Instead of a number; a device stream answers it, too, where no mark is left. */
+    /** Instead of a number; a device stream answers it, too, if no mark is left. */
     public static final int NONE = -1;
 
     private static final VarHandle HEAD = head();
@@ -38,21 +37,21 @@ public final class MarkPool {
     private static final long NUMBER = 0xFFFF_FFFFL;
     private static final long CHANGE = 1L << 32;
 
-    // States of a number. Of a free one it is the number below, plus one, or 0; what is 0 or more of another says
-    // nothing.
+    // States of a number. The state of a free number is the number below it, plus one, or 0; a state of 0 or more of
+    // any other number means nothing.
     private static final int OWNED = 0;
     private static final int SET = -1;
     private static final int RETIRED = -2;
 
-    /** Makes what stands behind numbers. */
+    /** Creates the objects behind numbers. */
     @FunctionalInterface
     public interface Maker {
         /**
-         * Makes what stands behind some numbers. One call at a time.
+         * Creates the objects behind a range of numbers. Calls are serialised.
          *
          * @param from the first number
          * @param to the number after the last
-         * @return the number after the last that could be made; {@code from} where none could
+         * @return the number after the last that could be created; {@code from} if none could
          */
         int make(int from, int to);
     }
@@ -67,7 +66,7 @@ public final class MarkPool {
     /** Guarded by this. */
     private int made;
 
-    /** Whether growing failed, and is not to be tried. Set by whoever grows; taken back by anybody. */
+    /** Whether growth failed, so that it is not tried again. Set by the growing thread; cleared by any thread. */
     private volatile boolean failed;
 
     /** Whether a number was asked for in vain since growing was permitted last. */
@@ -82,11 +81,11 @@ public final class MarkPool {
     }
 
     /**
-     * A pool, filled with its first numbers.
+     * Creates a pool, filled with its first numbers.
      *
-     * @param first how many numbers to make at once
-     * @param bound the most numbers there will ever be, up to {@link #MAX_BOUND}
-     * @param maker makes what stands behind numbers
+     * @param first the number of numbers to create at a time
+     * @param bound the most numbers of the pool, up to {@link #MAX_BOUND}
+     * @param maker creates the objects behind numbers
      * @throws IllegalArgumentException when {@code bound} is not in 1 to {@link #MAX_BOUND}, or {@code first} not in 1
      *     to {@code bound}
      */
@@ -103,9 +102,9 @@ public final class MarkPool {
     }
 
     /**
-     * Takes a free number. Makes a chunk of them where none is free, the bound allows it, and it has not failed.
+     * Takes a free number. Creates a chunk of numbers if none is free, the bound permits it, and growth has not failed.
      *
-     * @return a number that nobody has, or {@link #NONE}
+     * @return a number without an owner, or {@link #NONE}
      */
     public int take() {
         while (true) {
@@ -122,25 +121,25 @@ public final class MarkPool {
     }
 
     /**
-     * By its owner: gives a number back.
+     * Gives a number back; called by its owner.
      *
-     * @param number what {@link #take()} returned; not checked
+     * @param number the number that {@link #take()} returned; not checked
      */
     public void give(int number) {
         push(number, number);
     }
 
     /**
-     * By its owner: the number is in use, and no longer the owner's.
+     * Marks a number as in use, which ends the caller's ownership; called by its owner.
      *
-     * @param number what {@link #take()} returned
+     * @param number the number that {@link #take()} returned
      */
     public void set(int number) {
         STATE.setRelease(states, number, SET);
     }
 
     /**
-     * Gives a number back that is in use. Does nothing where it is not, so that neither twice nor too late does harm.
+     * Gives a number back that is in use. Does nothing if it is not, so that neither twice nor too late does harm.
      *
      * @param number a number that was taken once
      */
@@ -151,20 +150,20 @@ public final class MarkPool {
     }
 
     /**
-     * Takes a number that is in use away from its users, to be given back once what stands behind it is gone.
+     * Takes a number in use away from its users, to be given back once the object behind it is gone.
      *
      * @param number a number that was taken once
-     * @return whether the caller is the owner now; false where it is not in use
+     * @return whether the caller is the owner now; false if it is not in use
      */
     public boolean own(int number) {
         return STATE.compareAndSet(states, number, SET, OWNED);
     }
 
     /**
-     * Gives numbers back that are in use, as {@link #release(int)} does, with one change of what all threads share.
+     * Gives numbers in use back, as {@link #release(int)} does, with one change of the shared head.
      *
      * @param numbers numbers that were taken once
-     * @param count how many of them, from the first on
+     * @param count how many of them, counted from the first
      */
     public void release(int[] numbers, int count) {
         Objects.requireNonNull(numbers, "numbers");
@@ -190,7 +189,7 @@ public final class MarkPool {
      * Takes a number that is in use away from its users, for good.
      *
      * @param number a number that was taken once
-     * @return whether the caller is the owner now; false where it is not in use
+     * @return whether the caller is the owner now; false if it is not in use
      */
     public boolean retire(int number) {
         return STATE.compareAndSet(states, number, SET, RETIRED);

@@ -1,11 +1,12 @@
 package org.brickprofiler.internal.io;
 
 /**
- * Sorts numbers by a comparison, without objects: stable, without recursion, and quick where most are in order already,
- * as events of a trace are. Takes as much memory again while it works. Stateless; any thread.
+ * Sorts numbers by a comparison, without objects: stable, without recursion, and fast if most numbers are already in
+ * order, as the events of a trace are. Sorting temporarily needs the same amount of memory again. Stateless; any
+ * thread.
  *
- * <p>{@code IntArrayList.sortThis} of Eclipse Collections does not serve: it is not stable, and where a list is in
- * reverse order it recurses once for each number, so that a million of them overflow the stack.
+ * <p>{@code IntArrayList.sortThis} of Eclipse Collections is not suitable: it is not stable, and if a list is in
+ * reverse order it recurses once for each number, so that a million numbers overflow the stack.
  */
 public final class MergeSort {
 
@@ -19,7 +20,7 @@ public final class MergeSort {
          *
          * @param a one
          * @param b another
-         * @return negative where the first comes first, positive where the second does, 0 where they stay as they are
+         * @return negative if the first comes first, positive if the second comes first, 0 if their order is unchanged
          */
         int compare(int a, int b);
     }

@@ -39,7 +39,7 @@ public final class OutputOwner {
      * Claims the output for a copy of the library, unless another copy has it.
      *
      * @param claimant a class of that copy
-     * @return the copy that has the output already, in words; empty where this call or an earlier one of the same copy
+     * @return the copy that has the output already, in words; empty if this call or an earlier one of the same copy
      *     claimed it
      */
     public static Optional<String> claim(Class<?> claimant) {
@@ -50,7 +50,7 @@ public final class OutputOwner {
             Object owner = System.getProperties().putIfAbsent(PROPERTY, copy);
             return owner == null || owner.equals(copy) ? Optional.empty() : Optional.of(owner.toString());
         } catch (SecurityException forbidden) {
-            // Then nobody can claim it, and the file itself decides.
+            // Then no process can claim it, and the file itself decides.
             return Optional.empty();
         }
     }

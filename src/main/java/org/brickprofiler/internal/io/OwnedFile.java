@@ -79,13 +79,13 @@ public final class OwnedFile<T> {
     }
 
     /**
-     * Prepares the file when recording begins: a file that is there is of an earlier run, and is deleted, so that
-     * nobody takes it for the profile of this one.
+     * Prepares the file when recording begins: an existing file is from an earlier run, and is deleted, so that it
+     * cannot be mistaken for the profile of this run.
      *
      * @param <T> the type of the value that is written
      * @param path the file
      * @param writer writes the value
-     * @param reader reads what the writer has written
+     * @param reader reads the values of the writer
      * @return the file
      * @throws IOException when it cannot be written later, because the folder does not exist or cannot be written to;
      *     the message names the path and the reason
@@ -127,9 +127,9 @@ public final class OwnedFile<T> {
     /**
      * Writes the file. A second call replaces the file of the first one.
      *
-     * @param value what to write
+     * @param value the value
      * @param isOwn whether this process has written a value
-     * @return which process has written the file
+     * @return the process that has written the file
      * @throws IOException when it cannot be written; the message names the path and the reason
      */
     public Writer write(T value, Predicate<T> isOwn) throws IOException {

@@ -63,7 +63,7 @@ public final class PerfettoSchema {
     /** The first of the clocks that a sequence may define for itself. */
     public static final int FIRST_CLOCK_OF_SEQUENCE = 64;
 
-    /** The last of them. */
+    /** The largest of them. */
     public static final int LAST_CLOCK_OF_SEQUENCE = 127;
 
     /** {@code TracePacketDefaults.track_event_defaults}. */

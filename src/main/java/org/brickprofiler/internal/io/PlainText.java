@@ -16,7 +16,7 @@ public final class PlainText {
     private static final char FIRST_PRINTABLE = ' ';
     private static final char LAST_PRINTABLE = '~';
 
-    // The parts of the limit that a cut text keeps of its beginning, before what differs, and of its end.
+    // The shares of the limit for the beginning of a cut text, before the difference, and for its end.
     private static final int HEAD = 4;
     private static final int BEFORE = 6;
     private static final int TAIL = 6;
@@ -74,13 +74,13 @@ public final class PlainText {
     }
 
     /**
-     * Cuts texts that are too long, so that different ones stay different: in their middle or, where those of some look
-     * the same, around the place at which they begin to differ. If even this does not make them distinct, they are
-     * numbered.
+     * Cuts texts that are too long, so that different texts stay different: in their middle or, if the results of some
+     * would be equal, around the place at which they begin to differ. If even this does not make them distinct, they
+     * are numbered.
      *
      * @param texts any texts
-     * @param limit the most characters of each to return, at least 30
-     * @return the texts in their order; equal ones are equal still
+     * @param limit the most characters of each returned text, at least 30
+     * @return the texts in their order; equal texts remain equal
      */
     public static List<String> shortened(List<String> texts, int limit) {
         Map<String, String> cut = new LinkedHashMap<>();

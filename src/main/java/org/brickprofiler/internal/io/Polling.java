@@ -36,7 +36,7 @@ public final class Polling {
         REACHED,
         /** It may still come. */
         NOT_YET,
-        /** It cannot be asked for at the moment, since somebody else uses what is needed for that. */
+        /** The question cannot be asked at the moment, since another thread uses the necessary object. */
         BUSY,
         /** It cannot be waited for. */
         REFUSED
@@ -46,9 +46,9 @@ public final class Polling {
     @FunctionalInterface
     public interface Question {
         /**
-         * Asks whether it has come, and waits for nothing.
+         * Asks whether the result is available, without waiting.
          *
-         * @param number of which of several things that is asked
+         * @param number the number of the queried item
          * @return the answer
          */
         Answer ask(int number);
@@ -58,10 +58,10 @@ public final class Polling {
     private final LongConsumer pause;
 
     /**
-     * A polling on some clock.
+     * Creates a polling with a clock.
      *
      * @param clock measures the wait
-     * @param pause lets the calling thread rest for about so many ns
+     * @param pause lets the calling thread rest for about the given number of ns
      */
     Polling(NanoClock clock, LongConsumer pause) {
         this.clock = clock;
@@ -72,7 +72,7 @@ public final class Polling {
      * Returns a timeout in ns.
      *
      * @param timeout how long to wait at most
-     * @return ns; {@link Long#MAX_VALUE} where it is longer than that
+     * @return ns; {@link Long#MAX_VALUE} if it is longer than that
      * @throws IllegalArgumentException when the timeout is zero or negative
      */
     public static long timeoutNs(Duration timeout) {

@@ -5,9 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads settings from system properties and environment variables. Every setting of the library is read here, so that
- * all follow one rule: a property comes before a variable, and a value that is blank, or that the process may not read,
- * counts as not set. No lambdas here, the first of which takes longer than all the rest of a start. Stateless; any
- * thread.
+ * all follow one rule: a property precedes a variable, and a value that is blank, or that the process may not read,
+ * counts as not set. No lambdas here: the first lambda takes longer than the rest of the start. Stateless; any thread.
  */
 public final class Settings {
 
@@ -59,7 +58,7 @@ public final class Settings {
     }
 
     /**
-     * Returns the value of a setting of the profiler: the property {@code brick.profiler.KEY}, else the variable
+     * Returns the value of a setting of the profiler: the property {@code brick.profiler.KEY}, otherwise the variable
      * {@code BRICK_PROFILER_KEY}.
      *
      * @param key the end of both names, in lower case

@@ -5,12 +5,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether something is to be had in a virtual machine, and who decided. A system property comes before an environment
- * variable; where neither is set, it is. A value of another meaning is warned of and then counts as absent: a profiler
- * must not keep its host from starting. No lambdas here, the first of which takes longer than all the rest of a start.
+ * Whether a feature is available in a virtual machine, and the setting that decided this. A system property precedes an
+ * environment variable; if neither is set, the feature is available. An invalid value is logged as a warning and counts
+ * as absent: a profiler must not keep its host from starting. No lambdas here: the first lambda takes longer than the
+ * rest of the start.
  *
- * @param on whether it is to be had
- * @param reason what decided that, for a message
+ * @param on whether the feature is available
+ * @param reason the deciding setting, for a message
  */
 public record SwitchSetting(boolean on, String reason) {
 
@@ -38,22 +39,22 @@ public record SwitchSetting(boolean on, String reason) {
     }
 
     /**
-     * Asks both places.
+     * Reads both settings.
      *
      * @param property the name of the system property
      * @param variable the name of the environment variable
-     * @return what they say
+     * @return the result
      */
     public static SwitchSetting of(String property, String variable) {
         return read(property, variable, Settings.PROPERTIES, Settings.ENVIRONMENT);
     }
 
     /**
-     * Returns whether somebody asks for something that is not to be had otherwise.
+     * Returns whether a setting requests a feature that is otherwise off.
      *
      * @param property the name of the system property
      * @param variable the name of the environment variable
-     * @return true where the first of them that is set says so
+     * @return true if the first of them that is set requests it
      */
     public static boolean isAskedFor(String property, String variable) {
         SwitchSetting setting = find(property, variable, Settings.PROPERTIES, Settings.ENVIRONMENT);

@@ -14,7 +14,7 @@ public final class BrickKeys {
     private final Set<Integer> warned = ConcurrentHashMap.newKeySet();
 
     /**
-     * Makes the keys of a table.
+     * Creates the keys of a table.
      *
      * @param names the table; its tags are indexes of the categories
      * @param categories the names of the categories
@@ -50,7 +50,7 @@ public final class BrickKeys {
     public int ownKeyOf(String name, int category) {
         if (names.isFixed(name)) {
             throw new IllegalArgumentException(
-                    "'" + name + "' is the display name of a known brick: reports could not tell a"
+                    "'" + name + "' is the display name of a known brick: reports could not distinguish a"
                             + " brick of that name from it, so choose another name");
         }
         int key = names.ownKeyOf(name, category);

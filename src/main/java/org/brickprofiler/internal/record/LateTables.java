@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * The replaced tables of a {@link TableRegistry} whose thread may still finish a sample there, and the sums of such
- * samples since the last reset. Why they are kept is explained there. One thread at a time.
+ * samples since the last reset. The Javadoc of that class explains why they are kept. One thread at a time.
  */
 final class LateTables {
 
@@ -23,10 +23,10 @@ final class LateTables {
         tables.add(new LateTable(table, counted));
     }
 
-    /** Adds what came since the last call, and lets go of tables whose thread writes there no more. */
+    /** Adds the samples since the last call, and drops tables to which their thread no longer writes. */
     void count(PerThread.Slots<StatTable, ?> now) {
         tables.removeIf(late -> {
-            // Asked first: whatever such a thread wrote to its old table is then there to be read.
+            // Checked first: everything that such a thread wrote to its old table is then visible.
             boolean finished = hasLeft(late.table, now);
             late.countInto(sums);
             return finished;

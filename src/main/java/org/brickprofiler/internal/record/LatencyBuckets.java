@@ -10,7 +10,9 @@ public final class LatencyBuckets {
     /** Number of buckets. */
     public static final int COUNT = 2_240;
 
-    /** The largest relative distance of a duration below 2<sup>40</sup> ns from the value its bucket stands for. */
+    /**
+     * The largest relative distance of a duration below 2<sup>40</sup> ns from the value that represents its bucket.
+     */
     public static final double RELATIVE_ERROR = 1.0 / 128.0;
 
     private static final int SUB_BUCKET_BITS = 6;
@@ -33,7 +35,7 @@ public final class LatencyBuckets {
     }
 
     /**
-     * Returns the value that a bucket stands for, its middle.
+     * Returns the value that represents a bucket, its middle.
      *
      * @param index a bucket, 0 to {@link #COUNT} - 1
      * @return ns

@@ -1,21 +1,22 @@
 package org.brickprofiler.internal.record;
 
 /**
- * The boundaries between the layers of one thread, and which side of them a brick belongs to. The graph and the
- * timeline of a run both ask here, so that they agree. One thread.
+ * The boundaries between the layers of one thread, and the side of a boundary to which a brick belongs. The graph and
+ * the timeline of a run both use this class, so that they agree. One thread.
  *
- * <p>With {@code lap} a brick is under way nearly always, and so a boundary lies within one. Such a brick belongs to
- * one side as a whole: to the layer, or the time outside of layers, in which it ran longest; of equals to that in which
- * it began. A brick that contains a whole layer is in no layer. The boundary moves to the brick's beginning or end.
+ * <p>With {@code lap} a brick is nearly always open, so a boundary lies within a brick. Such a brick belongs as a whole
+ * to one side: to the layer, or the time outside of layers, in which it ran longest; of two equal sides, to the one in
+ * which it began. A brick that contains a whole layer is in no layer. The boundary moves to the brick's beginning or
+ * end.
  *
- * <p>A layer that was not announced begins where the one before it ended. The beginning of a layer that follows the end
- * of a pass is unknown: the layer begins with its first brick, or never.
+ * <p>A layer that was not announced begins at the end of the previous one. The beginning of a layer that follows the
+ * end of a pass is unknown: the layer begins with its first brick, or never.
  *
  * <p>Times are nanoseconds of one clock, compared by their difference.
  */
 public final class LayerBoundaries {
 
-    // What is under way.
+    // The open layer and brick.
 
     /** Whether there was a boundary at all. */
     private boolean hasBoundary;
@@ -43,12 +44,12 @@ public final class LayerBoundaries {
         /** Whether something belongs to it. */
         boolean filled;
 
-        /** Whether it is known when it began: not, where it began with the pass and nothing belongs to it. */
+        /** Whether the beginning is known; it is not if the layer began with the pass and no brick belongs to it. */
         boolean beganKnown;
 
         long beganNs;
 
-        /** Whether it begins where a brick before it ended. */
+        /** Whether the layer begins at the end of a brick. */
         boolean afterBrick;
 
         long endedNs;
@@ -101,14 +102,14 @@ public final class LayerBoundaries {
      *
      * @param beganNs when it began
      * @param endedNs when it ended
-     * @return whether the layer was under way then; not, where the brick lies around it
+     * @return whether the layer was open then; false if the brick surrounds it
      */
     public boolean isInClosed(long beganNs, long endedNs) {
         if (!closed.exists || beganNs - closed.endedNs >= 0) {
             return false;
         }
         long sinceNs = beganNs - closed.beganNs;
-        // At the same reading a brick lies around the layer, unless there is nothing for it to lie around.
+        // If both began at the same reading, the brick surrounds the layer, unless the layer is empty.
         boolean equal = sinceNs == 0 && (!closed.filled || closed.afterBrick || endedNs - closed.endedNs <= 0);
         return !closed.beganKnown || sinceNs > 0 || equal;
     }
@@ -124,11 +125,11 @@ public final class LayerBoundaries {
     }
 
     /**
-     * A brick ends: moves the boundaries that it lies across.
+     * Ends a brick: moves the boundaries inside it.
      *
      * @param beganNs when it began
      * @param endedNs when it ended
-     * @param side what {@link #side} answered
+     * @param side the result of {@link #side}
      */
     public void end(long beganNs, long endedNs, Side side) {
         switch (side) {

@@ -1,7 +1,7 @@
 package org.brickprofiler.internal.record;
 
 /**
- * A layer of one forward pass as one {@code long}, so that it can travel to the threads that work for the layer.
+ * A layer of one forward pass as one {@code long}, so that it can be passed to the threads that work for the layer.
  * Stateless; any thread.
  *
  * <pre>
@@ -20,13 +20,13 @@ public final class LayerToken {
     /** Instead of a layer: none. */
     public static final long VOID = 0L;
 
-    /** Instead of a layer: whatever the thread itself is in. */
+    /** In place of a layer: the layer that the thread itself is in. */
     public static final long OWN = -1L;
 
     /** Instead of a layer's number: none. */
     public static final int NO_LAYER = -1;
 
-    /** Instead of a layer's number: whatever the thread's own boundaries say. */
+    /** In place of a layer's number: the number by the thread's own boundaries. */
     public static final int OWN_LAYER = -2;
 
     private static final int LAYER_BITS = 20;
@@ -103,7 +103,7 @@ public final class LayerToken {
     /**
      * Returns the layer until a change.
      *
-     * @param change what {@link #change} returned
+     * @param change the value that {@link #change} returned
      * @return its number, {@link #NO_LAYER} or {@link #OWN_LAYER}
      */
     public static int layerBefore(long change) {
@@ -113,7 +113,7 @@ public final class LayerToken {
     /**
      * Returns the layer from a change on.
      *
-     * @param change what {@link #change} returned
+     * @param change the value that {@link #change} returned
      * @return its number, {@link #NO_LAYER} or {@link #OWN_LAYER}
      */
     public static int layerAfter(long change) {

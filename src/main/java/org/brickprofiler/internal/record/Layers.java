@@ -16,7 +16,7 @@ public final class Layers implements LongSupplier {
     private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
     private final AtomicLong passes = new AtomicLong();
 
-    /** Increases with each {@link #reset()}: a thread whose place has an older epoch forgets its pass. */
+    /** Increases with each {@link #reset()}: a thread whose place has an older epoch discards its pass. */
     private volatile int epoch;
 
     /** Counts layers from the first pass. */
@@ -80,7 +80,7 @@ public final class Layers implements LongSupplier {
     }
 
     /**
-     * Tells whether the calling thread began a layer and has not ended it.
+     * Returns whether the calling thread began a layer and has not ended it.
      *
      * @return whether a layer of the calling thread is open
      */

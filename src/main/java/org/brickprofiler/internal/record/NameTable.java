@@ -11,15 +11,15 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Names and their keys, dense ints from 0. Names are added and never removed, up to a bound; all names past it share
- * one key. Every method may be called from any thread and none waits for another.
+ * Names and their keys, dense ints from 0. Names are added and never removed, up to a bound; all names beyond the bound
+ * share one key. Every method may be called from any thread and none waits for another.
  *
- * <h2>Why a name has one key and a key one name</h2>
+ * <h2>Why names and keys correspond one to one:</h2>
  *
  * The entry at index <i>k</i> is set once, by compare-and-set. {@code size} passes <i>k</i> only after that entry is in
- * the map, and whoever meets an entry at {@code size} first puts it there. A thread that reads {@code size} and then
- * does not find its name in the map therefore knows that the name, if it has a key at all, has one at or after that
- * size; it walks up from there and either meets its name or the first free place.
+ * the map; a thread that finds an entry at {@code size} first adds the entry to the map. If a thread reads {@code size}
+ * and then does not find its name in the map, the name, if it has a key at all, has one at or after that size; the
+ * thread searches upwards from there and finds either its name or the first free place.
  */
 public final class NameTable {
 
@@ -39,13 +39,14 @@ public final class NameTable {
         }
     }
 
-    /** Of the JDK: the first profiler is made in no time only where no jar with signed classes has to be opened. */
+    /** Of the JDK: the first profiler is made in no time only if no jar with signed classes has to be opened. */
     private final ConcurrentHashMap<String, Entry> byName = new ConcurrentHashMap<>(256);
 
     private final AtomicReferenceArray<Entry> byKey;
 
     /**
-     * The tags of the keys below {@code size}, close together; whoever moves that on past a key has written its tag.
+     * The tags of the keys below {@code size}, close together; the thread that advances {@code size} past a key has
+     * written the key's tag.
      */
     private final int[] tags = new int[TimerToken.MAX_KEY + 1];
 
@@ -74,7 +75,7 @@ public final class NameTable {
      * @param overflowName the name of the next key, shared by all names past the bound
      * @param overflowTag the tag of that key
      * @param spellings the fixed key that a name is a spelling of, or {@link #NONE}; asked for names that are not in
-     *     the table, it should allocate nothing; null where there are no other spellings
+     *     the table, it should allocate nothing; null if there are no other spellings
      */
     public NameTable(
             String[] fixedNames,
@@ -102,7 +103,7 @@ public final class NameTable {
      * Adds a second name for a fixed key. Only while the table is built, before other threads see it.
      *
      * @param alias another name
-     * @param key the key it stands for
+     * @param key its key
      */
     public void addAlias(String alias, int key) {
         byName.put(alias, byKey.get(key));
@@ -128,10 +129,10 @@ public final class NameTable {
 
     /**
      * Returns the key of a name that is no alias and no other spelling, which gets one if it has none. From then on the
-     * name means that key, whatever it was an alias of.
+     * name means that key, even if it was an alias of another one.
      *
-     * @param name any name but a fixed one; not checked
-     * @param tag the caller's mark on a new name; the first one stays
+     * @param name any name except a fixed one; not checked
+     * @param tag the caller's tag of a new name; the first tag is kept
      * @return its key, or the shared key once the table is full
      */
     public int ownKeyOf(String name, int tag) {

@@ -13,15 +13,15 @@ public interface OwnSamples extends SampleTimes {
      * Returns the row of a name.
      *
      * @param name a name
-     * @return its key, or -1 where it has none
+     * @return its key, or -1 if it has none
      */
     int key(String name);
 
     /**
      * Returns the table of the calling thread's samples.
      *
-     * @return the table, which another one replaces at a reset; null where the thread has none of its own, or samples
-     *     get their times later
+     * @return the table, which another one replaces at a reset; null if the thread has none of its own, or samples get
+     *     their times later
      */
     @Nullable
     StatTable table();

@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
  * The deferred measurements of one recording thread, oldest first. One producer, one consumer at a time, no lock.
  *
  * <p>Measurements lie in rings of longs, three a measurement. A full ring is followed by one of twice its size, up to
- * {@link #BOUND} in all; the consumer leaves a ring behind when it is empty and has a successor. A producer whose queue
- * is resolved once per forward pass therefore soon stays in one ring, and allocates nothing from then on.
+ * {@link #BOUND} in all; the consumer drops a ring when it is empty and has a successor. A producer whose queue is
+ * resolved once per forward pass therefore soon needs only one ring, and then allocates nothing.
  *
- * <p>A queue that threads share keeps with each measurement whose it is.
+ * <p>A queue that threads share stores the owner of each measurement.
  */
 final class PendingQueue {
 
-    /** The most measurements that wait at once in one queue; a further one is refused. */
+    /** The most measurements that wait at the same time in one queue; a further one is refused. */
     static final int BOUND = 1 << 20;
 
     private static final int FIRST_CAPACITY = 128;
@@ -30,8 +30,8 @@ final class PendingQueue {
     private final boolean isShared;
     private final long owner;
 
-    // Where the producer writes. Free cells run from "at" to "until"; then the ring wraps, is drained or is followed.
-    // Cells, count and published count are the ring's own, kept here to be near.
+    // The position of the producer. Free cells run from "at" to "until"; then the ring wraps, is drained or is followed
+    // by another. Cells, count and published count belong to the ring; they are cached here for locality.
     private long[] cells = NO_CELLS;
     private int at;
     private int until;
@@ -56,12 +56,12 @@ final class PendingQueue {
         this.owner = isShared ? 0 : LAST_OWNER.incrementAndGet();
     }
 
-    /** Stands for the thread whose queue this is, among all in the virtual machine; 0 for a shared one. */
+    /** Returns a number for the thread that owns this queue, unique in the virtual machine; 0 for a shared queue. */
     long owner() {
         return owner;
     }
 
-    /** Stands for a thread that shares queues. 2^32 threads later another one has the same. */
+    /** Returns a number for a thread that shares queues. The numbers repeat after 2^32 threads. */
     static long sharing(Thread thread) {
         return thread.getId() & 0xFFFF_FFFFL;
     }
@@ -70,15 +70,15 @@ final class PendingQueue {
      * Adds a measurement at the end. Only the producer.
      *
      * @param key the row
-     * @param origin where it began, as {@link TableRegistry#defer} has it
+     * @param origin its begin, in the form of {@link TableRegistry#defer}
      * @param elements elements it processed
-     * @return false if {@link #BOUND} measurements wait already, and this one was refused
+     * @return false if {@link #BOUND} measurements are waiting, so that this one was refused
      */
     boolean offer(int key, long origin, long elements) {
         return offer((long) key, origin, elements);
     }
 
-    /** Returns the same in a shared queue, for the thread that a number from {@link #sharing} stands for. */
+    /** Adds a measurement to a shared queue, for the thread with a number from {@link #sharing}. */
     boolean offer(long sharingOwner, int key, long origin, long elements) {
         return offer((sharingOwner << OWNER_SHIFT) | key, origin, elements);
     }
@@ -135,7 +135,7 @@ final class PendingQueue {
             // Read first: once there is a successor the producer adds nothing more to this ring.
             Ring next = ring.next;
             long end = ring.put.getAcquire();
-            // Before it is taken: a queue that is empty, and whose thread has ended, is looked at for the last time.
+            // Read before the measurements are taken: an empty queue of an ended thread is checked for the last time.
             if (end != ring.taken.getPlain() && !taken) {
                 taken = true;
             }
@@ -170,7 +170,7 @@ final class PendingQueue {
         return (int) waiting;
     }
 
-    /** A ring of measurements; its two counts rise for ever, and are masked to find a place. */
+    /** A ring of measurements; its two counts only increase, and are masked to find a place. */
     private static final class Ring {
         final int capacity;
         final long[] cells;
@@ -207,7 +207,7 @@ final class PendingQueue {
                     base = base + LONGS_EACH == cells.length ? 0 : base + LONGS_EACH;
                 }
             } finally {
-                // Also where the consumer throws: what it was given is not given again.
+                // The count also advances if the consumer throws: a measurement is never passed on twice.
                 taken.setRelease(position);
             }
         }

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Turns pending measurements into samples once their end is known. Any thread; calls wait for each other, recording
- * threads for none of them. Allocates nothing while the number of measurements stays below what it was before, unless
- * they must be sorted.
+ * Turns pending measurements into samples once their end is known. Any thread; calls wait for each other, but recording
+ * threads never wait for a call. Allocates nothing while the number of measurements does not exceed its previous
+ * maximum, unless they must be sorted.
  */
 public final class PendingResolver {
 
@@ -31,7 +31,7 @@ public final class PendingResolver {
     private final AtomicLong dropped = new AtomicLong();
     private final AtomicBoolean dropLogged = new AtomicBoolean();
 
-    // What is being resolved: the common end, and where the calling thread writes; guarded by this.
+    // The state of a resolution: the common end, and the table of the calling thread; guarded by this.
     private long endNs;
     private PerThread.@Nullable Slots<StatTable, ?> tables;
     private @Nullable StatTable own;
@@ -48,10 +48,10 @@ public final class PendingResolver {
     private long[] elements = new long[FIRST_CAPACITY];
 
     /**
-     * A resolver.
+     * Creates a resolver.
      *
-     * @param registry whose pending measurements it resolves, and where the samples go
-     * @param sequential whether a measurement ends where the next one starts, rather than all at the common end
+     * @param registry the tables whose pending measurements are resolved, and which get the samples
+     * @param sequential whether a measurement ends when the next one starts, instead of all at the common end
      */
     public PendingResolver(TableRegistry registry, boolean sequential) {
         this.registry = registry;
@@ -125,10 +125,11 @@ public final class PendingResolver {
     }
 
     /**
-     * Of how many measurements the spans overlapped, since the construction or the last {@link #takeOverlaps}: of those
-     * that were resolved together and literally, where more than one of them lasted for any time.
+     * Returns the number of measurements with overlapping spans since the construction or the last
+     * {@link #takeOverlaps}: those that were resolved together and literally, if more than one of them had a duration
+     * above 0.
      *
-     * @return 0 if each ends at the next one's start
+     * @return 0 if each measurement ends at the start of the next one
      */
     public long overlaps() {
         return overlaps.get();

@@ -11,34 +11,36 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thing of each thread that records: its table of sums with its queue of deferred measurements, its ring of spans,
- * its open entries of a graph, its place among the layers. All of them are found, registered, shared and given up here.
+ * One object for each recording thread, for example its table of sums with its queue of deferred measurements, its ring
+ * of spans, its open entries of a graph, or its position among the layers. This class finds, registers, shares and
+ * removes these objects.
  *
- * <h2>The memory model of recording</h2>
+ * <h2>The memory model of recording:</h2>
  *
  * <ol>
  *   <li><b>One writer.</b> The slot of a platform thread is written by that thread alone, with plain stores and without
- *       a lock. How readers get whole values from it meanwhile is the thing's own affair: {@link StatTable} has two
- *       counts a row, {@link SpanBuffer} and {@link PendingQueue} a count that is released after the cells below it.
- *   <li><b>Finding it.</b> The things lie in an immutable {@link Slots}, which one volatile field refers to. A thread
- *       finds its own in a few dependent loads, whatever becomes of its thread-locals, which pools clear. The thread
- *       that registered first is compared with before anything is looked up.
- *   <li><b>Registering.</b> A thread's first call makes its thing and replaces the slots by compare-and-set. It waits
- *       for nobody; who loses the race repeats it over the winner's slots.
- *   <li><b>Ended threads.</b> Their slots are folded into one value by the next reader, or, once as many new threads
- *       have come, by the next thread that registers: in the same compare-and-set that gives up the thing, so that each
- *       is in exactly one of both. The end of a thread happens before {@link Thread#isAlive} answers false.
- *   <li><b>Virtual threads</b> either have a thing each, in a thread-local, or share a few. A shared one is held while
- *       it is written: taken with a compare-and-set, given back with a release, so that each holder sees what the one
- *       before wrote. A thread that finds all of them held adds one; nobody waits.
- *   <li><b>Replacing</b> everybody's thing, as a reset does, is one compare-and-set of the slots. A writer may still
- *       finish what it had begun in the old one; what follows from that is in {@link TableRegistry}.
+ *       a lock. The object itself ensures that readers get whole values: {@link StatTable} has two counts a row,
+ *       {@link SpanBuffer} and {@link PendingQueue} have a count that is released after the cells below it.
+ *   <li><b>Lookup.</b> The objects are in an immutable {@link Slots}, to which one volatile field refers. A thread
+ *       finds its own object in a few dependent loads, independently of its thread-locals, which thread pools clear.
+ *       The lookup first compares with the thread that registered first.
+ *   <li><b>Registering.</b> The first call of a thread creates its object and replaces the slots by compare-and-set. It
+ *       does not wait; a thread that loses the race repeats the operation on the winner's slots.
+ *   <li><b>Ended threads.</b> The next reader merges their slots into one value, or, after the same number of new
+ *       threads has come, the next thread that registers does. The same compare-and-set removes the object, so each
+ *       object is in exactly one of the two. The end of a thread happens before {@link Thread#isAlive} returns false.
+ *   <li><b>Virtual threads</b> either have one object each, in a thread-local, or share a few objects. A thread holds a
+ *       shared object while it writes: it takes the object with a compare-and-set and gives it back with a release, so
+ *       each holder sees the writes of the one before. If all shared objects are held, the thread adds one; no thread
+ *       waits.
+ *   <li><b>Replacing</b> all objects, as a reset does, is one compare-and-set of the slots. A writer may still finish
+ *       an operation in its old object; {@link TableRegistry} describes the consequences.
  * </ol>
  *
  * <p>Every method may be called from any thread.
  *
- * @param <T> the things
- * @param <L> what the things of ended threads leave
+ * @param <T> the type of the objects
+ * @param <L> the type of the value that the objects of ended threads leave
  */
 public final class PerThread<T extends PerThread.Owned, L extends @Nullable Object> {
 
@@ -76,7 +78,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         }
 
         /**
-         * Returns whether the owner may still come.
+         * Returns whether the owner may still write.
          *
          * @return false if it has ended or there is none
          */
@@ -91,35 +93,35 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
             return !held.getOpaque() && held.compareAndSet(false, true);
         }
 
-        /** Gives a shared thing back; what was written is seen by whoever holds it next. */
+        /** Gives a shared object back; the next holder sees all writes. */
         final void letGo() {
             held.setRelease(false);
         }
     }
 
     /**
-     * Makes what belongs to threads, and keeps what ended ones leave. Any thread.
+     * Creates the objects of threads, and keeps the value that ended threads leave. Any thread.
      *
-     * @param <T> the things
-     * @param <L> what is left of them
+     * @param <T> the type of the objects
+     * @param <L> the type of their remaining value
      */
     @FunctionalInterface
     public interface Keeper<T extends Owned, L extends @Nullable Object> {
 
         /**
-         * Makes what belongs to a thread, on that thread.
+         * Creates the object of a thread, on that thread.
          *
-         * @param owner the thread, or null for something that virtual threads share
-         * @return a new thing
+         * @param owner the thread, or null for an object that virtual threads share
+         * @return a new object
          */
         T make(@Nullable Thread owner);
 
         /**
-         * Returns the value of all ended threads once more threads have ended. It must not change what is given.
+         * Returns the value of all ended threads once more threads have ended. It must not change its arguments.
          *
-         * @param before what was left of others; null at first, where {@code L} may be null
-         * @param ended the things of threads that have ended since, which may be none
-         * @return what is left now; the same object where nothing has changed
+         * @param before the value of earlier ended threads; null at first, if {@code L} may be null
+         * @param ended the objects of threads that have ended since; may be empty
+         * @return the new value; the same object if nothing has changed
          */
         default L leave(L before, List<T> ended) {
             return before;
@@ -127,22 +129,28 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     }
 
     /**
-     * Which thing belongs to which thread, and what is left of ended ones. Immutable; a change is a new object.
+     * The objects of threads, and the value of ended threads. Immutable; a change is a new object.
      *
-     * @param <T> the things
-     * @param <L> what the things of ended threads leave
+     * @param <T> the type of the objects
+     * @param <L> the type of the value of ended threads
      */
     public static final class Slots<T extends Owned, L extends @Nullable Object> {
         private final @Nullable Thread firstOwner;
         private final @Nullable T first;
 
-        /** Twice as long as there are things or longer; each lies at its thread's id, or at the next free place. */
+        /**
+         * At least twice as long as the number of objects; each object is at its thread's id, or at the next free
+         * place.
+         */
         private final @Nullable Owned[] placed;
 
         private final List<T> live;
         private final L left;
 
-        /** With how many things the ended threads are looked for next: the search then costs each new one little. */
+        /**
+         * The number of objects at which ended threads are looked for next, chosen so that the search costs each new
+         * object little.
+         */
         private final int sweepAt;
 
         private Slots(List<T> live, L left, int sweepAt) {
@@ -190,8 +198,8 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         }
 
         /**
-         * Returns the slot of a thread, or null, wherever it lies: a subclass of Thread may answer with another id each
-         * time.
+         * Returns the slot of a thread, or null, by searching all slots: a subclass of Thread may return another id
+         * each time.
          */
         @Nullable
         T search(Thread thread) {
@@ -203,7 +211,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
             return null;
         }
 
-        /** Returns the things of threads that were alive when last looked at; cannot be changed. */
+        /** Returns the objects of threads that were alive at the last check; cannot be changed. */
         List<T> live() {
             return live;
         }
@@ -213,20 +221,19 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
             return left;
         }
 
-        /**
-         * Returns the same, or without the things of ended threads where so many have come that it is time to look for
-         * them.
-         */
+        /** Returns these slots, or slots without the objects of ended threads if it is time to look for them. */
         Slots<T, L> sweptIfDue(Keeper<T, L> keeper) {
             return live.size() < sweepAt ? this : swept(keeper);
         }
 
-        /** Returns the same threads with other things, in the same order, and something else left. */
+        /**
+         * Returns slots for the same threads with other objects, in the same order, and with another remaining value.
+         */
         Slots<T, L> with(List<T> others, L leftNow) {
             return new Slots<>(others, leftNow, sweepAt);
         }
 
-        /** With the thing of one thread more. */
+        /** Returns slots with the object of one more thread. */
         Slots<T, L> and(T added) {
             List<T> more = new ArrayList<>(live.size() + 1);
             more.addAll(live);
@@ -235,8 +242,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         }
 
         /**
-         * Returns the same without the things of ended threads; this object where nothing has changed, without
-         * allocation.
+         * Returns slots without the objects of ended threads; this object if nothing has changed, without allocation.
          */
         Slots<T, L> swept(Keeper<T, L> keeper) {
             boolean clean = live.size() < sweepAt;
@@ -258,21 +264,21 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
 
     private final Keeper<T, L> keeper;
 
-    /** The things of virtual threads that have one each; null if they share. */
+    /** The objects of virtual threads that have one each; null if they share. */
     @SuppressWarnings("ThreadLocalUsage") // each object has its own things on every virtual thread
     private final @Nullable ThreadLocal<@Nullable T> ofVirtual;
 
     private volatile Slots<T, L> slots;
 
-    /** The things that virtual threads share. Replaced by a longer list. */
+    /** The objects that virtual threads share. Replaced by a longer list. */
     private volatile List<T> shared = List.of();
 
     /**
-     * Nothing of any thread.
+     * Creates slots without threads.
      *
-     * @param keeper makes what belongs to threads
-     * @param nothing what is left before any thread has ended
-     * @param shares whether virtual threads share things, rather than have one each
+     * @param keeper creates the objects
+     * @param nothing the remaining value before any thread has ended
+     * @param shares whether virtual threads share objects, instead of having one each
      */
     public PerThread(Keeper<T, L> keeper, L nothing, boolean shares) {
         this.keeper = keeper;
@@ -285,8 +291,8 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     /**
      * Returns the slot of the calling thread. Allocates at its first call on a thread.
      *
-     * @return the same at each call until it is replaced; on a virtual thread that shares, something that nobody else
-     *     has until it is given to {@link #release}
+     * @return the same object at each call until it is replaced; on a virtual thread that shares, an object that no
+     *     other thread has until it is passed to {@link #release}
      */
     public T mine() {
         T own = own();
@@ -303,9 +309,9 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     }
 
     /**
-     * Gives back what {@link #mine} returned. Does nothing with what is the thread's own.
+     * Gives back the object that {@link #mine} returned. Does nothing with a thread's own object.
      *
-     * @param mine what was returned
+     * @param mine the object
      */
     public void release(T mine) {
         if (mine.owner() == null) {
@@ -316,8 +322,8 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     /**
      * Returns the slot of the calling thread alone, with the fewest loads. Allocates nothing.
      *
-     * @return what {@link #mine} returned; null where there is none, it is a virtual thread's, or the thread has an id
-     *     that changes
+     * @return the object that {@link #mine} returned; null if there is none, if it is a virtual thread's, or if the
+     *     thread has an id that changes
      */
     public @Nullable T own() {
         return slots.of(Thread.currentThread());
@@ -326,7 +332,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     /**
      * Returns the slot of the calling thread alone, if the thread has one. Allocates nothing.
      *
-     * @return what {@link #mine} returned; null if there is none, or it is shared
+     * @return the object that {@link #mine} returned; null if there is none, or it is shared
      */
     public @Nullable T mineOrNull() {
         Thread caller = Thread.currentThread();
@@ -382,7 +388,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         return added;
     }
 
-    // ---- whoever looks at the things of all threads ----
+    // ---- readers of all threads' objects ----
 
     /**
      * Returns the things as they are now.
@@ -398,15 +404,15 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         return shared;
     }
 
-    /** Replaces the slots where they are still the given ones. */
+    /** Replaces the slots if they are still the given ones. */
     boolean replace(Slots<T, L> before, Slots<T, L> after) {
         return SLOTS.compareAndSet(this, before, after);
     }
 
     /**
-     * Lets go of what belongs to threads that have ended; nothing here refers to them then.
+     * Removes the objects of threads that have ended; nothing here refers to them afterwards.
      *
-     * @return the things that are left
+     * @return the remaining objects
      */
     Slots<T, L> swept() {
         while (true) {
@@ -418,7 +424,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         }
     }
 
-    /** Lets go of what belongs to threads that have ended. */
+    /** Removes the objects of threads that have ended. */
     public void sweep() {
         swept();
     }

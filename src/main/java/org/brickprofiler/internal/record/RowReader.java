@@ -22,13 +22,14 @@ final class RowReader {
     private RowReader() {}
 
     /**
-     * Returns the values of a row as they stood at one moment.
+     * Returns the consistent values of a row at one moment.
      *
-     * @param table where the row is
+     * @param table the table of the row
      * @param key the row
-     * @param into where to add its buckets, {@link LatencyBuckets#COUNT} longs, or null. While the row is written
-     *     without a pause, the buckets can miss the samples of the last moment; once its writer rests they agree.
-     * @param settling whether the writer is about to leave this table, or has left: the buckets then always agree
+     * @param into the target to which its buckets are added, {@link LatencyBuckets#COUNT} longs, or null. While the row
+     *     is written without a pause, the buckets can miss the samples of the last moment; they agree once its writer
+     *     pauses.
+     * @param settling whether the writer is about to leave this table, or has left it: the buckets then always agree
      */
     static StatRow read(StatTable table, int key, long @Nullable [] into, boolean settling) {
         long[] spread = null;
@@ -48,7 +49,7 @@ final class RowReader {
             }
             VarHandle.loadLoadFence();
             long begun = (long) StatTable.CELL.getOpaque(cells, base + StatTable.BEGUN);
-            // A writer that an error killed between its two counts must not hold readers up for ever.
+            // A writer that an error stopped between its two counts must not block readers forever.
             stuckReads = begun == stuckAt ? stuckReads + 1 : 0;
             stuckAt = begun;
             if (begun == count || (begun == count + 1 && stuckReads >= READS_OF_A_STUCK_ROW)) {

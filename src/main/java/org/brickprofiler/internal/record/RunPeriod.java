@@ -4,8 +4,8 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
 /**
- * How long the profiler has been on since the last reset, and what the clock's readings are in calendar time. Any
- * thread; rare calls, so a plain lock.
+ * Measures how long the profiler has been on since the last reset, and converts readings of the clock to calendar time.
+ * Any thread; rare calls, so a plain lock.
  */
 public final class RunPeriod {
 

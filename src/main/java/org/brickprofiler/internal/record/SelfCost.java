@@ -8,23 +8,24 @@ import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cost of one start and stop in this virtual machine: a tight loop with both clock reads in it, on tables of its
- * own that nobody reads. Any thread.
+ * The cost of one start and stop in this virtual machine: a tight loop with both clock reads, on separate tables that
+ * no reader uses. Any thread.
  *
- * <p>It is measured once for each way of recording, by a daemon thread that the first profiler starts when it is
- * switched on, and never by a caller. The thread takes many short turns with rests in between, so that it leaves the
- * processors to the application: some milliseconds of work, spread over a quarter of a second, a second after that. The
- * figure is the fastest turn so far. A turn is so short that other processes interrupt few of them, and there are so
- * many that the compiler gets its work done meanwhile; a program that ends before that is given what recording cost
- * until then, which is more, or nothing.
+ * <p>A daemon thread, which the first profiler starts when it is switched on, measures it once for each way of
+ * recording; callers never measure. The thread takes many short turns with pauses, so that it leaves the processors to
+ * the application: some milliseconds of work, spread over a quarter of a second, one second after the start. The figure
+ * is the fastest turn so far. A turn is so short that other processes interrupt few of them, and there are so many that
+ * the compiler finishes its work in the meantime. A program that ends earlier gets the cost so far, which is higher, or
+ * nothing.
  *
- * <p>The loop records as the profilers of its kind do, with the spans where these are traced. So the types that the
- * compiler sees on the way of a sample stay the same ones.
+ * <p>The loop records like the profilers of its kind, including spans if these are traced. The types that the compiler
+ * sees on the path of a sample therefore stay the same.
  */
 public final class SelfCost implements Runnable {
 
     /**
-     * The application's loop comes first: what this one has made hot before, the compiler does not put into that one.
+     * The application's loop must compile first: the compiler does not inline into it code that this loop made hot
+     * before.
      */
     private static final long DELAY_NS = 1_000_000_000;
 
@@ -79,7 +80,7 @@ public final class SelfCost implements Runnable {
         this(percentiles, traced, NanoClock.SYSTEM, new Starter());
     }
 
-    /** A cost that is still to be measured: what the starter is given does it. */
+    /** Creates a cost that is still to be measured, by the action that the starter gets. */
     SelfCost(boolean percentiles, boolean traced, NanoClock clock, Consumer<Runnable> starter) {
         this.percentiles = percentiles;
         this.traced = traced;
@@ -122,7 +123,7 @@ public final class SelfCost implements Runnable {
         return perSampleNs;
     }
 
-    /** Measures it. Only what the starter starts. */
+    /** Measures the cost. Only the starter's thread calls it. */
     @Override
     public void run() {
         SpanStore spans = traced ? new SpanStore(SPANS_KEPT, true, new AtomicLong(SPANS_KEPT)) : null;

@@ -11,10 +11,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Lets an outer package act on profilers because a setting asks for it: the system property {@code brick.profiler.KEY},
- * or else the environment variable {@code BRICK_PROFILER_KEY}. {@link ServiceLoader} finds the actions, once in a
+ * otherwise the environment variable {@code BRICK_PROFILER_KEY}. {@link ServiceLoader} finds the actions, once in a
  * virtual machine, and only if such a setting is set. An action logs a fault and then does nothing: a profiler must not
- * keep its host from starting. No lambdas here: the first one of a virtual machine takes longer to make than a
- * profiler. Any thread.
+ * keep its host from starting. No lambdas here: creating the first lambda of a virtual machine takes longer than
+ * creating a profiler. Any thread.
  */
 public abstract class SettingAction {
 

@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
  * the {@link StatTable} it belongs to; any number of readers. Writing takes no lock, never waits, and allocates only
  * while the ring grows to its bound, by doubling.
  *
- * <h2>Why a reader gets whole entries</h2>
+ * <h2>Why a reader gets whole entries:</h2>
  *
  * The writer stores an entry and then its count, with release; a reader loads the count with acquire, so that all
- * entries below it are there. The place of an old entry may be written again while it is copied. The writer's fence
- * orders that after the count that came before it; having copied, a reader loads the count once more and leaves out
- * every entry whose place the writer may have reached by then. One place is kept spare for the entry in the making.
+ * entries below it are there. The place of an old entry may be overwritten while it is copied. The writer's fence
+ * orders the overwriting after the previous count. After copying, a reader loads the count again and leaves out every
+ * entry whose place the writer may have reached by then. One place is kept spare for the entry that is being written.
  */
 public final class SpanBuffer {
 
@@ -58,7 +58,7 @@ public final class SpanBuffer {
     /** How many entries found no room. */
     private long refused;
 
-    // Where the writer goes on; from "until" on it has to look for room.
+    // The writer's position; from "until" on it must make room.
     private int at;
     private int until;
 
@@ -69,9 +69,9 @@ public final class SpanBuffer {
     private long refusedBefore;
 
     /**
-     * An empty buffer.
+     * Creates an empty buffer.
      *
-     * @param store what bounds it
+     * @param store the bounds
      * @param owner the writer, or null if it is shared by threads that hold it in turn
      * @param sharedNumber the number of a shared buffer
      */
@@ -87,10 +87,10 @@ public final class SpanBuffer {
     /**
      * Adds an entry. Only the writer.
      *
-     * @param kind what it is
+     * @param kind its kind
      * @param key its name, up to {@link TimerToken#MAX_KEY}
      * @param startNs the clock at its beginning
-     * @param elapsedNs how long it took, ns, 0 or more
+     * @param elapsedNs its duration, ns, 0 or more
      * @param value elements, or the bits of a counter's value
      */
     public void add(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
@@ -136,7 +136,7 @@ public final class SpanBuffer {
 
     // ---- readers ----
 
-    /** Returns the id of the writer; negative where it is shared. */
+    /** Returns the id of the writer; negative if it is shared. */
     long threadId() {
         return threadId;
     }
@@ -175,7 +175,7 @@ public final class SpanBuffer {
         return written - Math.max(keptFrom, Math.min(written, written - slots() + 1));
     }
 
-    /** Forgets what was written so far, and what was refused. */
+    /** Discards all written entries, and the count of refused ones. */
     synchronized void clear() {
         refusedBefore = (long) REFUSED.getOpaque(this);
         keptFrom = (long) COUNT.getAcquire(this);

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timelines behind a {@link SpanStore}, for who reads them: to refer to them keeps nobody who writes. A buffer
+ * The timelines behind a {@link SpanStore}, for readers: a reference to them does not keep the writers alive. A buffer
  * outlives its thread until it is emptied. Every method may be called from any thread.
  */
 public final class SpanContents {
@@ -102,7 +102,7 @@ public final class SpanContents {
     /**
      * Returns the phases that have begun.
      *
-     * @return a copy of each, an instant whose key is the number of the phase, in the order in which they began
+     * @return for each phase an instant whose key is the number of the phase, in the order in which they began
      */
     public List<SpanCopy> phases() {
         synchronized (phases) {
@@ -123,17 +123,14 @@ public final class SpanContents {
         }
     }
 
-    /**
-     * Forgets what was written so far, but for the phase that is under way. Threads that have ended leave nothing
-     * behind then.
-     */
+    /** Discards all written entries, except for the current phase. The buffers of ended threads are then freed. */
     public void clear() {
         synchronized (phases) {
             phases.subList(0, Math.max(0, phases.size() - 1)).clear();
         }
         synchronized (buffers) {
             buffers.removeIf(buffer -> {
-                // Asked first: whatever such a thread wrote is then there to be forgotten.
+                // Checked first: everything that such a thread wrote is then visible and can be discarded.
                 boolean abandoned = buffer.isAbandoned();
                 buffer.clear();
                 budget.addAndGet(abandoned ? buffer.slots() : 0);
@@ -145,9 +142,11 @@ public final class SpanContents {
     }
 
     /**
-     * Keeps the entries only, and gives back what the buffers took beyond them. Only when nobody can write any more.
+     * Keeps only the entries, and frees the rest of the buffers' memory. Call it only when no thread can write any
+     * more.
      *
-     * @return how many entries are missing of buffers that held none at the end; of the others the copies say so
+     * @return the number of missing entries of buffers that were empty at the end; the copies of the others have their
+     *     own numbers
      */
     public long end() {
         synchronized (buffers) {

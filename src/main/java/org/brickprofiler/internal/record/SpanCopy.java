@@ -3,8 +3,7 @@ package org.brickprofiler.internal.record;
 /**
  * The entries of a {@link SpanBuffer} at one moment. Immutable; any thread.
  *
- * <p>The entries are in the order in which they were written: a span where it ended, so that a span comes after those
- * inside it.
+ * <p>The entries are in the order of writing: a span is written at its end, so a span follows the spans inside it.
  */
 public final class SpanCopy {
 
@@ -13,7 +12,7 @@ public final class SpanCopy {
     private final long threadId;
     private final String threadName;
 
-    /** Keeps the array: nobody else may have it. */
+    /** Takes ownership of the array. */
     SpanCopy(long[] cells, long dropped, long threadId, String threadName) {
         this.cells = cells;
         this.dropped = dropped;
@@ -93,10 +92,10 @@ public final class SpanCopy {
     }
 
     /**
-     * When an entry ended.
+     * Returns the end of an entry.
      *
      * @param entry 0 to {@code size() - 1}
-     * @return the clock, ns; the start where the entry is a moment
+     * @return the clock, ns; the start if the entry is a moment
      */
     public long endNs(int entry) {
         return startNs(entry) + SpanBuffer.elapsedNs(cells[entry * SpanBuffer.LONGS_EACH + 1]);

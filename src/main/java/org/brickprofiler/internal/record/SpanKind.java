@@ -4,15 +4,16 @@ package org.brickprofiler.internal.record;
 public enum SpanKind {
     /** A piece of work of the thread that owns the buffer. */
     SPAN,
-    /** A piece of work whose end was known by a later synchronisation; which thread did it is not known. */
+    /** A piece of work whose end became known at a later synchronisation; its thread is unknown. */
     DEFERRED,
-    /** A moment at which a layer began; the value is its number, or that number's complement where it was given. */
+    /**
+     * A moment at which a layer began; the value is the layer's number, or the complement of that number if the caller
+     * gave it.
+     */
     LAYER_START,
     /** A moment at which a layer had ended; the value is its number. */
     LAYER_END,
-    /**
-     * A moment by which a forward pass had ended; the value is 1 where it was abandoned, at an unknown moment before.
-     */
+    /** A moment by which a forward pass had ended; the value is 1 if it was abandoned, at an unknown moment before. */
     PASS_END,
     /** The moment at which the host launched the span before this entry; the value is the id of the thread. */
     LAUNCH,

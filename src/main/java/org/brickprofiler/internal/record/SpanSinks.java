@@ -6,8 +6,8 @@ import java.util.function.Function;
 import org.brickprofiler.spi.Tracing;
 
 /**
- * Finds the {@link SpanSink} behind a recorder. A recorder is for applications, and nothing that they can call names
- * the engine; so its class hands the way to its sink over here when it is initialized. Any thread.
+ * Finds the {@link SpanSink} behind a recorder. Applications see only a recorder without a reference to the engine; the
+ * recorder's class therefore registers access to its sink here when it is initialised. Any thread.
  */
 public final class SpanSinks {
 
@@ -29,8 +29,8 @@ public final class SpanSinks {
     /**
      * Returns the sink of a recorder.
      *
-     * @param recorder what an application gave to a profiler, or a sink
-     * @return its sink; that of a sink is itself
+     * @param recorder the recorder that an application gave to a profiler, or a sink
+     * @return its sink; a sink is its own sink
      * @throws IllegalArgumentException when its class has registered none
      */
     public static SpanSink of(Tracing recorder) {

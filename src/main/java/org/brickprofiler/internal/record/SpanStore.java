@@ -6,20 +6,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The timelines of all threads that record into one {@link TableRegistry}. A writer holds this object; a reader only
- * holds its {@linkplain #contents contents}, and so can know by a weak reference to the store that nobody will write
- * any more. Every method may be called from any thread.
+ * holds its {@linkplain #contents contents}, and can find out by a weak reference to the store that no thread will
+ * write any more. Every method may be called from any thread.
  */
 public final class SpanStore {
 
     private final SpanContents contents;
 
     /**
-     * An empty store.
+     * Creates an empty store.
      *
-     * @param capacity the most entries of a thread that are kept, 1 or more
-     * @param keepsNewest whether a full buffer gives up its oldest entry for a new one, rather than refuse that
-     * @param budget the most entries that are kept in all, less those of other stores with the same budget; what a
-     *     buffer takes is taken off
+     * @param capacity the most entries of a thread, 1 or more
+     * @param keepsNewest whether a full buffer drops its oldest entry for a new one, instead of refusing the new one
+     * @param budget the most entries in all, shared with other stores of the same budget; the memory of a buffer is
+     *     deducted
      */
     public SpanStore(int capacity, boolean keepsNewest, AtomicLong budget) {
         this.contents = new SpanContents(capacity, keepsNewest, budget);
@@ -35,7 +35,8 @@ public final class SpanStore {
     }
 
     /**
-     * Returns a buffer for whoever makes sure that one thread at a time writes to it, and holds this store for as long.
+     * Returns a buffer for a caller that ensures that one thread at a time writes to it, and that holds this store for
+     * as long.
      *
      * @return an empty buffer, which the store keeps
      */
@@ -53,7 +54,7 @@ public final class SpanStore {
         return new SpanWriter(owner, this, null);
     }
 
-    /** Returns a buffer for a thread, or for threads that take turns where there is no owner. */
+    /** Returns a buffer for a thread, or for threads that take turns if there is no owner. */
     SpanBuffer newBuffer(@Nullable Thread owner) {
         return contents.newBuffer(owner);
     }
@@ -77,10 +78,7 @@ public final class SpanStore {
         contents.phase(number, atNs);
     }
 
-    /**
-     * Forgets what was written so far, but for the phase that is under way. Threads that have ended leave nothing
-     * behind then.
-     */
+    /** Discards all written entries, except for the current phase. The buffers of ended threads are then freed. */
     public void clear() {
         contents.clear();
     }

@@ -9,19 +9,19 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SpanWriter extends PerThread.Owned {
 
-    /** Held so that whoever reads the timeline does not take it for ended while an entry is written. */
+    /** Held so that a reader of the timeline does not regard it as ended while an entry is written. */
     private final SpanStore store;
 
     private final SpanBuffer spans;
     private final @Nullable LongSupplier layer;
 
     /**
-     * A writer of a new timeline.
+     * Creates a writer of a new timeline.
      *
-     * @param owner the only thread that may write, or null if threads hold it in turn
-     * @param store where the timeline is kept
-     * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}; null where that
-     *     is always the thread's own
+     * @param owner the only thread that may write, or null if threads hold the writer in turn
+     * @param store the store of the timeline
+     * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}; null if it is
+     *     always the thread's own layer
      */
     SpanWriter(@Nullable Thread owner, SpanStore store, @Nullable LongSupplier layer) {
         super(owner);
@@ -33,10 +33,10 @@ public final class SpanWriter extends PerThread.Owned {
     /**
      * Adds an entry.
      *
-     * @param kind what it is
+     * @param kind its kind
      * @param key its name, up to {@link TimerToken#MAX_KEY}
      * @param startNs the clock at its beginning
-     * @param elapsedNs how long it took, ns, 0 or more
+     * @param elapsedNs its duration, ns, 0 or more
      * @param value elements, or the bits of a counter's value
      */
     public void add(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
@@ -51,7 +51,7 @@ public final class SpanWriter extends PerThread.Owned {
         }
     }
 
-    /** Other threads write here between two entries of one thread: each entry says by itself what layer it is for. */
+    /** Adds an entry with its layer, because other threads may write between two entries of one thread. */
     private void addShared(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
         long forLayer = layer == null ? LayerToken.OWN : layer.getAsLong();
         boolean says = forLayer != LayerToken.OWN && kind != SpanKind.LAYER_CHANGE;

@@ -89,7 +89,7 @@ public final class SpellingTable {
         return at;
     }
 
-    /** Converts ASCII alone: these names have no other letters, whose case depends on the language. */
+    /** Converts ASCII only: these names have no other letters, so the language does not matter. */
     private static char lower(char letter) {
         return letter >= 'A' && letter <= 'Z' ? (char) (letter + ('a' - 'A')) : letter;
     }

@@ -3,7 +3,7 @@ package org.brickprofiler.internal.record;
 import static org.brickprofiler.internal.io.Sums.limited;
 
 /**
- * The sums of one row as they stood at one moment: values that belong together. Immutable.
+ * The consistent sums of one row at one moment. Immutable.
  *
  * @param count number of samples
  * @param totalNs sum of the durations, ns
@@ -18,7 +18,7 @@ import static org.brickprofiler.internal.io.Sums.limited;
  * @param minCycles fewest cycles of a sample that had any, {@link Long#MAX_VALUE} without one
  * @param maxCycles most cycles of a sample
  * @param work sum of the caller's unit of work, such as floating-point operations
- * @param maxTag the caller's tag on the sample that took {@code maxNs}, {@link #NO_TAG} where there is none
+ * @param maxTag the caller's tag on the sample that took {@code maxNs}, {@link #NO_TAG} if there is none
  */
 public record StatRow(
         long count,
@@ -36,7 +36,7 @@ public record StatRow(
         long work,
         long maxTag) {
 
-    /** The tag of a row whose longest sample carried none. */
+    /** The tag of a row whose longest sample had no tag. */
     public static final long NO_TAG = -1;
 
     /** A row without samples. */
@@ -76,12 +76,12 @@ public record StatRow(
     }
 
     /**
-     * Returns the samples by which this row is ahead of an earlier reading of the same row. All sums are exact. So are
-     * the shortest and the longest of one or two samples; of more, one that changed the row's is exact, and otherwise
-     * the mean of all but the latest stands for it.
+     * Returns the samples that were added to this row after an earlier reading of it. All sums are exact. The shortest
+     * and the longest of one or two samples are exact. With more samples, an extreme that changed the row's extreme is
+     * exact; otherwise the mean of all but the latest sample replaces it.
      *
-     * @param earlier a reading of the same row, with at least one sample fewer or the same
-     * @return those samples alone, {@link #EMPTY} where there are none
+     * @param earlier an earlier reading of the same row, with at most as many samples
+     * @return those samples alone, {@link #EMPTY} if there are none
      */
     StatRow samplesSince(StatRow earlier) {
         long more = count - earlier.count;

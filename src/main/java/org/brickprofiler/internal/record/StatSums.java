@@ -3,7 +3,7 @@ package org.brickprofiler.internal.record;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The sums of several tables, row by row. Filled by one thread; whoever is given one only reads it. */
+/** The sums of several tables, row by row. One thread fills it; afterwards it is only read. */
 public final class StatSums {
 
     private StatRow[] rows = new StatRow[0];
@@ -43,7 +43,7 @@ public final class StatSums {
     }
 
     /**
-     * Adds everything that a table has, whose writer is about to leave it or has left.
+     * Adds all rows of a table whose writer is about to leave it or has left it.
      *
      * @return the rows that were added, by key
      */
@@ -146,7 +146,7 @@ public final class StatSums {
         }
     }
 
-    /** Returns how many rows there are: the keys behind them were not recorded. */
+    /** Returns the number of rows: keys beyond it were not recorded. */
     int rowCount() {
         return rows.length;
     }
@@ -155,7 +155,7 @@ public final class StatSums {
      * Returns the sums of one row.
      *
      * @param key the row
-     * @return its sums over all tables, {@link StatRow#EMPTY} where nothing was recorded
+     * @return its sums over all tables, {@link StatRow#EMPTY} if nothing was recorded
      */
     public StatRow row(int key) {
         return key < rows.length ? rows[key] : StatRow.EMPTY;
@@ -172,9 +172,9 @@ public final class StatSums {
     }
 
     /**
-     * Returns how many platform threads recorded in the rows that were read: exact where all were. Deferred
-     * measurements count for the thread that resolved them, samples that were {@linkplain StatTable#addForeign not the
-     * writer's own} for none.
+     * Returns the number of platform threads that recorded in the rows that were read; exact if all rows were read.
+     * Deferred measurements count for the thread that resolved them; samples that were {@linkplain StatTable#addForeign
+     * not the writer's own} count for no thread.
      *
      * @return 0 or more
      */

@@ -38,8 +38,8 @@ public final class StatTable extends PerThread.Owned {
     static final int MAX_TAG = 14;
 
     /**
-     * Elements of more bits than this go through {@link #add}, which keeps sums from wrapping: {@link #addTimed} asks
-     * for it with the question that it has to ask anyway, whether they are negative.
+     * Elements of more bits than this go through {@link #add}, which keeps sums from wrapping. {@link #addTimed} checks
+     * this together with the sign, in one comparison.
      */
     private static final int LARGE_BITS = 32;
 
@@ -71,21 +71,21 @@ public final class StatTable extends PerThread.Owned {
     /** How many samples need not be the writer's own. */
     private long foreign;
 
-    /** Replaced by the writer alone, with release, by a longer copy. It has only rows whose key is in use. */
+    /** Only the writer replaces it, with release, by a longer copy. It has rows only for keys in use. */
     private long[] rows;
 
     /** The buckets of each row, null if percentiles are off; a row's own buckets come with its first sample. */
     private long @Nullable [] @Nullable [] buckets;
 
     /**
-     * An empty table.
+     * Creates an empty table.
      *
-     * @param owner the only thread that may write, or null for a shared table, written by whoever holds it
-     * @param rowCount how many rows it begins with
+     * @param owner the only thread that may write, or null for a shared table, which its current holder writes
+     * @param rowCount the initial number of rows
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
      * @param pending the queue of deferred measurements of the same writer
-     * @param spans the timeline of the same writer, or null if nobody wants one
-     * @param names whose keys may have rows, or null if every key may
+     * @param spans the timeline of the same writer, or null without one
+     * @param names the names whose keys may have rows, or null if every key may
      */
     StatTable(
             @Nullable Thread owner,
@@ -120,13 +120,13 @@ public final class StatTable extends PerThread.Owned {
     // ---- the writer ----
 
     /**
-     * Adds the sample of a timer, the way of nearly all samples. Only the writer.
+     * Adds the sample of a timer; nearly all samples take this path. Only the writer.
      *
      * @param timer a {@link TimerToken}
      * @param nowNs the clock when it was stopped
      * @param elementCount elements it processed
-     * @return false if this table has no row for it, which it may have to be given, or the elements are negative or so
-     *     many that their sum may wrap; nothing was added then
+     * @return false, without adding anything, if this table has no row for it yet, or the elements are negative or so
+     *     many that their sum may wrap
      */
     public boolean addTimed(long timer, long nowNs, long elementCount) {
         long[] cells = rows;
@@ -157,7 +157,7 @@ public final class StatTable extends PerThread.Owned {
         addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
 
-    /** Adds a sample whose end was known later, at a synchronisation. Only the writer. */
+    /** Adds a sample whose end became known later, at a synchronisation. Only the writer. */
     void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elementCount) {
         addUntraced(key, elapsedNs, atNs, elementCount);
         addSpan(SpanKind.DEFERRED, key, startNs, elapsedNs, elementCount);
@@ -183,12 +183,12 @@ public final class StatTable extends PerThread.Owned {
      * @param elementCount elements it processed
      */
     public void addForeign(int key, long elapsedNs, long atNs, long elementCount) {
-        // Before the row's count, so that who sees the sample there sees it here.
+        // Before the row's count, so that a reader that sees the sample there sees it here.
         foreign++;
         addUntraced(key, elapsedNs, atNs, elementCount);
     }
 
-    /** Puts an entry on the timeline of this table's writer, where one is wanted. Only the writer. */
+    /** Puts an entry on the timeline of this table's writer, if there is one. Only the writer. */
     void addSpan(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
         SpanWriter line = spans;
         if (line != null) {
@@ -196,7 +196,7 @@ public final class StatTable extends PerThread.Owned {
         }
     }
 
-    /** Returns the id of the timeline that such entries are on; 0 if there is none. */
+    /** Returns the id of the timeline of such entries; 0 if there is none. */
     long lineId() {
         return spans == null ? 0 : spans.lineId();
     }
@@ -255,14 +255,14 @@ public final class StatTable extends PerThread.Owned {
      * @param atNs the clock when it ended
      * @param elementCount elements it processed
      * @param workCount units of work it did
-     * @param tag what to remember of the longest sample, 0 or more
+     * @param tag the tag of the longest sample, 0 or more
      */
     public void addWork(int key, long elapsedNs, long atNs, long elementCount, long workCount, long tag) {
         long[] cells = rowsFor(key);
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
         long count = begin(cells, base);
-        // The greater tag among equals, as in StatRow.plus: the answer must not depend on who recorded first.
+        // The greater tag among equals, as in StatRow.plus: the result must not depend on the order of the threads.
         long longest = cells[base + MAX_NS];
         if (elapsedNs > longest || (elapsedNs == longest && tag > cells[base + MAX_TAG])) {
             cells[base + MAX_TAG] = tag;
@@ -316,7 +316,8 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * Adds without limits: a sum that passes 2<sup>63</sup> - 1 is negative from then on, which readers take for that.
+     * Adds without limits: a sum that passes 2<sup>63</sup> - 1 becomes negative, which readers recognise as an
+     * overflow.
      */
     private static void addTime(
             long[] cells, int base, long @Nullable [] spread, long elapsedNs, long atNs, long elementCount) {
@@ -388,10 +389,10 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * Returns how long the latest sample of a row took. Only the writer.
+     * Returns the duration of the latest sample of a row. Only the writer.
      *
      * @param key the row
-     * @return ns, -1 where there is none
+     * @return ns, -1 if there is none
      */
     public long latestNs(int key) {
         return count(key) > 0 ? rows[key * STRIDE + LAST_NS] : -1;
@@ -412,7 +413,7 @@ public final class StatTable extends PerThread.Owned {
      * When the latest sample of a row ended. Only the writer.
      *
      * @param key the row
-     * @return the clock, ns; {@link Long#MIN_VALUE} where it has none
+     * @return the clock, ns; {@link Long#MIN_VALUE} if it has none
      */
     public long latestEndedNs(int key) {
         return hasRow(key) ? rows[key * STRIDE + LAST_AT_NS] : Long.MIN_VALUE;
@@ -476,8 +477,8 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * Returns whether a sample was ever added. Asked of the count that is written last, with release: who sees it also
-     * sees everything that the writer wrote before, to other tables too.
+     * Returns whether a sample was ever added. Reads the count that is written last, with release: a reader that sees
+     * it also sees everything that the writer wrote before, also to other tables.
      */
     boolean isWritten() {
         long[] cells = cells();

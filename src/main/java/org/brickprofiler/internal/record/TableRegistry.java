@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TableRegistry {
 
-    /** Instead of what {@link #caller()} answers: a thread that has queued nothing. */
+    /** The result of {@link #caller()} for a thread that has queued nothing. */
     public static final long NOBODY = 0;
 
     private static final long STORES_ARRIVE_WITHIN_NS = 50_000;
@@ -36,8 +36,8 @@ public final class TableRegistry {
     private final Object readers = new Object();
 
     /**
-     * Whether anything was ever queued: where not, as on an engine without a device, boundaries look at no queue.
-     * Written before the measurement, so that who may see that sees this.
+     * Whether any measurement was ever queued; if not, as on an engine without a device, boundaries check no queue.
+     * Written before the measurement, so that a reader that may see the measurement sees this.
      */
     private volatile boolean hasDeferred;
 
@@ -57,7 +57,7 @@ public final class TableRegistry {
 
         static final Left NOTHING = new Left(new StatSums(), List.of());
 
-        /** This without the queues that are empty, whose threads are counted; the same object where there are none. */
+        /** Returns this without empty queues, whose threads are counted; the same object if there are none. */
         Left tidied() {
             boolean empty = false;
             for (int i = 0; i < queues.size(); i++) {
@@ -85,12 +85,12 @@ public final class TableRegistry {
     }
 
     /**
-     * Makes tables, each with its queue and timeline.
+     * Creates tables, each with its queue and timeline.
      *
-     * @param rowCount how many rows a table begins with
+     * @param rowCount the initial number of rows of a table
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
-     * @param names whose keys may have rows, or null if every key may
-     * @param spans where every sample goes as a span too, or null if nobody wants that
+     * @param names the names whose keys may have rows, or null if every key may
+     * @param spans the sink that also gets every sample as a span, or null
      * @param layer the token of the layer that the calling thread works for
      */
     record Tables(
@@ -113,14 +113,14 @@ public final class TableRegistry {
         }
     }
 
-    /** Takes measurements whose end was not known when they were queued. */
+    /** Takes measurements whose end was unknown when they were queued. */
     @FunctionalInterface
     public interface PendingConsumer {
         /**
          * Takes one measurement.
          *
-         * @param key the row it was queued with
-         * @param origin where it began, as it was queued
+         * @param key its row
+         * @param origin its begin, as it was queued
          * @param elements elements it processed
          */
         void accept(int key, long origin, long elements);
@@ -128,7 +128,7 @@ public final class TableRegistry {
         /**
          * Sets the owner of the measurements that follow. Only {@link #drainPending} calls this.
          *
-         * @param owner what {@link #caller()} returned to the thread that queued them
+         * @param owner the number that {@link #caller()} returned to the thread that queued them
          */
         default void from(long owner) {}
     }
@@ -144,14 +144,14 @@ public final class TableRegistry {
     }
 
     /**
-     * An empty registry.
+     * Creates an empty registry.
      *
-     * @param rowCount how many rows a table begins with
+     * @param rowCount the initial number of rows of a table
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
-     * @param names whose keys may have rows, or null if every key may
-     * @param spans where every sample goes as a span too, or null if nobody wants that
-     * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}; asked where
-     *     threads share a timeline; null where that is always the thread's own
+     * @param names the names whose keys may have rows, or null if every key may
+     * @param spans the sink that also gets every sample as a span, or null
+     * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}; read if threads
+     *     share a timeline; null if it is always the thread's own layer
      */
     public TableRegistry(
             int rowCount,
@@ -179,7 +179,7 @@ public final class TableRegistry {
         threads.release(table);
     }
 
-    /** Adds a sample whose end is known since a synchronisation. */
+    /** Adds a sample whose end became known at a synchronisation. */
     void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elements) {
         StatTable table = threads.mine();
         table.addDeferred(key, startNs, elapsedNs, atNs, elements);
@@ -190,10 +190,10 @@ public final class TableRegistry {
      * Queues a measurement until its end is known.
      *
      * @param key the row, 0 or more
-     * @param origin where it began: the clock, ns, or a device's marks, as whoever queues and drains agree; not looked
-     *     at here
+     * @param origin its begin: the clock, ns, or a device's marks, by agreement of the code that queues and drains; not
+     *     interpreted here
      * @param elements elements it processes
-     * @return false if the queue is full and the measurement was not taken
+     * @return false if the queue is full, so that the measurement was refused
      */
     public boolean defer(int key, long origin, long elements) {
         if (!hasDeferred) {
@@ -215,7 +215,7 @@ public final class TableRegistry {
     /**
      * Returns the number of the calling thread as an owner of drained measurements.
      *
-     * @return a number that no other living thread has, or {@link #NOBODY} where it has queued none
+     * @return a number that no other living thread has, or {@link #NOBODY} if it has queued none
      */
     public long caller() {
         StatTable own = threads.mineOrNull();
@@ -227,7 +227,7 @@ public final class TableRegistry {
     }
 
     /**
-     * Returns the tables, for who finds the calling thread's own one by itself: that takes a load less.
+     * Returns the tables, for callers that look up the calling thread's table themselves, which saves a load.
      *
      * @return the same for the life of the registry
      */
@@ -262,14 +262,14 @@ public final class TableRegistry {
     /**
      * Gives a table back.
      *
-     * @param table what {@link #acquire()} returned
+     * @param table the table that {@link #acquire()} returned
      */
     public void release(StatTable table) {
         threads.release(table);
     }
 
     /**
-     * Returns whether somebody wants samples as spans.
+     * Returns whether samples are also recorded as spans.
      *
      * @return the same for the life of the registry
      */
@@ -278,13 +278,13 @@ public final class TableRegistry {
     }
 
     /**
-     * Puts an entry on the calling thread's timeline and into no sum, where a timeline is wanted.
+     * Puts an entry on the calling thread's timeline and into no sum, if there is a timeline.
      *
-     * @param kind what it is
+     * @param kind its kind
      * @param key its name, up to {@link TimerToken#MAX_KEY}
      * @param startNs the clock at its beginning
-     * @param elapsedNs how long it took, ns; 0 for a moment
-     * @param value what comes with it
+     * @param elapsedNs its duration, ns; 0 for a moment
+     * @param value its value
      * @return the id of that timeline, as in {@link SpanCopy#threadId()}; 0 if there is none
      */
     public long mark(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
@@ -296,9 +296,9 @@ public final class TableRegistry {
     }
 
     /**
-     * Notes that a phase of a run begins, where a timeline is wanted.
+     * Notes that a phase of a run begins, if there is a timeline.
      *
-     * @param number which phase
+     * @param number the number of the phase
      * @param atNs the clock
      */
     public void phase(int number, long atNs) {
@@ -348,8 +348,8 @@ public final class TableRegistry {
     }
 
     /**
-     * Adds the time of all samples since the registry was made, whatever was reset in between, to sums by the tags of
-     * their keys. Samples that ended before the call are included. Allocates nothing unless a reset was a moment ago.
+     * Adds the time of all samples since the registry was created, regardless of resets, to sums by the tags of their
+     * keys. Samples that ended before the call are included. Allocates nothing unless a reset has just happened.
      *
      * @param keys the names of the keys, whose tags are indices
      * @param totalsNs the sums, ns
@@ -383,8 +383,8 @@ public final class TableRegistry {
     }
 
     /**
-     * Begins anew, and returns what was recorded until then. Every sample is in exactly one of the returned sums and
-     * the later readings. Measurements that are pending stay so.
+     * Resets the sums, and returns them. Every sample is in exactly one of the returned sums and the later readings.
+     * Pending measurements stay pending.
      *
      * @return the sums since the last reset
      */
@@ -410,7 +410,7 @@ public final class TableRegistry {
             }
             for (int i = 0; i < before.live().size(); i++) {
                 StatTable old = before.live().get(i);
-                // A table that was empty stays, and whatever came into it since is of the new interval.
+                // A table that was empty stays, and its later samples belong to the new interval.
                 if (after.live().get(i) != old) {
                     late.add(old, ended.add(old));
                 }
@@ -484,9 +484,9 @@ public final class TableRegistry {
     }
 
     /**
-     * Returns how many measurements are pending.
+     * Returns the number of pending measurements.
      *
-     * @return 0 or more; exact while nobody records
+     * @return 0 or more; exact while no thread records
      */
     public int pendingCount() {
         if (!hasDeferred) {

@@ -1,8 +1,8 @@
 package org.brickprofiler.internal.record;
 
 /**
- * A running timer as one {@code long}: which row it belongs to and when it began. Nothing is allocated, in interpreted
- * code either, and a token may be stopped on any thread.
+ * A running timer as one {@code long}: its row and its start. Nothing is allocated, not even in interpreted code, and a
+ * token may be stopped on any thread.
  *
  * <pre>
  *   63                              13  12  11         0
@@ -11,12 +11,12 @@ package org.brickprofiler.internal.record;
  *  +----------------------------------+---+------------+
  * </pre>
  *
- * <p>The start is kept modulo 2<sup>51</sup> ns, so that intervals of up to 2<sup>50</sup> ns (13 days) are exact
- * whatever the clock's origin. The key is stored plus one: the all-zero token belongs to no row and is {@link #VOID}.
+ * <p>The start is stored modulo 2<sup>51</sup> ns, so intervals of up to 2<sup>50</sup> ns (13 days) are exact for
+ * every origin of the clock. The key is stored plus one: the all-zero token belongs to no row and is {@link #VOID}.
  *
  * <p><b>Tokens of other kinds.</b> {@link #FOREIGN} is set in a timer that is not a brick's, such as a tile's, and is
- * read as a part of the key. Such a token therefore has a key above {@link #MAX_KEY}, which no row has, and whoever
- * asks whether there is a row of that key, as every stop does, refuses it without a question more.
+ * read as a part of the key. Such a token therefore has a key above {@link #MAX_KEY}, for which no row exists. Every
+ * stop checks whether its key has a row, and so refuses the token without a further check.
  */
 public final class TimerToken {
 
@@ -26,7 +26,7 @@ public final class TimerToken {
     /** The largest key that fits. */
     public static final int MAX_KEY = 4_094;
 
-    /** Set in the timers of whatever is not a brick; clear in every timer of a brick, whoever timed it. */
+    /** Set in timers of anything but bricks, such as tiles; clear in every timer of a brick. */
     public static final long FOREIGN = 1L << 12;
 
     private static final int KEY_BITS = 13;
@@ -52,7 +52,7 @@ public final class TimerToken {
      * Returns the row of a token.
      *
      * @param token any token
-     * @return its key; -1 for {@link #VOID}, more than {@link #MAX_KEY} where {@link #FOREIGN} is set
+     * @return its key; -1 for {@link #VOID}, more than {@link #MAX_KEY} if {@link #FOREIGN} is set
      */
     public static int key(long token) {
         return (int) (token & KEY_MASK) - 1;

@@ -51,7 +51,7 @@ public final class WindowReaders<S> {
          * Replaces the number of pending measurements.
          *
          * @param window a window
-         * @param other the snapshot whose number it gets; null for 0
+         * @param other the snapshot whose number replaces it; null for 0
          * @return the window with the other number
          */
         S withPendingOf(S window, @Nullable S other);
@@ -172,7 +172,7 @@ public final class WindowReaders<S> {
     /**
      * Adds a reader, whose first window has all samples that the profiler holds.
      *
-     * @param profiler takes a snapshot of the profiler
+     * @param profiler takes snapshots of the profiler
      * @return the reader
      */
     public synchronized Reader add(Supplier<S> profiler) {

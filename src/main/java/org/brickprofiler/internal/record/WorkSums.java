@@ -5,14 +5,14 @@ import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The work of each brick, beside its samples: tables of the same kind, made when the first work is recorded, and as
- * free of locks. Any thread.
+ * The work of each brick, in separate tables beside its samples: tables of the same kind, created when the first work
+ * is recorded, and equally free of locks. Any thread.
  *
  * <p>A row holds the working set as its longest duration. The sums of operations and bytes may exceed a {@code long}: a
- * device that does 10<sup>15</sup> operations in a second reaches its end in two and a half hours. Each sum is
- * therefore held in two halves, of which neither overflows before 2<sup>31</sup> records; the readers limit their sum
- * to 2<sup>63</sup> - 1. The halves of the bytes are the row's elements and work, those of the operations its bytes
- * before and after compression.
+ * device with 10<sup>15</sup> operations per second reaches the limit in two and a half hours. Each sum is therefore
+ * split into two halves, neither of which overflows before 2<sup>31</sup> records; readers limit the sum to
+ * 2<sup>63</sup> - 1. The halves of the bytes are the row's elements and work, those of the operations its bytes before
+ * and after compression.
  */
 public final class WorkSums {
 

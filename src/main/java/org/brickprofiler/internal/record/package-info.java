@@ -1,6 +1,6 @@
 /**
  * The recording engine, in plain ints and longs: clocks, timers, one table of sums per recording thread, names and
- * keys, and the queue of measurements that wait for a synchronisation. Nothing in here knows what a brick is.
+ * keys, and the queue of measurements that wait for a synchronisation. This package has no notion of bricks.
  *
  * <p>These types are public so that the packages above can use them. Applications use {@code org.brickprofiler}.
  */

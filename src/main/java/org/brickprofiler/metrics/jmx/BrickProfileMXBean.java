@@ -165,14 +165,14 @@ public interface BrickProfileMXBean {
     int getThreads();
 
     /**
-     * Samples whose time a device did not report.
+     * Returns the number of samples whose time a device did not report.
      *
      * @return 0 or more
      */
     long getUnresolved();
 
     /**
-     * Measurements whose end is not known yet.
+     * Returns the number of measurements whose end is not known yet.
      *
      * @return 0 or more
      */
@@ -192,6 +192,6 @@ public interface BrickProfileMXBean {
      */
     List<Category> getCategories();
 
-    /** Forgets what was recorded, as {@link BrickProfiler#reset()} does. */
+    /** Discards all recorded samples, as {@link BrickProfiler#reset()} does. */
     void reset();
 }

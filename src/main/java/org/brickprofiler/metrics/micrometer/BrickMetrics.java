@@ -40,7 +40,7 @@ import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bricks of a profiler as meters of Micrometer. Their values are read from snapshots when a registry asks, so that
+ * The bricks of a profiler as meters of Micrometer. Their values are read from snapshots when a registry polls them, so
  * a sample costs nothing more.
  *
  * <pre>{@code
@@ -56,24 +56,24 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@code brick.step.time}</td><td>function timer</td><td>{@code phase}</td><td>steps and their time</td></tr>
  * <tr><td>{@code brick.step.prefill.tokens}</td><td>function counter</td><td>the same</td><td>tokens of prompts</td></tr>
  * <tr><td>{@code brick.step.output.tokens}</td><td>function counter</td><td>the same</td>
- *     <td>tokens that were given</td></tr>
+ *     <td>generated tokens</td></tr>
  * <tr><td>{@code brick.first.token}, {@code brick.output.token}</td><td>time gauges</td><td>{@code percentile}</td>
  *     <td>time to first token, and per output token: median, 90th and 99th percentile since the last reset; of requests
  *     if the profiler has recorded any, else of steps</td></tr>
  * <tr><td>{@code brick.requests}</td><td>function counter</td><td>{@code outcome}</td><td>requests that finished</td></tr>
  * <tr><td>{@code brick.request.time}</td><td>function counter, s</td><td>{@code cause}</td>
  *     <td>time of these requests by cause</td></tr>
- * <tr><td>{@code brick.wall}</td><td>function counter, s</td><td></td><td>time the profiler was on for</td></tr>
- * <tr><td>{@code brick.overhead}</td><td>function counter, s</td><td></td><td>what recording cost, estimated</td></tr>
+ * <tr><td>{@code brick.wall}</td><td>function counter, s</td><td></td><td>time for which the profiler was on</td></tr>
+ * <tr><td>{@code brick.overhead}</td><td>function counter, s</td><td></td><td>estimated cost of recording</td></tr>
  * <tr><td>{@code brick.unresolved}</td><td>function counter</td><td></td>
  *     <td>samples whose time a device did not report</td></tr>
  * </table>
  *
  * <p>A brick, and a phase of steps, gets its meters within {@value #LOOK_SECONDS} seconds: a daemon thread looks for
- * new ones, so that a registry's next reading shows all of them. A reading that comes before that finds them itself,
- * and then a registry may show a part of them, or none, until its next reading. Not more than so many bricks have
- * series of their own; the further ones share one for each category, named {@value BrickProfiler#OTHER_NAMES}. A reset
- * of the profiler is a reset of the counters. Any thread. The registry keeps the profiler alive.
+ * new ones, so that a registry's next reading shows all of them. A reading before that also finds new bricks, but a
+ * registry may show only some of their meters, or none, until its next reading. A limited number of bricks have their
+ * own series; further bricks share one for each category, named {@value BrickProfiler#OTHER_NAMES}. A reset of the
+ * profiler is a reset of the counters. Any thread. The registry keeps the profiler alive.
  */
 public final class BrickMetrics implements MeterBinder {
 
@@ -83,7 +83,7 @@ public final class BrickMetrics implements MeterBinder {
     /** How often new bricks are looked for: more often than registries are read, and rarely enough to cost nothing. */
     static final int LOOK_SECONDS = 2;
 
-    /** The thread that looks for new bricks of all binders; it ends when there is none. */
+    /** The thread that looks for new bricks of all binders; it ends when there is no binder. */
     private static final class Looks {
         private static final ScheduledThreadPoolExecutor THREAD = thread();
 
@@ -99,7 +99,7 @@ public final class BrickMetrics implements MeterBinder {
             return made;
         }
 
-        /** Looks again and again, until nobody has the binder any more. */
+        /** Looks repeatedly, until the binder is unreachable. */
         static void follow(BrickMetrics binder) {
             Look look = new Look(binder);
             look.again = THREAD.scheduleWithFixedDelay(look, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
@@ -151,10 +151,10 @@ public final class BrickMetrics implements MeterBinder {
          * Creates meters with options.
          *
          * @param profiler the profiler
-         * @param tags what every meter carries besides; needed where a registry has the meters of several profilers
+         * @param tags tags of every meter; needed if a registry has the meters of several profilers
          * @param mostBricks the most bricks with series of their own, 0 or more
-         * @param snapshotAge how long a snapshot serves: longer than a reading of all meters, shorter than the time
-         *     between two
+         * @param snapshotAge how long a snapshot is reused: longer than a reading of all meters, shorter than the time
+         *     between two readings
          * @return the new object
          * @throws IllegalArgumentException when the number or the age is negative
          * @throws IllegalStateException if Micrometer is missing; the message names the artifact to add
@@ -364,7 +364,7 @@ public final class BrickMetrics implements MeterBinder {
         return now;
     }
 
-    /** Registers what is new, between the readings of registries. */
+    /** Registers new bricks and phases, between the readings of registries. */
     private void look() {
         ProfileSnapshot now = recent.takeAnother();
         synchronized (this) {

@@ -40,8 +40,8 @@ import org.brickprofiler.stats.LatencyDistribution;
 
 /**
  * The bricks of a profiler as metrics of OpenTelemetry: cumulative sums, all of one collection from one snapshot, so
- * that a sample costs nothing more. They begin when the profiler was first on since its last reset; a reset is
- * therefore known as one.
+ * that a sample costs nothing more. They start when the profiler was first on since its last reset, so a reset is
+ * visible.
  *
  * <pre>{@code
  * SdkMeterProvider.builder()
@@ -59,13 +59,13 @@ import org.brickprofiler.stats.LatencyDistribution;
  * <tr><td>{@code brick.step.time}</td><td>s</td><td>{@code brick.step.phase}</td><td>time of the steps</td></tr>
  * <tr><td>{@code brick.steps}</td><td>{step}</td><td>the same</td><td>their number</td></tr>
  * <tr><td>{@code brick.step.prefill_tokens}</td><td>{token}</td><td>the same</td><td>tokens of prompts</td></tr>
- * <tr><td>{@code brick.step.output_tokens}</td><td>{token}</td><td>the same</td><td>tokens that were given</td></tr>
+ * <tr><td>{@code brick.step.output_tokens}</td><td>{token}</td><td>the same</td><td>generated tokens</td></tr>
  * <tr><td>{@code brick.requests}</td><td>{request}</td><td>{@code brick.request.outcome}</td><td>requests that
  *     finished</td></tr>
  * <tr><td>{@code brick.request.time}</td><td>s</td><td>{@code brick.request.cause}</td><td>time of these requests by
  *     cause</td></tr>
- * <tr><td>{@code brick.wall}</td><td>s</td><td></td><td>time the profiler was on for</td></tr>
- * <tr><td>{@code brick.overhead}</td><td>s</td><td></td><td>what recording cost, estimated</td></tr>
+ * <tr><td>{@code brick.wall}</td><td>s</td><td></td><td>time for which the profiler was on</td></tr>
+ * <tr><td>{@code brick.overhead}</td><td>s</td><td></td><td>estimated cost of recording</td></tr>
  * </table>
  *
  * <p>With the attributes of OpenTelemetry's conventions for generative models, there are also their histograms
@@ -74,10 +74,10 @@ import org.brickprofiler.stats.LatencyDistribution;
  * {@code gen_ai.server.request.duration} is there, too; otherwise they are those of the steps. A value counts in the
  * bucket of its duration within {@link LatencyDistribution#RELATIVE_ERROR}.
  *
- * <p>256 bricks have series of their own; further ones share one for each category, named
+ * <p>256 bricks have their own series; further bricks share one for each category, named
  * {@value BrickProfiler#OTHER_NAMES}. Any thread.
  *
- * <p>Needs {@value #ARTIFACT} {@value #OLDEST} or later; with an older one the constructors fail with an
+ * <p>Needs {@value #ARTIFACT} {@value #OLDEST} or later; with an older version the constructors fail with an
  * {@link IllegalStateException} that names it.
  */
 public final class BrickMetricProducer implements MetricProducer {
@@ -130,8 +130,8 @@ public final class BrickMetricProducer implements MetricProducer {
          * Creates a producer for one reader, with the histograms of the conventions for generative models.
          *
          * @param profiler the profiler
-         * @param genAi what these histograms carry: {@code gen_ai.operation.name}, {@code gen_ai.provider.name}, which
-         *     the conventions require, and others such as {@code gen_ai.request.model}
+         * @param genAi the attributes of these histograms: {@code gen_ai.operation.name}, {@code gen_ai.provider.name},
+         *     which the conventions require, and others such as {@code gen_ai.request.model}
          * @return the new object
          * @throws IllegalArgumentException when a required attribute is missing; the message names it
          * @throws IllegalStateException if OpenTelemetry is missing or older than 1.50.0; the message names the
@@ -347,7 +347,7 @@ public final class BrickMetricProducer implements MetricProducer {
         }
     }
 
-    /** A metric, of which the SDK has only an interface. */
+    /** A metric; the SDK has only an interface for it. */
     private record Metric(
             Resource resource, String name, String description, String unit, MetricDataType type, Data<?> data)
             implements MetricData {

@@ -9,8 +9,8 @@ import org.apache.commons.csv.QuoteMode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lines of comma-separated values after RFC 4180, whose texts no spreadsheet runs. Needs commons-csv. Stateless; any
- * thread.
+ * Formats lines of comma-separated values (RFC 4180) whose texts no spreadsheet evaluates. Needs commons-csv.
+ * Stateless; any thread.
  */
 public final class CsvCells {
 

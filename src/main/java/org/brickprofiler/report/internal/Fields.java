@@ -15,15 +15,15 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of one kind of record in a profile, in the order in which they are written: for each of them its key, its
- * meaning, the value that a record has of it, and how it is read. Writers, readers and tables of columns follow from
- * this list. Immutable; any thread.
+ * The fields of one kind of record in a profile, in the order of the file: for each field its key, its meaning, its
+ * value in a record, and the way it is read. Writers, readers and tables of columns follow from this list. Immutable;
+ * any thread.
  *
- * @param <T> the record
+ * @param <T> the type of record
  */
 public final class Fields<T> {
 
-    /** How a field stands in a text. */
+    /** The form of a field in a text. */
     private enum Use {
         /** Read back. */
         STORED("always"),
@@ -146,7 +146,7 @@ public final class Fields<T> {
         return fields.size();
     }
 
-    /** Returns the place of a field, -1 if there is none of that key. */
+    /** Returns the index of a field, -1 if no field has that key. */
     int place(String key) {
         return places.getOrDefault(key, -1);
     }
@@ -190,7 +190,7 @@ public final class Fields<T> {
     /**
      * Writes a record as an object.
      *
-     * @param json where to
+     * @param json the target
      * @param record the record
      * @param isCompact whether to leave out derived fields, and sums that are 0
      * @throws IOException when writing fails
@@ -213,7 +213,7 @@ public final class Fields<T> {
     /**
      * Writes the keys of the fields as an array, for records that are {@linkplain #writeCells rows of a table}.
      *
-     * @param json where to
+     * @param json the target
      * @throws IOException when writing fails
      */
     public void writeKeys(JsonGenerator json) throws IOException {
@@ -225,9 +225,9 @@ public final class Fields<T> {
     }
 
     /**
-     * Writes a record as an array of its values, each of them a text or a whole number.
+     * Writes a record as an array of its values; each value is a text or a whole number.
      *
-     * @param json where to
+     * @param json the target
      * @param record the record
      * @throws IOException when writing fails
      */

@@ -55,11 +55,12 @@ public final class HtmlPage {
     /**
      * Returns a page.
      *
-     * @param title of the window; no markup
-     * @param owner whose page it is
-     * @param script the name of the script, beside its owner, that draws the page with the means of all pages
-     * @param text what shows where scripts are off
-     * @param data elements of {@link #data}, one behind the other
+     * @param title the title of the window, without markup
+     * @param owner the class to which the page belongs
+     * @param script the name of the script, beside its owner, that draws the page with the functions shared by all
+     *     pages
+     * @param text the text that is shown if scripts are off
+     * @param data elements of {@link #data}, concatenated
      * @return HTML, to be stored as UTF-8
      */
     public static String render(String title, Class<?> owner, String script, String text, String data) {
@@ -76,14 +77,15 @@ public final class HtmlPage {
      * @return an element and a line break
      */
     public static String data(String id, String json) {
-        // In JSON this character is in strings only, where the escape stands for it. The script takes it back.
+        // In JSON this character occurs in strings only, and the escape represents it there. The script reverses the
+        // escape.
         return "<script type=\"application/json\" id=\"" + id + "\">" + json.replace("<", "\\u003c") + "</script>\n";
     }
 
     /**
-     * Writes what stands in one row of a column.
+     * Writes the value of one row of a column.
      *
-     * @param <T> a row
+     * @param <T> the type of a row
      */
     public interface Cell<T> {
         /**
@@ -98,12 +100,12 @@ public final class HtmlPage {
     /**
      * Writes a column of a table: an array with a value for each row.
      *
-     * @param <T> a row
-     * @param json where to
-     * @param key of the array
-     * @param rows in order
+     * @param <T> the type of a row
+     * @param json the target
+     * @param key the key of the array
+     * @param rows the rows, in order
      * @param cell writes the value of a row
-     * @throws IOException when that fails
+     * @throws IOException when writing fails
      */
     public static <T> void column(JsonGenerator json, String key, Collection<T> rows, Cell<T> cell) throws IOException {
         json.writeArrayFieldStart(key);
@@ -114,15 +116,15 @@ public final class HtmlPage {
     }
 
     /**
-     * Writes a column of texts: an array with each of them once, and one with its place in it for each row.
+     * Writes a column of texts: an array of the distinct texts, and an array with the index of each row's text.
      *
-     * @param <T> a row
-     * @param json where to
-     * @param key of the array of places
-     * @param keyOfTexts of the array of texts
-     * @param rows in order
-     * @param text of a row
-     * @throws IOException when that fails
+     * @param <T> the type of a row
+     * @param json the target
+     * @param key the key of the array of indices
+     * @param keyOfTexts the key of the array of texts
+     * @param rows the rows, in order
+     * @param text the text of a row
+     * @throws IOException when writing fails
      */
     public static <T> void column(
             JsonGenerator json, String key, String keyOfTexts, Collection<T> rows, Function<T, String> text)

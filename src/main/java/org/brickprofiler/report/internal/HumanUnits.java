@@ -122,7 +122,7 @@ public final class HumanUnits {
      * Returns a share, without the percent sign.
      *
      * @param percent the share, 0 or more
-     * @return for example {@code "42.1"}; {@code "<0.1"} for what would read as nothing, but is something
+     * @return for example {@code "42.1"}; {@code "<0.1"} for a positive share that would be rounded to 0
      */
     public static String percent(double percent) {
         return percent > 0 && percent < SMALLEST_PERCENT ? "<0.1" : String.format(Locale.ROOT, "%,.1f", percent);

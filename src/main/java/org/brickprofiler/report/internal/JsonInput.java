@@ -22,16 +22,16 @@ import org.brickprofiler.internal.io.PlainText;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Typed values from a stream of JSON. A wrong value ends the reading, with an exception that names the value and where
- * it stands. A value of {@code null} counts as a key that is not there. The parameter {@code what} names the value in
- * messages. One thread.
+ * Reads typed values from a stream of JSON. A wrong value ends the reading, with an exception that names the value and
+ * its place. A value of {@code null} counts as an absent key. The parameter {@code what} names the value in messages.
+ * One thread.
  */
 public final class JsonInput {
 
     private static final int LONGEST_QUOTE = 40;
     private static final Pattern VERSION = Pattern.compile("(\\d{1,9})(\\.\\d{1,9})*");
 
-    /** A key that stands twice in an object is a fault: which of its values counts would depend on the parser. */
+    /** A key that occurs twice in an object is a fault: the value would depend on the parser. */
     private static final JsonFactory STRICT = JsonFactory.builder()
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .build();
@@ -48,7 +48,7 @@ public final class JsonInput {
     }
 
     /**
-     * Returns a parser that refuses a key that stands twice in an object.
+     * Returns a parser that refuses a key that occurs twice in an object.
      *
      * @param json the text, as UTF-8, UTF-16 or UTF-32
      * @return the parser, before its first token; the caller closes it, and the text with it
@@ -236,12 +236,12 @@ public final class JsonInput {
     /**
      * Reads one of several strings.
      *
-     * @param what names it in messages
-     * @param constants what the strings stand for
-     * @param name the string of each
-     * @param <T> what the strings stand for
-     * @return the constant whose string it is, in upper or lower case
-     * @throws IOException when there is none
+     * @param what its name in messages
+     * @param constants the constants
+     * @param name the string of each constant
+     * @param <T> the type of the constants
+     * @return the constant with that string, in upper or lower case
+     * @throws IOException when no constant has that string
      */
     public <T> T oneOf(String what, T[] constants, Function<T, String> name) throws IOException {
         String read = text(what);
@@ -319,9 +319,9 @@ public final class JsonInput {
     /**
      * Reads a float. Values without a JSON number are strings: {@code "NaN"}, {@code "Infinity"}, {@code "-Infinity"}.
      *
-     * @param what names it in messages
+     * @param what its name in messages
      * @return the float
-     * @throws IOException when it is none
+     * @throws IOException when the value is no float
      */
     public float float32(String what) throws IOException {
         if (isNumber()) {
@@ -395,8 +395,8 @@ public final class JsonInput {
     /**
      * Returns the exception for a value that is wrong; throw it.
      *
-     * @param what what the value is
-     * @param why what is wrong with it
+     * @param what the name of the value
+     * @param why the fault
      * @return the exception, with the value and its place
      * @throws IOException when the value is malformed too
      */
@@ -417,7 +417,7 @@ public final class JsonInput {
     /**
      * Returns the exception for a fault at this place; throw it.
      *
-     * @param message what is wrong
+     * @param message the fault
      * @return the exception, with the place
      */
     public IOException error(String message) {

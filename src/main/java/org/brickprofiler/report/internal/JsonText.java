@@ -13,7 +13,7 @@ import java.io.OutputStream;
 /** JSON that is the same text on every machine and JDK. Stateless; any thread. */
 public final class JsonText {
 
-    /** The fast writer prints a double alike on every JDK; the JDK's own changed in 19. */
+    /** The fast writer prints a double in the same way on every JDK; the JDK's own method changed in version 19. */
     private static final JsonFactory FACTORY = JsonFactory.builder()
             .enable(StreamWriteFeature.USE_FAST_DOUBLE_WRITER)
             .disable(StreamWriteFeature.AUTO_CLOSE_TARGET)
@@ -27,10 +27,10 @@ public final class JsonText {
     /**
      * Returns a generator that writes the same text on every machine.
      *
-     * @param out where to, as UTF-8; left open
-     * @param printer what stands between values
+     * @param out the target, as UTF-8; left open
+     * @param printer the separators between values
      * @return the generator; the caller closes it
-     * @throws IOException when nothing can be written
+     * @throws IOException when writing fails
      */
     public static JsonGenerator generator(OutputStream out, PrettyPrinter printer) throws IOException {
         JsonGenerator json = FACTORY.createGenerator(out);
@@ -53,12 +53,13 @@ public final class JsonText {
     }
 
     /**
-     * Writes a number. Leaves out what is none: JSON has no word for it, and other parsers would refuse the file.
+     * Writes a number. NaN and infinities are omitted: JSON cannot represent them, and other parsers would refuse the
+     * file.
      *
-     * @param json where to
-     * @param key of the number
+     * @param json the target
+     * @param key the key of the number
      * @param value the number
-     * @throws IOException when that fails
+     * @throws IOException when writing fails
      */
     public static void number(JsonGenerator json, String key, double value) throws IOException {
         if (Double.isFinite(value)) {

@@ -31,12 +31,12 @@ import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tables of fields of the records in a profile, and the records that their rows stand for. Whoever reads a file
- * reads it by these tables, so that no two readers take different values from it. Stateless; any thread.
+ * The tables of fields of the records in a profile, and the types of their rows. All readers of files use these tables,
+ * so no two readers take different values from a file. Stateless; any thread.
  */
 public final class ProfileFields {
 
-    /** Stands for a text that a file lacks. */
+    /** Replaces a text that a file lacks. */
     private static final String UNKNOWN = "unknown";
 
     private static final double NS_PER_S = 1e9;
@@ -57,11 +57,11 @@ public final class ProfileFields {
     }
 
     /**
-     * A brick beside what its profile makes of it.
+     * A brick with facts that depend on its profile.
      *
      * @param stats the brick
      * @param totalNs the time of all bricks of the profile, ns
-     * @param netNs its time without the cost of measuring it, ns; empty if that is not known
+     * @param netNs its time without the cost of measuring it, ns; empty if the cost is unknown
      */
     public record Brick(BrickStats stats, long totalNs, OptionalLong netNs) {}
 
@@ -257,7 +257,7 @@ public final class ProfileFields {
                     phase -> Optional.of(new Spread(phase.durations(), phase::percentileNs)))
             .build();
 
-    /** The fields of a step, which is a row of a table, so that hundreds of them stay a small part of a report. */
+    /** The fields of a step. A step is a row of a table, so that hundreds of steps stay a small part of a report. */
     public static final Fields<Step> STEP = step();
 
     private static Fields<Step> step() {

@@ -11,7 +11,7 @@ import org.brickprofiler.internal.io.PlainText;
  * A table in plain text, with a line of headers, a line for each item and a line of totals. Columns are as wide as
  * their widest cell, up to a limit; cells are made printable. Mutable; one thread.
  *
- * @param <T> what a line shows
+ * @param <T> the type of an item
  */
 public final class TextTable<T> {
 
@@ -36,9 +36,9 @@ public final class TextTable<T> {
     /**
      * Adds a column of text, aligned to the left.
      *
-     * @param header what stands above it
+     * @param header its header
      * @param cell the text of an item
-     * @param total what stands in the line of totals; empty for nothing
+     * @param total the cell in the line of totals; empty for none
      * @return this
      */
     public TextTable<T> left(String header, Function<T, String> cell, String total) {
@@ -49,9 +49,9 @@ public final class TextTable<T> {
     /**
      * Adds a column of numbers, aligned to the right.
      *
-     * @param header what stands above it
+     * @param header its header
      * @param cell the number of an item
-     * @param total what stands in the line of totals; empty for nothing
+     * @param total the cell in the line of totals; empty for none
      * @return this
      */
     public TextTable<T> right(String header, Function<T, String> cell, String total) {
@@ -60,12 +60,12 @@ public final class TextTable<T> {
     }
 
     /**
-     * Adds a column of numbers only if there is something to show.
+     * Adds a column of numbers only if it has something to show.
      *
      * @param shown whether to add it
-     * @param header what stands above it
+     * @param header its header
      * @param cell the number of an item
-     * @param total what stands in the line of totals; empty for nothing
+     * @param total the cell in the line of totals; empty for none
      * @return this
      */
     public TextTable<T> rightIf(boolean shown, String header, Function<T, String> cell, String total) {
@@ -75,9 +75,9 @@ public final class TextTable<T> {
     /**
      * Returns the table.
      *
-     * @param items what to show, a line each
-     * @return lines that end with {@code "\n"} and carry no blanks before it; the line of totals is left out where no
-     *     column has one
+     * @param items the items, one line each
+     * @return lines that end with {@code "\n"}, without trailing blanks; the line of totals is omitted if no column has
+     *     a total
      */
     public String render(List<T> items) {
         List<List<String>> lines = new ArrayList<>();
@@ -107,12 +107,12 @@ public final class TextTable<T> {
     }
 
     /**
-     * The texts of some items, printable and not too long, as tables show them.
+     * Returns the texts of some items, printable and bounded in length, as tables show them.
      *
-     * @param <T> what is shown
+     * @param <T> the type of an item
      * @param items the items
      * @param text the text of an item
-     * @return different texts for different ones, in the order of the items
+     * @return a distinct text for each distinct text, in the order of the items
      */
     public static <T> List<String> shown(List<T> items, Function<T, String> text) {
         return PlainText.shortened(

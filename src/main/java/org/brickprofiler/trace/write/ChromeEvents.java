@@ -122,7 +122,7 @@ final class ChromeEvents extends TrackEvents {
             out.ascii(", \"stream\": ").number(row.stream());
         }
         if (!names.isOwn()) {
-            // The launch is the program's own slice, and not derived from one around it.
+            // The launch is the program's own slice, not derived from the surrounding slice.
             writeArgument(", \"correlation\": ", span.correlation());
         } else if (onDevice) {
             writeCorrelation(span.flowIn());

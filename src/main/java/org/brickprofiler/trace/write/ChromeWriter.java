@@ -27,24 +27,24 @@ import org.brickprofiler.trace.TraceInfo;
  *   <li>A row of a device has the device as {@code pid} and the stream as {@code tid}. If two tracks would share a row,
  *       the later one gets a free number; {@code args.stream} stays the stream. A process whose number is also a
  *       device's is written with 1,000,000 added.
- *   <li>A span that a flow leaves is followed by the flow's start, {@code ac2g}; where all devices are CUDA's, readers
- *       also expect the launch call, and an operator of ATen around it. Both are derived from the span around them, of
- *       the same length, since where within the span the launch was is not known; they are named {@code aten::} and the
- *       span's name, and {@code cudaLaunchKernel}, or {@code cudaMemcpyAsync} for a transfer, and carry
- *       {@code "derived": true}.
- *   <li>If all devices are CUDA devices, collectives on them get the name that readers expect, {@code nccl:} and the
- *       span's name; and so are transfers, {@code Memcpy HtoD}, {@code Memcpy DtoH}, or {@code Memcpy} and the span's
- *       name where the direction is not known. The span's own name is the argument {@code brick}. The elements of a
- *       transfer are taken for bytes: {@code bytes}, and {@code memory bandwidth (GB/s)}, in 10^9 bytes a second.
- *   <li>The rank is 0 of 1, and {@code "derived": true}, where none was given.
+ *   <li>A span that a flow leaves is followed by the start of the flow, {@code ac2g}. If all devices are CUDA devices,
+ *       readers also expect the launch call, and an ATen operator around the call. Both are derived from the
+ *       surrounding span and have its length, since the position of the launch within the span is unknown. The operator
+ *       is named {@code aten::} and the span's name, the call {@code cudaLaunchKernel}, or {@code cudaMemcpyAsync} for
+ *       a transfer; both carry {@code "derived": true}.
+ *   <li>If all devices are CUDA devices, collectives on them are named as readers expect: {@code nccl:} and the span's
+ *       name. Transfers are named {@code Memcpy HtoD} or {@code Memcpy DtoH}, or {@code Memcpy} and the span's name if
+ *       the direction is unknown. The span's own name is the argument {@code brick}. The elements of a transfer are
+ *       written as bytes: {@code bytes}, and {@code memory bandwidth (GB/s)}, in 10^9 bytes a second.
+ *   <li>The rank is 0 of 1, and {@code "derived": true}, if none was given.
  *   <li>Spans that overlap without nesting go on further rows, named {@code (lane 2)} and so on. A span that ends
- *       before it starts ends where it starts. Values of counters that are no finite number are left out.
+ *       before it starts is written with duration 0. Counter values that are not finite are omitted.
  *   <li>The key {@code producer}, before the events, is {@link #PRODUCER}. A span on a thread whose category is a
  *       brick's and that has {@code elements} is a sample of that brick, and so is one on a device that also has
  *       {@code sample}, 1.
- *   <li>A timeline that {@linkplain TraceFiles.Origin#OTHER another program} recorded has no such key. Its spans keep
- *       their own categories, names and correlations, and a span that a flow leaves is the launch itself. Its flows
- *       keep their kinds, and are numbered anew; those that came from a format without kinds are called {@code flow}.
+ *   <li>A timeline that {@linkplain TraceFiles.Origin#OTHER another program} recorded is written without this key. Its
+ *       spans keep their own categories, names and correlations, and a span that a flow leaves is the launch itself.
+ *       Its flows keep their kinds, and are renumbered; flows from a format without kinds are called {@code flow}.
  *   <li>Dropped spans are counted by the key {@code droppedSpans}, and beside the processes' names.
  * </ul>
  */

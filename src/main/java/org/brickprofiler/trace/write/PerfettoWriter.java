@@ -15,20 +15,20 @@ import org.brickprofiler.trace.TraceInfo;
  *       packet.
  *   <li>Times are the timeline's, as the clock MONOTONIC, which is related to the calendar. If a time is negative, all
  *       times are shifted to begin at 0, because the format has no sign.
- *   <li>Spans that overlap without nesting go on further tracks beside theirs, named {@code (lane 2)} and so on.
+ *   <li>Spans that overlap without nesting go on additional tracks, named {@code (lane 2)} and so on.
  *   <li>Elements, layer and the device's time are debug annotations {@code elements}, {@code layer} and
  *       {@code device_ns}, if they are known. A span that ends before it starts is written with no duration.
- *   <li>Two of them are left out in the ordinary case, which keeps a span within 32 bytes. {@code layer} holds for the
- *       slices inside, too: a slice on the same track has it only where it differs from that of the slice around it, -1
- *       where it belongs to none. A span whose category is a brick's and that lacks {@code elements} processed one;
- *       where the number is not known, and the span therefore is no sample, it has the annotation {@code sample}, 0.
+ *   <li>Two annotations are omitted in the ordinary case, which keeps a span within 32 bytes. {@code layer} also holds
+ *       for nested slices: a slice on the same track has the annotation only if its layer differs from that of the
+ *       surrounding slice; -1 means no layer. A span of a brick's category without {@code elements} processed one
+ *       element. If the number is unknown, so that the span is no sample, it has the annotation {@code sample}, 0.
  *   <li>The first label of the process is {@link #PRODUCER}. A span of a device has the debug annotation
- *       {@code device}, the device's number. A span without it, whose category is a brick's and whose elements are
- *       known, is a sample of that brick, and so is one of a device that also has {@code sample}, 1.
- *   <li>A timeline that {@linkplain TraceFiles.Origin#OTHER another program} recorded gets no such label, and has all
- *       its annotations: also {@code correlation}, and {@code bytes} in place of elements where it is a copy. The
+ *       {@code device}, the device's number. A host span of a brick's category with known elements is a sample of that
+ *       brick; a device span is a sample only if it also has {@code sample}, 1.
+ *   <li>A timeline that {@linkplain TraceFiles.Origin#OTHER another program} recorded gets no such label, and all its
+ *       annotations are written, including {@code correlation}; copies have {@code bytes} instead of elements. The
  *       format does not hold the kind of a flow.
- *   <li>Dropped spans are counted beside the process's name, and by an instant {@code dropped spans} at the beginning.
+ *   <li>Dropped spans are counted beside the process's name and by an instant {@code dropped spans} at the beginning.
  * </ul>
  */
 public final class PerfettoWriter {

@@ -50,6 +50,6 @@ abstract class TrackEvents implements TimelineVisitor, SpanLanes.Closer {
     /** Prepares for the current track, which may have no events. */
     abstract void beginTrack();
 
-    /** Writes what precedes the first event of the current track. */
+    /** Writes the text before the first event of the current track. */
     abstract void beginEvents(long ns, boolean isCounter);
 }

@@ -9,7 +9,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.stats.LatencyDistribution;
 
-/** Adds events up by brick. One thread. */
+/** Sums the events of each brick. One thread. */
 final class BrickSums {
 
     private final Map<TraceRule.Target, Sum> sums = new HashMap<>();
@@ -71,12 +71,12 @@ final class BrickSums {
     /**
      * Adds an event.
      *
-     * @param brick what it counts as
+     * @param brick the brick that the event counts as
      * @param event the event
      * @param selfNs its own time, ns
      * @param elements its elements
      * @param bytes its bytes
-     * @throws ArithmeticException when the sum over all bricks of one of these no longer fits a {@code long}
+     * @throws ArithmeticException if one of these sums over all bricks no longer fits a {@code long}
      */
     void add(TraceRule.Target brick, Execution event, long selfNs, long elements, long bytes) {
         totalNs = Math.addExact(totalNs, selfNs);
@@ -85,7 +85,7 @@ final class BrickSums {
         sums.computeIfAbsent(brick, added -> new Sum(buckets)).add(event, selfNs, elements, bytes);
     }
 
-    /** Returns the sums, with the times of the last events in calendar time where it is known. */
+    /** Returns the sums. The times of the last events are in calendar time if the calendar time is known. */
     List<BrickStats> stats(TraceHead.Clock clock) {
         return sums.entrySet().stream()
                 .map(entry -> entry.getValue().stats(entry.getKey(), clock))
@@ -93,8 +93,8 @@ final class BrickSums {
     }
 
     /**
-     * The distribution of the durations of a brick, in as many buckets as they need. The buckets of all bricks of a
-     * reading come from one supply; a brick for which it does not last has no percentiles. One thread.
+     * The distribution of a brick's durations. It allocates buckets as it needs them, from a supply shared by all
+     * bricks of a reading; a brick for which the supply is exhausted has no percentiles. One thread.
      */
     static final class Spread {
 
@@ -151,7 +151,7 @@ final class BrickSums {
             counts = wider;
         }
 
-        /** Returns the distribution, or nothing where the supply did not last. */
+        /** Returns the distribution; empty if the supply was exhausted. */
         Optional<LatencyDistribution> distribution() {
             if (!complete) {
                 return Optional.empty();

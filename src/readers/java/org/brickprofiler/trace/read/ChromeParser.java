@@ -17,17 +17,18 @@ import org.brickprofiler.internal.io.JsonFault;
 
 /**
  * Walks through the text of a trace in Chrome's format and hands out its events one at a time. Fields that give no time
- * or name are skipped; numbers and names are taken from the parser's buffer, without a string between. One thread.
+ * or name are skipped. Numbers and names are parsed from the parser's buffer without an intermediate string. One
+ * thread.
  */
 final class ChromeParser {
 
-    /** Longer keys than any trace has; the parser keeps those it has met. */
+    /** The longest key that is cached; the keys of real traces are shorter. */
     private static final int LONGEST_KEY = 512;
 
     private static final String EVENTS = "traceEvents";
     private static final long NONE = TraceEvent.NONE;
 
-    // The keys of an event, for those that stand twice.
+    // The keys of an event; a bit for each detects a key that occurs twice.
     private static final int PHASE = 1;
     private static final int NAME = 1 << 1;
     private static final int CATEGORY = 1 << 2;
@@ -47,7 +48,7 @@ final class ChromeParser {
     private final Names names = new Names();
     private final TraceEvent event = new TraceEvent();
 
-    /** Whether the last token was the end of an event in an array that has none around it. */
+    /** Whether the last token ended an event of a bare array, which may lack its closing bracket. */
     private boolean mayEndHere;
 
     private ChromeParser(JsonParser parser, EventCollector collector, ReadOptions.Limits limits) {
@@ -60,7 +61,7 @@ final class ChromeParser {
      * Reads a trace.
      *
      * @param text the text, unpacked; left open
-     * @param limits what bounds the memory
+     * @param limits the limits of memory
      * @param collector takes the events
      * @throws TraceFormatException when the text is no trace, or is damaged
      * @throws IOException when the text cannot be read
@@ -176,7 +177,8 @@ final class ChromeParser {
                 token = parser.nextToken();
             }
         } catch (JsonProcessingException malformed) {
-            // The format lets a bare array do without its end, so that a program that dies leaves a trace.
+            // Chrome's format allows a bare array without its end, so that a program that crashes leaves a readable
+            // trace.
             if (!mayEndHere || !isEarlyEnd(malformed)) {
                 throw malformed;
             }
@@ -184,7 +186,7 @@ final class ChromeParser {
         }
     }
 
-    /** Returns a whole number that fits, or another one in place of anything else. */
+    /** Returns a whole number that fits a {@code long}, or {@code otherwise} for any other value. */
     private long wholeNumber(JsonToken value, long otherwise) throws IOException {
         if (value == JsonToken.VALUE_NUMBER_INT && parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER) {
             return parser.getLongValue();
@@ -193,7 +195,7 @@ final class ChromeParser {
         return otherwise;
     }
 
-    /** Returns a string, or another one in place of anything else. */
+    /** Returns a string, or {@code otherwise} for any other value. */
     private String text(JsonToken value, String otherwise) throws IOException {
         if (value == JsonToken.VALUE_STRING) {
             return parser.getText();
@@ -308,12 +310,12 @@ final class ChromeParser {
         }
     }
 
-    /** Returns a string, number or truth value as it is written; nothing of anything else. */
+    /** Returns a string, number or truth value as it is written; empty for any other value. */
     private String scalar(JsonToken value) throws IOException {
         if (value == JsonToken.VALUE_STRING || value.isNumeric()) {
             char[] text = parser.getTextCharacters();
             int length = parser.getTextLength();
-            // The parser itself refuses what is too long.
+            // The parser itself refuses strings beyond its limit.
             return length <= longestText
                     ? names.of(text, parser.getTextOffset(), length)
                     : Names.bounded(parser.getText());
@@ -325,7 +327,7 @@ final class ChromeParser {
         return "";
     }
 
-    /** Returns a number that ties events; as good as none comes often enough to be worth remembering. */
+    /** Returns an identifier that links events. Identifiers repeat too rarely to be cached. */
     private String identifier(JsonToken value) throws IOException {
         if (value != JsonToken.VALUE_NUMBER_INT) {
             return scalar(value);
@@ -364,12 +366,13 @@ final class ChromeParser {
                 case "desc" -> event.isMarker = scalar(argument).startsWith(MARKER_FRAME);
                 case "sort_index" -> event.sortIndex = Math.max(NONE, bytes(argument));
                 default -> {
-                    // A rule may look at it.
+                    // A rule may test this argument.
                 }
             }
             boolean isWanted = collector.wants(key);
             if (isWanted || collector.wantsKeys()) {
-                // The arguments of a counter are its series; which event it is may stand behind them.
+                // The arguments of a counter are its series. The phase may follow the arguments, so it may be unknown
+                // here.
                 boolean mayBeSeries = event.phase == 'C' || event.phase == TraceEvent.NO_PHASE;
                 String listed = mayBeSeries && argument.isScalarValue() ? scalar(argument) : "";
                 String text = isWanted && argument == JsonToken.VALUE_NUMBER_INT
@@ -425,13 +428,13 @@ final class ChromeParser {
         if (malformed instanceof StreamConstraintsException) {
             return new TraceFormatException(collector.source, offset, JsonFault.words(message), malformed);
         }
-        // The parser's place of a control character is behind it.
+        // The parser reports the place after a control character.
         boolean isBehind = message.startsWith("Illegal character") && offset > 0;
         String fault = isEarlyEnd(malformed) ? JsonFault.EARLY_END : JsonFault.words(message);
         return TraceFormatException.damage(collector.source, isBehind ? offset - 1 : offset, fault, malformed);
     }
 
-    /** The end between the elements of an array has no exception of its own. */
+    /** Returns whether the text ended early: Jackson has no exception type for an end between elements of an array. */
     private static boolean isEarlyEnd(JsonProcessingException malformed) {
         String message = malformed.getOriginalMessage();
         return malformed instanceof JsonEOFException

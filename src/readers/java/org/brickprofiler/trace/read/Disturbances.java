@@ -15,9 +15,10 @@ import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 
 /**
- * Measures how much of the bricks' time coincided with stops and other work of the virtual machine. Intervals come
- * first, of all threads or of one row, then the executions of bricks; each is compared with the union of the intervals
- * of a cause. At most {@value #MOST} intervals of a cause are kept. One thread.
+ * Measures the share of the bricks' time that coincided with pauses and other activity of the virtual machine. All
+ * intervals must be added before the first execution is counted; each execution is compared with the union of a cause's
+ * intervals, those of all threads and those of its own row. At most {@value #MOST} intervals of a cause are kept. One
+ * thread.
  */
 final class Disturbances {
 
@@ -33,7 +34,7 @@ final class Disturbances {
     private final Map<Cause, Map<Integer, Intervals>> intervals = new EnumMap<>(Cause.class);
     private final Map<String, Sum> sums = new HashMap<>();
 
-    /** Adds what went on from a time to a later one. */
+    /** Adds an interval of a cause. */
     void add(Cause cause, int row, long startNs, long endNs) {
         intervals
                 .computeIfAbsent(cause, added -> new HashMap<>())
@@ -42,8 +43,8 @@ final class Disturbances {
     }
 
     /**
-     * Returns whether an interval of all threads lies around or within a time; nothing may be added for that cause
-     * afterwards.
+     * Returns whether an interval of all threads contains or overlaps a time; afterwards no interval of that cause may
+     * be added.
      */
     boolean isIn(Cause cause, long startNs, long endNs) {
         Intervals all = intervals.getOrDefault(cause, Map.of()).get(ALL_ROWS);
@@ -89,7 +90,7 @@ final class Disturbances {
         private final LongArrayList starts = new LongArrayList();
         private final LongArrayList ends = new LongArrayList();
 
-        /** The union in order, and how much of it lies before each of its parts; null until they are asked for. */
+        /** The union in order, and the time of the union before each of its parts; null until the first query. */
         private long[][] union = {};
 
         void add(long startNs, long endNs) {
@@ -137,7 +138,7 @@ final class Disturbances {
         }
     }
 
-    /** Executions, and what of their time was disturbed; by buckets of their durations. */
+    /** Executions and their disturbed time, by buckets of their durations. */
     private static final class Sum {
         private final long[] overlapsNs = new long[CAUSES.length];
         private long elapsedNs;
@@ -158,7 +159,7 @@ final class Disturbances {
             }
         }
 
-        /** Returns the executions that took as long as the 99th percentile, or longer. */
+        /** Returns the executions at or above the 99th percentile. */
         Sum tail() {
             long[] counts = new long[buckets.isEmpty() ? 0 : buckets.lastKey() + 1];
             buckets.forEach((bucket, sum) -> counts[bucket] = sum.count);

@@ -10,11 +10,10 @@ import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the events of a trace of any format in the order of the file, joins begins and ends to slices, drops and counts
- * what is faulty, and leaves the rest to the view that is made of the trace, a {@link ProfileBuilder} or a
- * {@link TimelineCollector}, which puts it into an {@link EventStore}. This is all that a parser needs to know: it
- * fills a {@link TraceEvent} and calls {@link #accept} for each, writes what the trace says of itself into
- * {@link #head}, and calls {@link #end}. One thread.
+ * Takes the events of a trace of any format in the order of the file, joins begins and ends to slices, and drops and
+ * counts faulty events. Its subclasses {@link ProfileBuilder} and {@link TimelineCollector} store the remaining events
+ * in an {@link EventStore}. A parser needs only this interface: it fills a {@link TraceEvent} and calls {@link #accept}
+ * for each event, writes the facts about the trace into {@link #head}, and calls {@link #end}. One thread.
  */
 abstract class EventCollector implements Closeable {
 
@@ -40,11 +39,11 @@ abstract class EventCollector implements Closeable {
     private boolean isOpenArray;
 
     /**
-     * A slice of the host that is a launch or that names the launches in it, from its begin to its end. Immutable.
+     * A slice of the host that is a launch or that names the launches inside it, from its begin to its end. Immutable.
      *
      * @param row number of its row
-     * @param kind what it is, a number of the view's
-     * @param correlation what joins it with its kernels; {@link TraceEvent#NONE} without
+     * @param kind the kind of site, a number of the view's
+     * @param correlation the correlation that joins it with its kernels; {@link TraceEvent#NONE} without
      */
     record Site(int row, long startNs, long offset, int kind, long correlation) {
         Site withCorrelation(long known) {
@@ -63,14 +62,15 @@ abstract class EventCollector implements Closeable {
         long detail;
 
         /**
-         * Decides again by the arguments of the end what a profile counts the slice as; null if no rule has arguments.
+         * Decides again, with the arguments of the end, which brick a profile counts the slice as; null if no rule has
+         * arguments.
          */
         ProfileBuilder.@Nullable Begin begin;
 
-        /** The reason for which it does not matter, or null. */
+        /** The reason for which the slice is ignored, or null. */
         final @Nullable Reason ignoredAs;
 
-        /** Tells its name from that of its end; 0 where it has none. */
+        /** A hash that distinguishes its name from that of its end; 0 if it has none. */
         private long nameHash;
 
         /** The site that it is, or null. */
@@ -89,7 +89,7 @@ abstract class EventCollector implements Closeable {
             this.ignoredAs = null;
         }
 
-        /** A slice that does not matter, but waits for its end. */
+        /** Creates an ignored slice, which is kept only until its end. */
         private Slice(TraceEvent event, @Nullable Reason ignoredAs) {
             this.row = 0;
             this.startNs = event.startNs;
@@ -111,7 +111,7 @@ abstract class EventCollector implements Closeable {
     /**
      * Creates an empty collector.
      *
-     * @param head takes what the trace says of itself; two views of one reading share it
+     * @param head the facts that the trace states about itself; two views of one reading share it
      * @param limits bounds the memory
      */
     EventCollector(TraceHead head, ReadOptions.Limits limits) {
@@ -186,7 +186,7 @@ abstract class EventCollector implements Closeable {
         return last;
     }
 
-    // ---- what a view makes of the events ----
+    // ---- the view of the events ----
 
     /** Returns whether this view needs the value of an argument. */
     abstract boolean needs(String argument);
@@ -195,7 +195,7 @@ abstract class EventCollector implements Closeable {
     abstract boolean needsKeys();
 
     /**
-     * Keeps an argument in an event if this view looks at it.
+     * Keeps an argument in an event if this view uses it.
      *
      * @param value the value, for a view that {@linkplain #needs needs} it
      * @param listed the text to keep for a view that needs only the key; null if the key is not worth listing
@@ -203,7 +203,7 @@ abstract class EventCollector implements Closeable {
     abstract void keepArgument(TraceEvent event, String key, String value, @Nullable String listed);
 
     /**
-     * Returns the reason for which a slice does not matter, whatever its times are; null if it may matter.
+     * Returns the reason for which a slice is ignored regardless of its times; null if it may matter.
      *
      * @throws TraceFormatException when a limit is reached
      * @throws IOException when the temporary file cannot be written
@@ -211,7 +211,7 @@ abstract class EventCollector implements Closeable {
     abstract @Nullable Reason ignores(TraceEvent event) throws IOException;
 
     /**
-     * Returns the site that a slice is, whether the slice counts or not; null if it is none. Called before
+     * Returns the site that a slice is, whether or not the slice counts; null if the slice is no site. Called before
      * {@link #beginSlice}, for a slice that starts at a valid time.
      *
      * @throws TraceFormatException when a limit is reached
@@ -219,7 +219,7 @@ abstract class EventCollector implements Closeable {
     abstract @Nullable Site site(TraceEvent event) throws TraceFormatException;
 
     /**
-     * Takes a slice with a site, which is whole.
+     * Takes a complete slice with a site.
      *
      * @throws IOException when the temporary file cannot be written
      */
@@ -234,11 +234,11 @@ abstract class EventCollector implements Closeable {
      */
     abstract @Nullable Slice beginSlice(TraceEvent event) throws IOException;
 
-    /** Takes the end of a slice that an event of its own ends. The arguments of that event are the slice's, too. */
+    /** Ends a slice by a separate end event. The arguments of the end event belong to the slice, too. */
     abstract void endSlice(Slice slice, TraceEvent event);
 
     /**
-     * Takes a whole slice.
+     * Takes a complete slice.
      *
      * @throws IOException when the temporary file cannot be written
      */
@@ -252,7 +252,7 @@ abstract class EventCollector implements Closeable {
      */
     abstract void addOther(TraceEvent event) throws IOException;
 
-    /** Takes a placeholder that stands in place of an event. */
+    /** Takes a placeholder: null or an empty object. */
     abstract void addEmpty();
 
     /**
@@ -263,9 +263,9 @@ abstract class EventCollector implements Closeable {
     abstract void addTrack(TrackDescription track) throws TraceFormatException;
 
     /**
-     * Prepares for a trace that has durations and no times: its slices are laid end to end, in the order of the file.
+     * Prepares for a trace that has durations but no times: its slices are laid end to end, in the order of the file.
      *
-     * @throws TraceFormatException when the view is nothing without times
+     * @throws TraceFormatException if the view needs times
      */
     abstract void addWithoutTimes() throws TraceFormatException;
 
@@ -285,7 +285,7 @@ abstract class EventCollector implements Closeable {
     }
 
     /**
-     * Keeps an argument in an event. Each view sees the same of it whether the other view is there or not.
+     * Keeps an argument in an event. The result of each view does not depend on whether the other view exists.
      *
      * @param value the value; any text if no view {@linkplain #wants wants} it
      * @param listed the text to keep for a view that needs only the key; null if the key is not worth listing
@@ -298,7 +298,7 @@ abstract class EventCollector implements Closeable {
     }
 
     /**
-     * Takes what the trace says of a track apart from its events.
+     * Takes the description of a track.
      *
      * @throws TraceFormatException when a limit is reached
      */
@@ -463,7 +463,7 @@ abstract class EventCollector implements Closeable {
         slice.site = site;
         slice.nameHash = event.name.isEmpty() ? 0 : Names.hash(event.name);
         List<Slice> stack = open.getIfAbsentPut(row, ArrayList::new);
-        // Measurements that end together nest as deep as there are of them.
+        // Events that end together may nest as deep as their number.
         if ((stack.size() >= mostOpenOfARow && !head.isOwn()) || openSlices == mostOpen) {
             throw error(event.offset, "too many slices are open at once; " + mostOpenOfARow + " is the limit of a row");
         }
@@ -513,7 +513,7 @@ abstract class EventCollector implements Closeable {
 
     // ---- times ----
 
-    /** Returns whether a start or a duration is a time, and counts the fault if it is none. */
+    /** Returns whether a start or a duration is a valid time, and counts the fault if not. */
     boolean isTime(long timeNs, long offset) {
         if (Microseconds.isTime(timeNs)) {
             return true;
@@ -526,7 +526,7 @@ abstract class EventCollector implements Closeable {
         return false;
     }
 
-    /** Returns whether a slice ends when it may, and counts the fault if it does not. */
+    /** Returns whether a slice ends no earlier than it starts, and counts the fault if not. */
     private boolean isInOrder(long startNs, long endNs, long offset) {
         boolean isInOrder = endNs >= startNs && endNs <= Microseconds.LARGEST_NS;
         if (!isInOrder) {

@@ -19,31 +19,32 @@ import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The events of a trace in columns, in bounded memory whatever their number, and read back in order of time.
+ * Stores the events of a trace in columns, in bounded memory for any number of events, and returns them in order of
+ * time.
  *
- * <p><b>An event</b> here is eight whole numbers, of which four are its place in the order (row, start, end, offset)
- * and four are what the filler makes of them (name, amount, device time, detail). A store knows no format, no names and
- * no meaning. {@link EventCollector} fills it with what a parser hands over; a profile ({@link ProfileBuilder}) and a
- * timeline ({@link TimelineCollector}) are two ways to fold what comes back. The flows of a timeline are joined by
- * stores of their own, whose events are the ends of flows.
+ * <p><b>An event</b> here is eight whole numbers: four define its place in the order (row, start, end, offset), and
+ * four are chosen by the collector (name, amount, device time, detail). A store interprets none of these numbers.
+ * {@link EventCollector} fills a store; a profile ({@link ProfileBuilder}) and a timeline ({@link TimelineCollector})
+ * are two folds over its events. The flows of a timeline are joined in separate stores, whose events are the ends of
+ * flows.
  *
- * <p><b>The order</b> is that of the starts; of events that start together the longer comes first, since it may hold
- * the others; of those that end together too, the one with the smaller offset. A store {@linkplain Order#BY_ROW by row}
- * puts the row before all of this and reads back one row, or a few merged, at a time: a track of a timeline. One
- * {@linkplain Order#BY_TIME by time} reads back everything: a profile. Which of the two has to be known before the
- * first event, because events are sorted when they leave memory.
+ * <p><b>The order</b> is by start. Of events with the same start the longer one comes first, since it may contain the
+ * others; of events with the same start and end, the one with the smaller offset. A store {@linkplain Order#BY_ROW by
+ * row} sorts by row first, and reads back one row, or several merged, at a time, as a track of a timeline needs. A
+ * store {@linkplain Order#BY_TIME by time} reads back all events at once, as a profile needs. The order must be chosen
+ * before the first event, because events are sorted when they leave memory.
  *
- * <p><b>Memory.</b> Up to {@link #KEPT} events stay in memory, 64 bytes each. When there are more, those that are there
- * are sorted and go to a temporary file as a run; reading merges the runs with buffers that share {@link #MERGE_BYTES},
- * one event for each run at least. The file has no name on systems that let an open file be deleted, and goes with
- * {@link #close} at the latest.
+ * <p><b>Memory.</b> Up to {@link #KEPT} events stay in memory, 64 bytes each. When memory is full, the events in it are
+ * sorted and written to a temporary file as a run. Reading merges the runs with buffers that share
+ * {@link #MERGE_BYTES}, at least one event for each run. The file has no name on systems that allow an open file to be
+ * deleted; {@link #close} deletes it elsewhere.
  *
- * <p>One thread fills it, then one thread at a time reads it, as often as it likes; what was begun to be read is not
- * filled any more.
+ * <p>One thread fills the store; then one thread at a time reads it, as often as needed. After the first read nothing
+ * may be added.
  */
 final class EventStore implements Closeable {
 
-    /** The most events in memory; an array of so many numbers is no humongous object in a heap of 64 MB. */
+    /** The most events in memory. An array of this length is not a humongous object in a heap of 64 MB. */
     static final int KEPT = 1 << 15;
 
     static final int MERGE_BYTES = 1 << 22;
@@ -79,12 +80,12 @@ final class EventStore implements Closeable {
         BY_ROW
     }
 
-    /** A store that keeps {@link #KEPT} events in memory. */
+    /** Creates a store that keeps {@link #KEPT} events in memory. */
     EventStore(Order order) {
         this(order, KEPT);
     }
 
-    /** A store that keeps so many events in memory, at least one. */
+    /** Creates a store that keeps the given number of events in memory, at least one. */
     EventStore(Order order, int mostKept) {
         this.order = order;
         this.mostKept = mostKept;
@@ -104,11 +105,11 @@ final class EventStore implements Closeable {
      * @param row the number of its row
      * @param startNs when it starts
      * @param endNs when it ends
-     * @param offset where it stands in the trace; together with the other three different from all others
+     * @param offset its place in the trace; no two events have the same row, start, end and offset
      * @param name the number of its name
-     * @param amount what it moved or processed
-     * @param deviceNs what a device measured of it
-     * @param detail what else the filler knows of it
+     * @param amount the bytes or elements that it moved or processed
+     * @param deviceNs its time as measured by a device
+     * @param detail further data of the collector
      * @throws IOException when the temporary file cannot be written
      */
     void add(int row, long startNs, long endNs, long offset, int name, long amount, long deviceNs, long detail)
@@ -160,16 +161,16 @@ final class EventStore implements Closeable {
     /** Sorted events, in memory or in the file. */
     private final class Run {
         private final int events;
-        /** The numbers of those in memory; null where they are in the file. */
+        /** The numbers of the events in memory; null if the run is in the file. */
         private final int @Nullable [] numbers;
 
         private final long position;
-        /** The rows of the run, and where each begins; all of it is one row in an order by time. */
+        /** The rows of the run, and the begin of each; in an order by time the whole run is one row. */
         private final IntArrayList rows = new IntArrayList();
 
         private final IntArrayList begins = new IntArrayList();
 
-        /** A run of what is in memory, which may be about to leave it. */
+        /** Creates a run of the events in memory, which either stay there or are about to be written. */
         Run(int[] sorted, boolean staysInMemory, long position) {
             this.events = sorted.length;
             this.numbers = staysInMemory ? sorted : null;
@@ -183,7 +184,7 @@ final class EventStore implements Closeable {
             }
         }
 
-        /** Adds the events of a row to what is to be merged. */
+        /** Adds the events of a row to the sources of a merge. */
         void addRow(int row, List<Event> sources) {
             int at = rows.binarySearch(row);
             if (at >= 0) {
@@ -201,7 +202,7 @@ final class EventStore implements Closeable {
         }
     }
 
-    /** Returns a fault of the temporary file, not of the trace. */
+    /** Returns the exception for a fault of the temporary file, not of the trace. */
     private static IOException fault(String what, IOException failed) {
         return new IOException(
                 "cannot " + what + " the temporary file in the folder " + System.getProperty("java.io.tmpdir")
@@ -327,7 +328,7 @@ final class EventStore implements Closeable {
         }
     }
 
-    /** The current one of the events of a row in a run, which are never none. */
+    /** The current event of a row in a run; a row has at least one event. */
     final class Event {
         private final Run run;
         private final long[] event = new long[COLUMNS];
@@ -351,7 +352,7 @@ final class EventStore implements Closeable {
             next();
         }
 
-        /** Reads the next event; false where there is none. */
+        /** Reads the next event; false if there is none. */
         boolean next() throws IOException {
             if (next == end) {
                 return false;

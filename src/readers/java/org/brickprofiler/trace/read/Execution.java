@@ -7,11 +7,11 @@ import java.util.Comparator;
  *
  * @param startNs when it began, on the trace's clock
  * @param endNs when it ended, not before
- * @param offset where it stands in the trace; no two have the same
- * @param amount bytes that it moved, 0 or more; of a brick in a trace of this library, its elements
+ * @param offset its place in the trace; no two executions have the same
+ * @param amount the bytes that it moved, 0 or more; for a brick in a trace of this library, its elements
  * @param row number of its row
  * @param kernel number of its kernel
- * @param detail what its store knows of it besides
+ * @param detail further data of its store
  */
 record Execution(long startNs, long endNs, long offset, long amount, int row, int kernel, long detail) {
 

@@ -24,14 +24,15 @@ import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a recording of the Java Flight Recorder by the JDK's own reader, twice: first what the virtual machine did and
- * how the clocks lie to each other, then the events. If the recording has this library's {@code brick.Execution}
- * events, these are its bricks. Otherwise every event that lasts, and is not the JDK's, is a slice of its thread, by
- * the name of its type and with its fields as arguments, and so is each {@code jdk.MethodTrace}, by the method's name.
+ * Reads a recording of the Java Flight Recorder with the JDK's own reader, in two passes: first the activity of the
+ * virtual machine and the relation of the clocks, then the events. If the recording has this library's
+ * {@code brick.Execution} events, the profile counts them as bricks. Otherwise every event with a duration whose type
+ * is not the JDK's becomes a slice of its thread, named after its type, with its fields as arguments; each
+ * {@code jdk.MethodTrace} becomes a slice named after the method.
  *
- * <p>A sample of this library lies where {@link System#nanoTime()} places it, tied to the recording by the median of
- * its {@code brick.ClockAnchor}s, else at the moment at which it was committed. In place of an offset each event has
- * its number. One thread.
+ * <p>A sample of this library is placed by {@link System#nanoTime()}, which the median of the recording's
+ * {@code brick.ClockAnchor}s relates to the recording's clock; without anchors, at the moment at which it was
+ * committed. The offset of an event is its number. One thread.
  */
 final class FlightRecordingReader {
 
@@ -45,13 +46,13 @@ final class FlightRecordingReader {
     private static final String METHOD_TRACE = "jdk.MethodTrace";
     private static final String METHOD_TIMING = "jdk.MethodTiming";
 
-    /** The fields of every event that lasts which are the place of its slice. */
+    /** The fields of an event that determine the place of its slice. */
     private static final Set<String> EVENT_FIELDS = Set.of("startTime", "duration", "eventThread");
 
     private static final Set<String> STEP_FIELDS = Set.of("startTime", "duration", "eventThread", "phase");
     private static final Set<String> METHOD_FIELDS = Set.of("startTime", "duration", "eventThread", "method");
 
-    /** Farther from the event than any delay: the profiler had a clock of its own. */
+    /** A larger distance than any delay: the profiler then used another clock. */
     private static final long OTHER_CLOCK_NS = 1_000_000_000L;
 
     private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
@@ -70,7 +71,7 @@ final class FlightRecordingReader {
     private long clockOffsetNs;
     private long events;
 
-    /** A method of a class; an overload is another one. Immutable. */
+    /** A method of a class; each overload is a separate method. Immutable. */
     private record Method(long type, String name, String descriptor) {}
 
     /** Does something with each event. */
@@ -112,7 +113,7 @@ final class FlightRecordingReader {
         } catch (TraceRule.TooCostly fault) {
             throw new TraceFormatException(collector.source, events, String.valueOf(fault.getMessage()), fault);
         } catch (RuntimeException foreign) {
-            throw damage(foreign); // an event of a known name without its fields
+            throw damage(foreign); // an event of a known name lacks its expected fields
         }
     }
 
@@ -127,7 +128,10 @@ final class FlightRecordingReader {
         }
     }
 
-    /** Returns the next event, or null at the end. The JDK's reader fails in any way on bytes that are no recording. */
+    /**
+     * Returns the next event, or null at the end. The JDK's reader may throw any exception for bytes that are no
+     * recording.
+     */
     private @Nullable RecordedEvent next(RecordingFile recording) throws TraceFormatException {
         try {
             return recording.hasMoreEvents() ? recording.readEvent() : null;
@@ -160,7 +164,7 @@ final class FlightRecordingReader {
             case "jdk.ThreadPark" -> disturbThread(Cause.PARKED, recorded);
             case "jdk.JavaMonitorEnter" -> disturbThread(Cause.MONITOR, recorded);
             case METHOD_TIMING -> {
-                // Each chunk has the sums from the beginning of the recording on.
+                // Each chunk has the sums since the beginning of the recording.
                 RecordedMethod method = recorded.getValue("method");
                 if (method != null) {
                     Method key = new Method(method.getType().getId(), method.getName(), method.getDescriptor());
@@ -171,7 +175,7 @@ final class FlightRecordingReader {
                 }
             }
             default -> {
-                // Says nothing of the virtual machine.
+                // This event shows nothing about the virtual machine.
             }
         }
     }
@@ -192,7 +196,7 @@ final class FlightRecordingReader {
         collector.head.disturbances.add(cause, collector.row(event).number, startNs(recorded), endNs(recorded));
     }
 
-    /** Stops that were no pause of the garbage collector, which has operations of its own. */
+    /** Adds stops other than garbage collection pauses, which the recorder reports as VM operations of their own. */
     private void stopsOfOtherCauses() {
         Disturbances disturbances = collector.head.disturbances;
         for (int i = 0; i < stopStarts.size(); i++) {
@@ -262,9 +266,9 @@ final class FlightRecordingReader {
     }
 
     /**
-     * Keeps the fields of an event as arguments; a timeline counts those that it has no place for.
+     * Keeps the fields of an event as arguments; a timeline counts the fields that it cannot show.
      *
-     * @param known the fields that are in the slice already
+     * @param known the fields that the slice already has
      */
     private void fields(RecordedEvent recorded, Set<String> known) {
         for (ValueDescriptor field : recorded.getFields()) {
@@ -279,7 +283,10 @@ final class FlightRecordingReader {
         }
     }
 
-    /** Methods of one name are one brick. One that was never called has no times, and is none. */
+    /**
+     * Adds the sums of methods. Methods of one name are one brick. A method that was never called has no times and is
+     * skipped.
+     */
     private void addTimings() throws TraceFormatException {
         Map<String, TraceHead.Timing> byName = new TreeMap<>();
         try {
@@ -307,7 +314,7 @@ final class FlightRecordingReader {
     }
 
     /**
-     * Returns a duration, where it is known and no more than 292 years; the recorder has none as the longest of all.
+     * Returns a duration, ns; 0 if the duration is unknown, which the recorder writes as the longest duration of all.
      */
     private static long nanos(Duration duration) {
         boolean isKnown = !duration.isNegative() && duration.compareTo(LONGEST) <= 0;
@@ -319,7 +326,7 @@ final class FlightRecordingReader {
         return method == null ? Names.NONE : method.getType().getName() + "." + method.getName();
     }
 
-    /** Returns the name of an event's thread; that of a second thread of the same name with its number. */
+    /** Returns the name of an event's thread; a second thread of the same name gets its number appended. */
     private String thread(RecordedEvent recorded) {
         RecordedThread thread = recorded.getThread();
         if (thread == null) {

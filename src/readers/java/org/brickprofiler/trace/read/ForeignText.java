@@ -6,22 +6,24 @@ import java.util.regex.Pattern;
 import org.brickprofiler.internal.io.PlainText;
 import org.jspecify.annotations.Nullable;
 
-/** Names texts that are no trace, such as tables, pages and logs of profilers, and the file to read instead. */
+/**
+ * Recognises texts that are no trace, such as tables, pages and logs of profilers, and names the file to read instead.
+ */
 final class ForeignText {
 
     private static final int LONGEST_QUOTE = 60;
 
-    /** Of UTF-8, a character for each byte. */
+    /** The byte order mark of UTF-8, one character for each byte. */
     private static final String BYTE_ORDER_MARK = "\u00ef\u00bb\u00bf";
 
-    /** So many characters show that a text is none of a binary format. */
+    /** The length of a printable beginning that shows that a file is text, not a binary format. */
     private static final int LEAST_TEXT = 16;
 
     private static final String WHAT_IS_READ =
             "read are Chrome's JSON, Perfetto's format, flight recordings, SQLite exports"
                     + " of Nsight Systems, and TornadoVM's profiles";
 
-    /** The texts of profilers by what stands in their first lines; the first one decides. */
+    /** The texts of profilers by a sign in their first lines; the first match decides. */
     private static final List<Known> KNOWN = List.of(
             known(
                     "(?m)^\"?Time \\(%\\)\"?,\"?Total Time",
@@ -61,7 +63,7 @@ final class ForeignText {
 
     private ForeignText() {}
 
-    /** A kind of text by a sign in its beginning. Immutable. */
+    /** A kind of text and the sign that identifies it. Immutable. */
     private record Known(Pattern sign, String what) {}
 
     private static Known known(String sign, String what) {
@@ -71,8 +73,8 @@ final class ForeignText {
     /**
      * Returns the fault of a text that is not TornadoVM's.
      *
-     * @param head its beginning, a character for each byte
-     * @return what it is and what to read instead; null where it may be JSON, is no text, or nothing at all
+     * @param head its beginning, one character for each byte
+     * @return the kind of text and the file to read instead; null if the text may be JSON, is binary, or is empty
      */
     static @Nullable String fault(String head) {
         String text = head.startsWith(BYTE_ORDER_MARK) ? head.substring(BYTE_ORDER_MARK.length()) : head;
@@ -89,13 +91,13 @@ final class ForeignText {
         return "no trace begins with " + quote(text) + ": " + WHAT_IS_READ;
     }
 
-    /** Returns whether bytes that could be Perfetto's are text, which begins with a line feed. */
+    /** Returns whether bytes that could be Perfetto's are text that begins with a line feed. */
     static boolean isText(String head) {
         int looked = Math.min(head.length(), LEAST_TEXT * LEAST_TEXT);
         return head.substring(0, looked).chars().noneMatch(c -> c < ' ' && c != '\t' && c != '\n' && c != '\r');
     }
 
-    /** Returns the same for so many bytes that they cannot be a packet by accident. */
+    /** Returns the same for a beginning too long to be a packet by accident. */
     static boolean isLongText(String head) {
         return head.length() >= LEAST_TEXT && isText(head);
     }

@@ -9,13 +9,13 @@ import java.util.zip.Inflater;
 import java.util.zip.ZipException;
 
 /**
- * Unpacks gzip up to the end of the file: every member of it, as RFC 1952 has them one after the other, and no byte
- * behind them but zeros, with which tapes and block devices fill up. {@link java.util.zip.GZIPInputStream} ends without
- * a word at the first byte that begins no member, and may do so between two members. One thread.
+ * Unpacks all members of a gzip file (RFC 1952) up to the end of the file. After the last member only zeros may follow,
+ * with which tapes and block devices pad files. {@link java.util.zip.GZIPInputStream}, in contrast, ends silently at
+ * the first byte that begins no member, and may end between two members. One thread.
  */
 final class GzipMembers extends InputStream {
 
-    /** The message for other bytes behind the last member. */
+    /** The message for other bytes after the last member. */
     static final String TRAILING = "bytes that are not packed with gzip stand behind the packed text";
 
     private static final int FIRST_MAGIC = 0x1f;
@@ -27,7 +27,7 @@ final class GzipMembers extends InputStream {
     private static final int COMMENT = 1 << 4;
     private static final int RESERVED = 0xe0;
 
-    /** The time, the level and the system of a member, which say nothing of the text. */
+    /** The time, the level and the system of a member, which do not affect the text. */
     private static final int UNUSED_BYTES = 6;
 
     private final InputStream packed;
@@ -41,10 +41,10 @@ final class GzipMembers extends InputStream {
     private boolean isOver;
 
     /**
-     * Nothing read yet.
+     * Creates a stream that has read nothing.
      *
      * @param packed the bytes; closed with this stream
-     * @param bufferBytes how many are read at a time
+     * @param bufferBytes the size of the input buffer
      */
     GzipMembers(InputStream packed, int bufferBytes) {
         this.packed = packed;
@@ -61,7 +61,7 @@ final class GzipMembers extends InputStream {
      * Reads text.
      *
      * @throws EOFException when the file ends within a member
-     * @throws ZipException when it is damaged, or goes on behind its members
+     * @throws ZipException if it is damaged, or other bytes follow its members
      */
     @Override
     public int read(byte[] text, int from, int length) throws IOException {
@@ -96,7 +96,7 @@ final class GzipMembers extends InputStream {
 
     // ---- members ----
 
-    /** Begins the next member; false where there is none. */
+    /** Begins the next member; returns false at the end of the file. */
     private boolean beginMember() throws IOException {
         isOver = isOver || (anyMember && !skipZeros());
         if (isOver) {
@@ -141,7 +141,7 @@ final class GzipMembers extends InputStream {
         return value;
     }
 
-    /** Goes to the next byte that is none; false at the end. */
+    /** Skips zeros up to the next other byte; returns false at the end. */
     private boolean skipZeros() throws IOException {
         while (true) {
             while (at < limit) {
@@ -164,7 +164,7 @@ final class GzipMembers extends InputStream {
 
     private void skipText(boolean isThere) throws IOException {
         while (isThere && next() != 0) {
-            // Up to the zero at its end.
+            // Skip up to the terminating zero.
         }
     }
 

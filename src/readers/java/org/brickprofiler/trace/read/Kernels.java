@@ -10,7 +10,7 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.jspecify.annotations.Nullable;
 
-/** The kernels of a trace, by numbers from 0 on, and what they count as. One thread. */
+/** The kernels of a trace, numbered from 0, and the bricks that they count as. One thread. */
 final class Kernels {
 
     /** The number of a kernel that a rule says to ignore. */
@@ -25,7 +25,7 @@ final class Kernels {
     private final List<Kernel> kernels = new ArrayList<>();
     private final Map<Kernel, Integer> numbers = new HashMap<>();
 
-    /** The latest decisions of the rules. */
+    /** The cached decisions of the rules. */
     private final Map<CacheKey, Integer> cache = new HashMap<>();
 
     private int knownBricks;
@@ -33,27 +33,30 @@ final class Kernels {
     /**
      * A kernel. Immutable.
      *
-     * @param name its name in the trace; {@code (other names)} of all that are past the bound
-     * @param target what it counts as
-     * @param matched whether a rule or its own name says so
-     * @param isCopy whether it is a copy or a fill, whose time goes with its bytes
+     * @param name its name in the trace; {@code (other names)} for all kernels beyond the limit
+     * @param target the brick that it counts as
+     * @param matched whether a rule or its own name decides this
+     * @param isCopy whether it is a copy or a fill, whose duration depends on its bytes
      */
     record Kernel(String name, TraceRule.Target target, boolean matched, boolean isCopy) {
 
-        /** Returns whether all its executions do the same work. */
+        /** Returns whether all executions of the kernel do the same work, so that a long first one is warm-up. */
         boolean canWarmUp() {
             return !isCopy && !name.equals(Names.OTHERS);
         }
     }
 
-    /** The text of an event, whether it is a copy, and the brick that its range is named after: all that decides. */
+    /**
+     * All inputs of the decision: the text of an event, whether it is a copy, and the brick that its range is named
+     * after.
+     */
     record CacheKey(TraceRule.Key key, boolean isCopy, Optional<TraceRule.Target> ofRange) {
         CacheKey with(Map<String, String> args) {
             return new CacheKey(new TraceRule.Key(key.name(), key.category(), args), isCopy, ofRange);
         }
     }
 
-    /** The bricks that ranges are named after, in the last part of their names. */
+    /** The bricks that ranges are named after, by the last part of the range's name. */
     private final Map<String, Optional<TraceRule.Target>> ofRanges = new HashMap<>();
 
     Kernels(TraceRules rules, int mostNames) {
@@ -71,14 +74,14 @@ final class Kernels {
         return number(key(event, isCopy));
     }
 
-    /** Returns all of an event that decides about its kernel. */
+    /** Returns the inputs of the decision about an event's kernel. */
     CacheKey key(TraceEvent event, boolean isCopy) {
         String name = event.name.isEmpty() ? Names.NONE : event.name;
         Map<String, String> args = event.ruleArgs.isEmpty() ? Map.of() : new HashMap<>(event.ruleArgs);
         return new CacheKey(new TraceRule.Key(name, event.category, args), isCopy, ofRange(event.range));
     }
 
-    /** Returns the same number by what decides. */
+    /** Returns the number of a kernel by the inputs of its decision. */
     int number(CacheKey key) {
         Integer known = cache.get(key);
         if (known == null) {
@@ -92,8 +95,8 @@ final class Kernels {
     }
 
     /**
-     * Returns the number of a brick by its own name and category, whatever the rules say. The known bricks always have
-     * room.
+     * Returns the number of a brick by its own name and category, regardless of the rules. The known bricks are always
+     * within the limit.
      *
      * @return 0 or more
      */
@@ -137,7 +140,7 @@ final class Kernels {
         return add(kernels.size() < mostNames ? kernel : oneOfOthers(kernel));
     }
 
-    /** Past the bound kernels differ by what rules say of them only. */
+    /** Returns the kernel that stands for all kernels beyond the limit with the same target. */
     private static Kernel oneOfOthers(Kernel kernel) {
         String name = Names.OTHERS;
         TraceRule.Target target = kernel.matched() ? kernel.target() : new TraceRule.Target(name, BrickCategory.OTHER);
@@ -162,7 +165,7 @@ final class Kernels {
     }
 
     /**
-     * Returns the number of a kernel of another collection.
+     * Returns the number here of a kernel of another collection.
      *
      * @return 0 or more
      */
@@ -171,7 +174,7 @@ final class Kernels {
         return known != null ? known : add(kernels.size() < mostNames ? kernel : oneOfOthers(kernel));
     }
 
-    /** Returns whether some kernel counts as this. */
+    /** Returns whether any kernel counts as this target. */
     boolean anyIs(TraceRule.Target target) {
         return kernels.stream().anyMatch(kernel -> kernel.target().equals(target));
     }

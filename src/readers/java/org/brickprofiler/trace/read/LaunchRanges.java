@@ -7,18 +7,18 @@ import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 
 /**
- * Finds the innermost range around each launch on its thread: of those that are open when the launch begins, the one
- * that began last. First the keys of launches that matter are named, then the launches come, then the ranges; all of
- * them in any order.
+ * Finds the innermost range around each launch on its thread: of the ranges that are open when the launch begins, the
+ * one that began last. First the keys of the launches of interest are added, then the launches, then the ranges; each
+ * group may come in any order.
  *
- * <p>The launches of all threads lie behind each other, sorted by time, under a tree of segments: a range marks the few
- * nodes that cover the launches within it, and a launch looks up the nodes above it. So ranges are not kept, need no
- * order, and may overlap; each costs the logarithm of the number of launches, of which each takes about 100 bytes. One
- * thread.
+ * <p>The launches of all threads are stored in one array by thread and time, under a segment tree: a range marks the
+ * few nodes that cover the launches within it, and a launch looks up the nodes above it. Ranges are therefore not
+ * stored, need no order, and may overlap. Each range costs the logarithm of the number of launches; each launch takes
+ * about 100 bytes. One thread.
  */
 final class LaunchRanges {
 
-    /** The range of what has no launch. */
+    /** The range of an event that has no launch. */
     static final int NO_LAUNCH = -2;
 
     /** The range of a launch in no range. */
@@ -28,27 +28,27 @@ final class LaunchRanges {
     private final IntArrayList threads = new IntArrayList();
     private final LongArrayList startsNs = new LongArrayList();
 
-    // From sort() on: the launches in order, where each of them is, and where those of each thread begin.
+    // After sort(): the launches in order, the position of each, and the begin of each thread's launches.
     private long[] sortedNs = {};
     private int[] places = {};
     private int[] begins = {};
 
-    // The nodes: what began last of the ranges around all launches below, when it ended, and its number.
+    // The nodes: for the range that began last of those around all launches below, its begin, its end and its number.
     private long[] nodeStartNs = {};
     private long[] nodeEndNs = {};
     private int[] nodeRange = {};
 
-    /** Names a launch that matters. */
+    /** Adds the key of a launch of interest. */
     void want(long key) {
         launches.getIfAbsentPut(key, NO_LAUNCH);
     }
 
-    /** Returns whether it was named. */
+    /** Returns whether a launch with this key is of interest. */
     boolean isWanted(long key) {
         return launches.containsKey(key);
     }
 
-    /** Takes the call that launched something; of several with one key the first. */
+    /** Takes a call that launched something; of several calls with one key, the first counts. */
     void launch(long key, int thread, long startNs) {
         if (launches.get(key) == NO_LAUNCH) {
             launches.put(key, threads.size());
@@ -58,7 +58,7 @@ final class LaunchRanges {
     }
 
     /**
-     * All launches are there.
+     * Sorts the launches; call it after the last launch and before the first range.
      *
      * @param threadCount more than the number of any thread
      */
@@ -95,7 +95,7 @@ final class LaunchRanges {
      *
      * @param thread the thread it was open on
      * @param startNs when it began
-     * @param endNs when it ended; what begins then is not in it
+     * @param endNs when it ended; a launch that begins at this time is outside
      * @param range its number, 0 or more
      */
     void range(int thread, long startNs, long endNs, int range) {
@@ -130,7 +130,7 @@ final class LaunchRanges {
                 || (startNs == nodeStartNs[node] && endNs <= nodeEndNs[node]);
     }
 
-    /** Returns the first launch from one on that does not begin before a time. */
+    /** Returns the first launch, from an index on, that begins at a time or later. */
     private int firstFrom(long ns, int from, int to) {
         int low = from;
         int high = to;

@@ -17,18 +17,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds the modules in which kernels were launched: the slices {@code nn.Module: CLASS_NUMBER} that PyTorch's profiler
  * draws with stacks, and annotations of the application that are named after a projection. While the trace is read,
- * modules, annotations and launches are collected; then each launch gets the modules around it on its thread, and each
- * kernel those of the launch with the same correlation.
+ * modules, annotations and launches are collected. Afterwards each launch gets the modules around it on its thread, and
+ * each kernel gets the modules of the launch with the same correlation.
  *
- * <p>Everything that grows with the trace is in {@link EventStore}s: the joining by correlation, too, sorts launches
- * and kernels in one of them. One thread.
+ * <p>All data that grow with the trace are in {@link EventStore}s; the join of launches and kernels by correlation
+ * sorts both in one store. One thread.
  */
 final class LaunchSites implements Closeable {
 
-    /** The site of a kernel of which no module is known. */
+    /** The site of a kernel whose module is unknown. */
     static final long UNKNOWN = 0;
 
-    /** A slice that says nothing of launches. */
+    /** A slice that is neither a module, an annotation nor a launch. */
     static final int NOTHING = -1;
 
     private static final String MODULE = "nn.Module: ";
@@ -41,7 +41,7 @@ final class LaunchSites implements Closeable {
     /** In place of the number of a kind: the slice is a launch. */
     private static final int LAUNCH = Kind.values().length;
 
-    /** In the column of a join's ends: what comes first of one correlation. */
+    /** In the column of a join's ends: the launch, which sorts first within one correlation. */
     private static final long LAUNCH_END = 1;
 
     private static final long KERNEL_END = 0;
@@ -53,29 +53,31 @@ final class LaunchSites implements Closeable {
 
     /** The kind of a module by the name of its class, or of an annotation by its name. */
     enum Kind {
-        /** Nothing that tells kernels apart: a layer, a stack of layers, a model without a head, a wrapper. */
+        /**
+         * A module that does not distinguish kernels: a layer, a stack of layers, a model without a head, a wrapper.
+         */
         NONE(null),
-        /** A part of a model whose class shows no more: a pooler, a classifier, an adapter. */
+        /** A part of a model whose class gives no further information: a pooler, a classifier, an adapter. */
         OTHER(null),
         /** A whole block of attention. */
         ATTENTION(null),
         /** A whole feed-forward block, or one of experts. */
         FFN(null),
-        /** A whole model with the head that makes words of its output. */
+        /** A whole model with its language-model head. */
         MODEL(null),
-        /** A projection; which one is not in its name. */
+        /** A projection whose name does not say which one. */
         LINEAR(null),
-        /** A projection in a part that shows no more, or that is named after something else. */
+        /** A projection in a part of kind {@code OTHER}, or one with another name. */
         PART_LINEAR(null),
         /** The last projection of its block. */
         ROW_PARALLEL(null),
-        /** The first projection of its block, of which another kind of engine has several. */
+        /** The first projection of its block; another kind of engine has several of these. */
         COLUMN_PARALLEL(null),
-        /** The first half of a feed-forward block that is no module of its own. */
+        /** The first half of a feed-forward block that is not one module. */
         FFN_BEGIN(null),
-        /** The second half of such a block, with the addition behind it. */
+        /** The second half of such a block, with the residual addition after it. */
         FFN_END(null),
-        /** The gate's and the up projection in one. */
+        /** The gate and the up projection, fused. */
         GATE_UP(null),
         /** The products of experts. */
         EXPERTS(BrickId.MOE_EXPERT),
@@ -86,7 +88,7 @@ final class LaunchSites implements Closeable {
         UP(BrickId.UP_PROJECTION),
         DOWN(BrickId.DOWN_PROJECTION),
         HEAD(BrickId.LM_HEAD),
-        /** The head by an annotation of the application, which is about all that it surrounds. */
+        /** The head as annotated by the application; an annotation covers nearly everything inside it. */
         ANNOTATED_HEAD(BrickId.LM_HEAD),
         RMS_NORM(BrickId.RMS_NORM),
         LAYER_NORM(BrickId.LAYER_NORM),
@@ -99,7 +101,7 @@ final class LaunchSites implements Closeable {
         /** A class that is a model for a task: {@code LlamaForCausalLM}, {@code BertForSequenceClassification}. */
         private static final Pattern FOR_A_TASK = Pattern.compile("For[A-Z]");
 
-        /** Models whose own projection makes words; in lower case, as the patterns below are. */
+        /** Models whose own projection is a language-model head; in lower case, like the patterns below. */
         private static final Pattern WITH_HEAD =
                 Pattern.compile("causallm|lmheadmodel|forconditionalgeneration|forseq2seqlm");
 
@@ -122,7 +124,7 @@ final class LaunchSites implements Closeable {
 
         private static final Pattern ACTIVATION_WORD = Pattern.compile("silu|gelu|relu|activation");
 
-        /** The brick that everything in it is; null where that depends on more. */
+        /** The brick of all kernels in it; null if that depends on more. */
         final @Nullable BrickId brick;
 
         Kind(@Nullable BrickId brick) {
@@ -195,7 +197,9 @@ final class LaunchSites implements Closeable {
                                     : text.contains("columnparallel") ? COLUMN_PARALLEL : LINEAR;
         }
 
-        /** Returns a block, or one of the halves into which BERT and its relatives part theirs. */
+        /**
+         * Returns the kind of a block, or of one of the two halves into which BERT and related models divide theirs.
+         */
         private static Kind ofBlock(String text) {
             if (text.endsWith("selfoutput") || text.endsWith("attentionoutput")) {
                 return ROW_PARALLEL;
@@ -209,7 +213,10 @@ final class LaunchSites implements Closeable {
             return text.endsWith("intermediate") ? FFN_BEGIN : text.endsWith("output") ? FFN_END : OTHER;
         }
 
-        /** Of an annotation such as {@code layers.3.self_attn.q_proj}, by what stands behind the last point. */
+        /**
+         * Returns the kind of an annotation such as {@code layers.3.self_attn.q_proj}, by the part after the last
+         * point.
+         */
         static Kind ofAnnotation(String name) {
             String last = name.substring(name.lastIndexOf('.') + 1).strip();
             Optional<BrickId> brick = BrickId.parse(last);
@@ -229,8 +236,8 @@ final class LaunchSites implements Closeable {
             };
         }
 
-        /** Returns the number by which a store and a site know it; the only reader of the ordinal. */
-        @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+        /** Returns the number of this kind in stores and sites; this method alone reads the ordinal. */
+        @SuppressWarnings("EnumOrdinal") // this method wraps the ordinal
         int index() {
             return ordinal();
         }
@@ -240,8 +247,9 @@ final class LaunchSites implements Closeable {
         }
 
         /**
-         * Returns the kind of a launch in one module within another. A projection belongs to the part that holds it: in
-         * a pooler, or in the transformation ahead of a head's own projection, it is none of a layer and no head.
+         * Returns the kind of a launch in one module within another. A projection belongs to the part that contains it:
+         * a projection in a pooler, or in the transform before a head's own projection, is neither one of a layer nor
+         * the head.
          */
         private static Kind within(Kind inner, Kind outer) {
             return switch (inner) {
@@ -264,19 +272,20 @@ final class LaunchSites implements Closeable {
 
     // ---- collecting ----
 
-    /**
-     * Returns the number of the kind that a slice of the host is, or of a launch; {@link #NOTHING} if it is neither.
-     */
+    /** Returns the number of a host slice's kind, or that of a launch; {@link #NOTHING} if the slice is neither. */
     int siteOf(TraceEvent event) {
         if (event.category.equals("python_function")) {
             return event.name.startsWith(MODULE) ? kindOf(event.name).index() : NOTHING;
         }
-        // The end of a slice can have the correlation, too.
+        // The end of a slice may also carry the correlation.
         boolean mayBeKnown = event.correlation >= 0 || event.phase == 'B';
         return mayBeKnown && event.name.contains("Launch") ? LAUNCH : NOTHING;
     }
 
-    /** Returns the same for an annotation of the application; one that names no projection and no block is nothing. */
+    /**
+     * Returns the same for an annotation of the application; {@link #NOTHING} if it names neither a projection nor a
+     * block.
+     */
     int siteOfAnnotation(String name) {
         Kind kind = annotations.get(name);
         if (kind == null) {
@@ -288,7 +297,7 @@ final class LaunchSites implements Closeable {
         return kind == Kind.NONE ? NOTHING : kind.index();
     }
 
-    /** Takes a slice of the host that is a module, an annotation or a launch, once its end is known. */
+    /** Takes a complete host slice that is a module, an annotation or a launch. */
     void add(EventCollector.Site site, long endNs) throws IOException {
         if (site.kind() == LAUNCH && site.correlation() < 0) {
             return;
@@ -297,7 +306,7 @@ final class LaunchSites implements Closeable {
         host.add(site.row(), site.startNs(), endNs, site.offset(), site.kind(), site.correlation(), 0, 0);
     }
 
-    /** Returns whether some module is known. */
+    /** Returns whether any module is known. */
     boolean isAny() {
         return modulesSeen;
     }
@@ -320,8 +329,8 @@ final class LaunchSites implements Closeable {
     // ---- sites ----
 
     /**
-     * Returns the surroundings of a kernel's launch, packed into one number: the kinds of the innermost module and its
-     * block, and which block.
+     * Returns the kind of the innermost module around a kernel's launch. A site packs the kinds of the innermost module
+     * and of its block, and the number of the block's run.
      */
     static Kind leaf(long site) {
         return Kind.ALL[(int) (site & KIND_MASK)];
@@ -331,12 +340,12 @@ final class LaunchSites implements Closeable {
         return Kind.ALL[(int) ((site >> KIND_BITS) & KIND_MASK)];
     }
 
-    /** Equal for the kernels of one run of a block. */
+    /** Returns the run of a block; it is equal for all kernels of one run. */
     static long run(long site) {
         return site >> RUN_SHIFT;
     }
 
-    /** A module or an annotation that is not over. */
+    /** A module or an annotation that has not ended. */
     private record Open(Kind kind, long endNs, long offset) {}
 
     private static long site(Deque<Open> around) {
@@ -356,15 +365,15 @@ final class LaunchSites implements Closeable {
         if (block == null) {
             return leaf.index();
         }
-        // A projection right in the model is its last one; in a part of it, it can be anything.
+        // A projection directly in the model is its last one; inside a part of the model, it can be any.
         leaf = block.kind() == Kind.MODEL && leaf == Kind.LINEAR && isInOther ? Kind.NONE : leaf;
         return (block.offset() << RUN_SHIFT) | ((long) block.kind().index() << KIND_BITS) | leaf.index();
     }
 
     /**
-     * Returns the same kernels, with their sites as details in place of their correlations.
+     * Returns the same kernels with their sites as details instead of their correlations.
      *
-     * @param kernels the kernels; their detail is the correlation, negative where they have none
+     * @param kernels the kernels; their detail is the correlation, negative if they have none
      * @return a new store, to be closed
      */
     EventStore of(EventStore kernels) throws IOException {
@@ -414,7 +423,7 @@ final class LaunchSites implements Closeable {
         }
     }
 
-    /** The order of a join is that of correlations; where a kernel starts and ends goes into other columns. */
+    /** A join is sorted by correlation; the start and end of a kernel are stored in other columns. */
     private static void addKernels(EventStore kernels, EventStore join) throws IOException {
         EventStore.Cursor events = kernels.inOrder();
         for (EventStore.Event event = events.next(); event != null; event = events.next()) {

@@ -18,25 +18,26 @@ import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds which projection a matrix product is, and to which brick an element-wise kernel belongs, by what their names do
- * not show: the module that launched them, where a trace has modules, else their place in the layer. One thread.
+ * Finds which projection a matrix product is, and to which brick an element-wise kernel belongs, if their names do not
+ * show it: by the module that launched them if the trace has modules, otherwise by their place in the layer. One
+ * thread.
  *
- * <p><b>The layer.</b> The kernels of a stream between two attentions are the rest of one layer and the beginning of
+ * <p><b>The layer.</b> On a stream, the kernels between two attentions are the rest of one layer and the beginning of
  * the next:
  *
  * <pre>{@code
  * attention | output | norm | gate, up, activation, down | norm | query, key, value | attention
  * }</pre>
  *
- * <p>Norms and collectives part the products into groups. Three groups are these; a fourth before the last is the head
- * of the model, after which the next pass begins. Before the first attention only the end of this is there, after the
- * last one only its beginning. A group that has another number of products than its part of the layer can have stays
- * what it is, a matrix product, and so does everything between two attentions where there is another number of groups
- * or anything of a backward pass. Softmax counts as attention in a trace without fused attention; then the products
- * beside it are scores and output of the attention.
+ * <p>Norms and collectives divide the products into groups. Three groups are expected, as above. If a fourth group
+ * precedes the last, it is the head of the model, and the next pass begins after it. Before the first attention only
+ * the end of this sequence exists, and after the last attention only its beginning. If a group has a number of products
+ * that its part of the layer cannot have, its products stay matrix products. The whole stretch between two attentions
+ * stays unchanged if it has another number of groups or any kernel of a backward pass. Softmax counts as attention if
+ * the trace has no fused attention; the products beside it are then the scores and the output of the attention.
  *
- * <p><b>Memory.</b> Of each stream the kernels since the last attention are kept, {@value #MOST_KEPT} at most; where
- * there are more, they stay what they are.
+ * <p><b>Memory.</b> For each stream the kernels since the last attention are kept, at most {@value #MOST_KEPT}; longer
+ * stretches stay unchanged.
  */
 final class LayerPlaces implements Closeable {
 
@@ -46,7 +47,7 @@ final class LayerPlaces implements Closeable {
     private static final int MOST_LAYOUTS = 1_024;
     private static final int LONGEST_SHAPE = 256;
 
-    /** In how many places of a trace a layout has to be to repeat. */
+    /** The number of occurrences from which a layout counts as repeating. */
     private static final int ALIKE = 3;
 
     private static final TraceRule.Target GATE_UP = new TraceRule.Target("GateUpProjection", BrickCategory.FFN);
@@ -67,10 +68,10 @@ final class LayerPlaces implements Closeable {
     /** The part of a layer that a kernel can be, by its name alone. */
     private enum Part {
         PRODUCT(false),
-        /** Adds up what a product left in parts. */
+        /** A kernel that sums the partial results of a product. */
         PRODUCT_SUM(false),
         NORM(false),
-        /** A step of a norm that is made of several kernels, which no other brick has. */
+        /** A step of a norm that consists of several kernels; no other brick has such a step. */
         ROOT(true),
         ATTENTION(false),
         SOFTMAX(false),
@@ -87,15 +88,18 @@ final class LayerPlaces implements Closeable {
         ADD(true),
         ARITHMETIC(true),
         REDUCTION(true),
-        /** Arithmetic that finds the range of numbers or rounds them, as for a number format, and rotates none. */
+        /**
+         * Arithmetic that finds the range of numbers or rounds them, for example for a number format; it never belongs
+         * to a rotary embedding.
+         */
         SCALING(true),
         COPY(true),
         OTHER(false);
 
-        /** Operations in the names of fused kernels that prepare or make numbers of another format. */
+        /** Operations in the names of fused kernels that prepare or produce numbers of another format. */
         private static final Pattern SCALES = Pattern.compile("_(abs|amax|aminmax|clamp|round|reciprocal)(_|$)");
 
-        /** Whether bricks of every kind are made of such kernels. */
+        /** Whether bricks of any kind contain such kernels. */
         final boolean isGeneral;
 
         Part(boolean isGeneral) {
@@ -140,7 +144,7 @@ final class LayerPlaces implements Closeable {
         }
     }
 
-    /** The evidence for the brick of an event, and its layer, as a number in the detail of a placed event. */
+    /** The evidence for the brick of an event, and its layout, packed into the detail of a placed event. */
     static final class Evidence {
         static final long BY_RULE = 0;
         static final long BY_MODULE = 1;
@@ -161,7 +165,7 @@ final class LayerPlaces implements Closeable {
         }
     }
 
-    /** An event until it is placed. */
+    /** An event that is not placed yet. */
     private static final class Item {
         final Execution event;
         final long site;
@@ -190,12 +194,12 @@ final class LayerPlaces implements Closeable {
     /** The events of a stream since its last attention. */
     private static final class Stream {
         final List<Item> items = new ArrayList<>();
-        /** The attention before them; null before the first one. */
+        /** The attention before these events; null before the first one. */
         @Nullable
         Item opening;
-        /** Whether they are more than can be kept. */
+        /** Whether there are more events than the limit. */
         boolean isTooLong;
-        /** The kernels that were found to be projections of queries, keys and values. */
+        /** The kernels that were found to be query, key and value projections. */
         final Set<Integer> qkv = new HashSet<>();
     }
 
@@ -207,7 +211,7 @@ final class LayerPlaces implements Closeable {
     /**
      * Places events.
      *
-     * @param kernels the kernels that the events name; those that they are found to be are added
+     * @param kernels the kernels of the events; the bricks that are found are added
      * @param sited events with their sites as details
      * @return the events, to be closed
      * @throws IOException when a temporary file cannot be written or read
@@ -229,18 +233,18 @@ final class LayerPlaces implements Closeable {
         }
     }
 
-    /** Returns whether some kernel is an attention, by whose place others can be known. */
+    /** Returns whether any kernel is an attention, so that places can be inferred. */
     static boolean mayKnow(Kernels kernels) {
         return kernels.anyIs(TraceRule.Target.of(BrickId.FUSED_ATTENTION))
                 || kernels.anyIs(TraceRule.Target.of(BrickId.ATTENTION_SOFTMAX));
     }
 
-    /** Returns the same events by what they count as now, with an {@link Evidence} as details. */
+    /** Returns the same events with their new bricks, and with an {@link Evidence} as details. */
     EventStore events() {
         return placed;
     }
 
-    /** Returns whether so many stretches between attentions are alike that one more is no accident. */
+    /** Returns whether enough stretches between attentions have this layout to exclude an accident. */
     boolean repeats(long evidence) {
         return Evidence.isPlace(evidence) && stretches.get(Evidence.layout(evidence)) >= ALIKE;
     }
@@ -272,7 +276,7 @@ final class LayerPlaces implements Closeable {
         return item.part == Part.ATTENTION || (softmaxIsAttention && item.part == Part.SOFTMAX);
     }
 
-    /** The kernels between two attentions are all there. */
+    /** Places the kernels of a stretch, which is complete. */
     private void end(Stream stream, @Nullable Item closing) throws IOException {
         Stretch stretch = new Stretch(stream, closing);
         if (!stream.isTooLong) {
@@ -298,7 +302,7 @@ final class LayerPlaces implements Closeable {
                 event.row(), event.startNs(), event.endNs(), event.offset(), kernel, event.amount(), 0, item.evidence);
     }
 
-    /** Returns the number of a layout, which is now in one more place; those past the bounds do not repeat. */
+    /** Counts an occurrence of a layout and returns its number; layouts beyond the limit do not repeat. */
     private int layout(List<Part> shape) {
         Integer known = layouts.get(shape);
         if (known == null) {
@@ -328,7 +332,10 @@ final class LayerPlaces implements Closeable {
             this.closing = closing;
         }
 
-        /** Not of a backward pass, whose kernels have another order, and not without an attention. */
+        /**
+         * Places kernels by their order, unless the stretch has kernels of a backward pass, whose order differs, or no
+         * attention.
+         */
         void byPlace() {
             if (items.stream().noneMatch(item -> item.part == Part.BACKWARD) && (opening != null || closing != null)) {
                 evidence = Evidence.inLayout(layout(shape()));
@@ -338,7 +345,7 @@ final class LayerPlaces implements Closeable {
             }
         }
 
-        /** Returns the order of the parts, which shows whether layers are alike. */
+        /** Returns the order of the parts, by which layers are compared. */
         private List<Part> shape() {
             List<Part> shape = new ArrayList<>();
             if (opening != null) {
@@ -358,7 +365,10 @@ final class LayerPlaces implements Closeable {
 
         // ---- norms of several kernels ----
 
-        /** The mean of squares and its root, and the products with that and the weights, with the casts around. */
+        /**
+         * Finds norms that consist of several kernels: the mean of squares and its root, and the products with the root
+         * and the weights, with the casts around them.
+         */
         private void norms() {
             for (int root = 0; root < items.size(); root++) {
                 int mean = is(root - 1, Part.ADD) ? root - 2 : root - 1;
@@ -403,7 +413,7 @@ final class LayerPlaces implements Closeable {
             List<Group> ahead = closing == null ? groups : groups.subList(0, last);
             ahead = ahead.stream().filter(group -> !group.isOfNextPass).toList();
             if (opening == null) {
-                // What lies further back may be cut off.
+                // Earlier kernels may be missing.
                 qkv(groups.get(last));
                 if (last > 0 && groups.get(last - 1).isWholeFeedForward()) {
                     feedForward(groups.get(last - 1));
@@ -423,8 +433,8 @@ final class LayerPlaces implements Closeable {
         }
 
         /**
-         * Returns whether these can be the output projection, the feed-forward block and the head, or the first of
-         * them.
+         * Returns whether the groups can be the output projection, the feed-forward block and the head, or a prefix of
+         * these.
          */
         private boolean isLayer(List<Group> ahead) {
             int parts = ahead.size();
@@ -438,9 +448,9 @@ final class LayerPlaces implements Closeable {
         }
 
         /**
-         * Counts a product behind the last layer as the head. The last product of a trace may also be the first one of
-         * another layer, if first products have its kernel. A product of a pooler or a classifier is no head; its
-         * module shows that.
+         * Counts a product after the last layer as the head. The last product of a trace may also be the first one of
+         * another layer, if first products use the same kernel. A product of a pooler or a classifier is no head, as
+         * its module shows.
          */
         private void head(Item product) {
             if (mayBeHead(product.site) && (closing != null || !stream.qkv.contains(product.event.kernel()))) {
@@ -493,7 +503,7 @@ final class LayerPlaces implements Closeable {
             } else if (!group.hasExperts && group.isWhole && feedForward(products, group.activation, evidence)) {
                 int down = products.get(products.size() - 1);
                 for (int at = products.get(0); at < down; at++) {
-                    // No activation function adds up.
+                    // An activation function never adds.
                     general(
                             at,
                             at + 1,
@@ -503,7 +513,7 @@ final class LayerPlaces implements Closeable {
             }
         }
 
-        /** The addition that follows a block, unless it is part of a norm. */
+        /** Finds the residual addition that follows a block, unless the addition is part of a norm. */
         private void residual(int from) {
             for (int at = from; at < items.size() && items.get(at).part != Part.PRODUCT; at++) {
                 Item item = items.get(at);
@@ -518,9 +528,9 @@ final class LayerPlaces implements Closeable {
         }
 
         /**
-         * Between the projections and the attention, or the attention and its output projection. Without a kernel for
-         * it, the rotary embedding is what computes before the attention; what only copies behind it is not, and what
-         * adds up or finds the range of numbers is not either.
+         * Names the kernels between the projections and the attention, or between the attention and its output
+         * projection. Without a kernel of its own, the rotary embedding is the arithmetic before the attention; copies
+         * after that arithmetic, additions, and kernels that find the range of numbers do not belong to it.
          */
         private void inAttention(int from, int to) {
             int rotated = from;
@@ -548,10 +558,10 @@ final class LayerPlaces implements Closeable {
         }
 
         /**
-         * Names the products of a feed-forward block: three, or two, of which the first does the work of two where the
-         * activation or a kernel behind it multiplies its halves.
+         * Names the products of a feed-forward block: three, or two if the activation or a later kernel multiplies the
+         * two halves of its input, so that the first product does the work of two.
          *
-         * @param activation where the activation is, negative without one
+         * @param activation the index of the activation, negative without one
          */
         private boolean feedForward(List<Integer> products, int activation, long why) {
             int size = products.size();
@@ -609,8 +619,8 @@ final class LayerPlaces implements Closeable {
         }
 
         /**
-         * Returns whether a product of a head transforms the head's input: an activation of the head and the head's own
-         * projection follow, as in {@code RobertaLMHead}.
+         * Returns whether a product in a head transforms the head's input: then an activation of the head and the
+         * head's own projection follow, as in {@code RobertaLMHead}.
          */
         private boolean isTransformOfHead(int product) {
             boolean isActivated = false;
@@ -625,7 +635,10 @@ final class LayerPlaces implements Closeable {
             return false;
         }
 
-        /** In a block of attention, what is of the block whose attention is over comes after it. */
+        /**
+         * Places a kernel inside a block of attention. If the attention of the same run of the block came before, a
+         * product is the output projection.
+         */
         private void inAttention(Item item) {
             Kind leaf = LaunchSites.leaf(item.site);
             if (item.part != Part.PRODUCT) {
@@ -667,7 +680,7 @@ final class LayerPlaces implements Closeable {
 
         // ---- sums of products ----
 
-        /** A kernel that adds up a product's parts counts as the product's brick. */
+        /** Counts a kernel that sums the parts of a product as the product's brick. */
         void sums() {
             Item product = null;
             for (Item item : items) {
@@ -683,14 +696,14 @@ final class LayerPlaces implements Closeable {
     /** The kernels between two norms or collectives. */
     private static final class Group {
         final int begin;
-        /** Whether the embedding of the next pass is before it. */
+        /** Whether the embedding of the next pass precedes it. */
         final boolean isOfNextPass;
 
         final List<Integer> products = new ArrayList<>();
         int activation = -1;
         int lastExpert;
         boolean hasExperts;
-        /** Whether what ends it is in the trace. */
+        /** Whether the kernel that ends it is in the trace. */
         boolean isWhole;
 
         Group(int begin, boolean isOfNextPass) {

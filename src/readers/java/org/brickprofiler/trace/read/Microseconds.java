@@ -4,15 +4,15 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 
 /**
- * Times of a trace, decimal numbers of microseconds, as whole nanoseconds: exact, half up below 1 ns. A double would
- * lose the nanoseconds of a calendar time. Stateless; any thread.
+ * Converts times of a trace, decimal numbers of microseconds, to whole nanoseconds: exact, rounded half up below 1 ns.
+ * A double would lose the nanoseconds of a calendar time. Stateless; any thread.
  */
 final class Microseconds {
 
-    /** The value where there is none. */
+    /** The value of a missing time. */
     static final long ABSENT = Long.MIN_VALUE;
 
-    /** The value of what is no number. */
+    /** The value of a text that is no number. */
     static final long MALFORMED = Long.MIN_VALUE + 1;
 
     /** The value of a number beyond {@link #LARGEST_NS} in either direction. */
@@ -21,7 +21,10 @@ final class Microseconds {
     /** 146 years; the distance of two such times still fits a {@code long}. */
     static final long LARGEST_NS = 1L << 62;
 
-    /** So many digits and three decimals fit 64 bits without a sign; a calendar time has as many. */
+    /**
+     * Numbers with at most this many digits and three decimals fit 64 bits without a sign; a calendar time has this
+     * many.
+     */
     private static final int LONGEST_PLAIN = 16;
 
     private static final int LONGEST_TEXT = 100;
@@ -40,8 +43,8 @@ final class Microseconds {
      * Returns the time of a number.
      *
      * @param text holds the number, as JSON writes it
-     * @param from where it begins
-     * @param length how long it is
+     * @param from the index of its first character
+     * @param length its length
      * @return ns, or one of the special values
      */
     static long toNs(char[] text, int from, int length) {
@@ -49,7 +52,9 @@ final class Microseconds {
         return plain >= 0 ? plain : anyNs(text, from, length);
     }
 
-    /** Digits with at most three more after the point, which is what traces hold; negative for everything else. */
+    /**
+     * Converts digits with at most three more after the point, the usual form in traces; negative for any other text.
+     */
     private static long plainNs(char[] text, int from, int length) {
         if (length == 0 || length > LONGEST_PLAIN + 1 + NS_DIGITS) {
             return -1;
@@ -87,7 +92,7 @@ final class Microseconds {
         } catch (NumberFormatException noNumber) {
             return MALFORMED;
         }
-        // Looked at before the digits are written out: an exponent can ask for a billion of them.
+        // The exponent is checked before the digits are expanded: it can ask for a billion of them.
         long digitsBeforePoint = (long) us.precision() - us.scale();
         if (us.signum() == 0 || digitsBeforePoint < -MOST_DIGITS) {
             return 0;

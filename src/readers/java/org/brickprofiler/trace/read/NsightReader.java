@@ -25,18 +25,18 @@ import org.eclipse.collections.impl.map.mutable.primitive.LongObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what {@code nsys export --type sqlite} makes of a recording of Nsight Systems, and hands out its events in
- * Kineto's terms: kernels, copies and fills of streams, the calls that launched them, and NVTX ranges as annotations.
- * Each of the device's has the innermost range around its launch: the call of the same process with its correlation,
- * which is not unique over processes, and the ranges of the thread that made it.
+ * Reads an export of Nsight Systems ({@code nsys export --type sqlite}), and hands out its events in Kineto's terms:
+ * kernels, copies and fills of streams, the calls that launched them, and NVTX ranges as annotations. Each device event
+ * gets the innermost range around its launch. The launch is the call of the same process with its correlation, which is
+ * not unique across processes; the ranges are those of the launching thread.
  *
  * <p>The tables and their columns are those of the <a
- * href="https://docs.nvidia.com/nsight-systems/UserGuide/index.html">exporter's schema</a>; those that an export lacks
- * count as empty, since Nsight Systems writes only what it has, and versions differ. A range's name is its text, or the
- * registered string; its domain stands before it. CUDA graphs that were traced as one block are called so.
+ * href="https://docs.nvidia.com/nsight-systems/UserGuide/index.html">exporter's schema</a>. A missing table or column
+ * counts as empty, since Nsight Systems writes only the data that it has, and versions differ. The name of a range is
+ * its domain, followed by its text or its registered string. A CUDA graph that was traced as one block is named so.
  *
- * <p>The database is opened by whatever JDBC driver for SQLite is there: this class knows {@code java.sql} alone. In
- * place of an offset each event has its number. One thread.
+ * <p>This class uses {@code java.sql} alone; any JDBC driver for SQLite will do. The offset of an event is its number.
+ * One thread.
  */
 final class NsightReader {
 
@@ -46,7 +46,7 @@ final class NsightReader {
     private static final String GRAPHS = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
     private static final String CALLS = "CUPTI_ACTIVITY_KIND_RUNTIME";
 
-    /** A table of rocmProfileData, whose own script makes a trace of it. */
+    /** A table of rocmProfileData, whose own script converts it to a trace. */
     private static final String ROCM_OPERATIONS = "rocpd_op";
 
     private static final String ROCM_NEXT =
@@ -61,7 +61,8 @@ final class NsightReader {
     private static final int DOMAIN = 75;
 
     /**
-     * In place of a process that an export does not have with a kernel: the one whose calls are there, if it is one.
+     * Stands in for the process of a kernel if the export does not have it: the process of all calls, if they have only
+     * one.
      */
     private static final String ONLY_PROCESS = "(SELECT CASE WHEN min(globalTid >> 24) = max(globalTid >> 24)"
             + " THEN max(globalTid) END FROM " + CALLS + ")";
@@ -71,7 +72,7 @@ final class NsightReader {
             1L, "HtoD", 2L, "DtoH", 3L, "HtoA", 4L, "AtoH", 5L, "AtoA", 6L, "AtoD", 7L, "DtoA", 8L, "DtoD", 9L, "HtoH",
             10L, "PtoP");
 
-    /** The suffix that PyTorch adds to the name of an operator, which makes nearly every range's name unique. */
+    /** The suffix that PyTorch appends to the names of operators; it makes nearly every range's name unique. */
     private static final Pattern OF_ONE_CALL = Pattern.compile(", (op_id|seq|sizes|input_op_ids) = .*", Pattern.DOTALL);
 
     private static final int NUMBER_BITS = 24;
@@ -80,11 +81,12 @@ final class NsightReader {
     private static final int MOST_STRINGS = 1 << 16;
     private static final int ROWS_A_REPORT = 1 << 14;
 
-    /** SQLITE_OPEN_READONLY and SQLITE_OPEN_URI, as the driver of Xerial takes them. */
+    /** The flags SQLITE_OPEN_READONLY and SQLITE_OPEN_URI in the form that Xerial's driver takes. */
     private static final String READ_ONLY_BY_URI = "65";
 
     /**
-     * SQLite's codes for what is not the database's fault: busy, locked, no memory, no permission, no disk, no file.
+     * SQLite's codes for faults of the machine, not of the database: busy, locked, no memory, no permission, no disk,
+     * no file.
      */
     private static final Set<Integer> OF_MACHINE = Set.of(3, 5, 6, 7, 8, 9, 10, 13, 14, 23);
 
@@ -94,7 +96,7 @@ final class NsightReader {
     private final TraceEvent event = new TraceEvent();
     private final Map<String, Set<String>> tables = new HashMap<>();
 
-    /** By table, the columns that some query names. */
+    /** The columns that some query reads, by table. */
     private final Map<String, Set<String>> columnsRead = new HashMap<>();
 
     private final LongIntHashMap processes = new LongIntHashMap();
@@ -110,7 +112,7 @@ final class NsightReader {
     /** A thread of the host. Immutable. */
     private record HostThread(int number, String process, String thread) {}
 
-    /** Reports how far the reading is, by rows. */
+    /** Reports the progress of the reading, in rows. */
     private static final class Report {
         private final ReadOptions.Progress progress;
         private final long totalBytes;
@@ -133,7 +135,7 @@ final class NsightReader {
         }
     }
 
-    /** Does something with each row of an answer. */
+    /** Handles each row of a result. */
     private interface RowReader {
         void read(ResultSet row) throws SQLException, IOException;
     }
@@ -149,9 +151,9 @@ final class NsightReader {
      *
      * @param file the database; nothing is written to it
      * @param collector takes the events
-     * @param progress is called as rows are read
+     * @param progress is called while rows are read
      * @throws TraceFormatException when it is no export of Nsight Systems, or is damaged
-     * @throws IOException when it cannot be read, or no driver is there
+     * @throws IOException when it cannot be read, or no driver is available
      */
     static void read(Path file, EventCollector collector, ReadOptions.Progress progress) throws IOException {
         Properties options = new Properties();
@@ -176,7 +178,7 @@ final class NsightReader {
     }
 
     private static Connection connect(Path file, Properties options, String source) throws IOException, SQLException {
-        // A file that nobody changes needs no locks, and none beside it: its folder may be one that cannot be written.
+        // A file that does not change needs no locks and no files beside it: its folder may be read-only.
         String url = "jdbc:sqlite:" + file.toUri() + "?immutable=1";
         try {
             DriverManager.getDriver(url);
@@ -242,7 +244,8 @@ final class NsightReader {
     }
 
     /**
-     * Returns a query for columns of a table, NULL in place of those that it lacks; none where there is no such table.
+     * Returns a query for columns of a table, with NULL for each column that the table lacks; null if there is no such
+     * table.
      */
     private @Nullable String query(String table, String... columns) {
         Set<String> known = tables.get(table);
@@ -258,7 +261,7 @@ final class NsightReader {
         return text.append(" FROM ").append(table).toString();
     }
 
-    /** Counts the values in the columns of events that no query has read. */
+    /** Counts the values in those columns of events that no query reads. */
     private void countUnread() throws SQLException, IOException {
         for (Map.Entry<String, Set<String>> table : columnsRead.entrySet()) {
             Set<String> unread = new TreeSet<>(tables.getOrDefault(table.getKey(), Set.of()));
@@ -296,7 +299,7 @@ final class NsightReader {
         }
     }
 
-    /** Returns a string by its number; empty where there is none. */
+    /** Returns a string by its number; empty if there is none. */
     private String string(long id) throws SQLException {
         String known = strings.get(id);
         if (known == null) {
@@ -328,7 +331,7 @@ final class NsightReader {
         return text == null ? "" : text;
     }
 
-    // ---- who and when ----
+    // ---- processes, threads and times ----
 
     private void readHead() throws SQLException, IOException {
         each(query("TARGET_INFO_SESSION_START_TIME", "utcEpochNs"), row -> collector.head.baseTimeNs = row.getLong(1));
@@ -346,9 +349,7 @@ final class NsightReader {
         });
     }
 
-    /**
-     * Returns a thread by what Nsight Systems calls its global identifier: machine, virtual machine, process, thread.
-     */
+    /** Returns a thread by its global identifier in Nsight Systems: machine, virtual machine, process, thread. */
     private HostThread thread(long globalTid) {
         HostThread known = threads.get(globalTid);
         if (known == null) {
@@ -362,8 +363,8 @@ final class NsightReader {
     }
 
     /**
-     * Returns a number that is one process's only, in place of one that each process may have; none where there is
-     * none.
+     * Returns a key that is unique across processes for a number that is unique within one; {@link TraceEvent#NONE} if
+     * the row has no number.
      */
     private long key(ResultSet row, int number, int globalId) throws SQLException {
         long ofProcess = row.getLong(number);
@@ -389,7 +390,7 @@ final class NsightReader {
         event.thread = thread.thread();
     }
 
-    /** Takes the times of a row, of which either may be missing. */
+    /** Takes the times of a row; either may be missing. */
     private void times(ResultSet row, int start, int end) throws SQLException {
         event.startNs = time(row, start);
         long endNs = time(row, end);
@@ -528,7 +529,7 @@ final class NsightReader {
         });
     }
 
-    /** Takes what all tables of the device have in their first six columns, and hands the event out. */
+    /** Reads the first six columns, which all tables of the device share, and hands the event out. */
     private void onDevice(ResultSet row) throws SQLException, IOException {
         times(row, 1, 2);
         long device = row.getLong(3);

@@ -9,14 +9,14 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A part of a trace that the result lacks or holds changed, and the reason. Every omission is listed. Immutable.
+ * A part of a trace that is missing or changed in the result, and the reason. Every omission is listed. Immutable.
  *
- * @param reason why
- * @param name the kernel, the argument or the damage that it is about; empty where the reason is the same for all
- * @param count how often
- * @param elapsedNs the time of the events, ns; 0 where they have none
- * @param firstOffset where the first one is, in bytes of the unpacked trace, of overlaps the one earliest in time;
- *     {@link #NO_OFFSET} where nothing is wrong with it
+ * @param reason the reason
+ * @param name the kernel, the argument or the damage that it concerns; empty if the reason is the same for all
+ * @param count the number of occurrences
+ * @param elapsedNs the time of the events, ns; 0 if they have none
+ * @param firstOffset the place of the first one, in bytes of the unpacked trace; for overlaps, that of the earliest one
+ *     in time; {@link #NO_OFFSET} if it is no fault
  */
 public record Omission(Reason reason, String name, long count, long elapsedNs, long firstOffset) {
 
@@ -26,7 +26,7 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
     /** Stands for the names past the first 256 of a reason. */
     public static final String OTHER_NAMES = "(others)";
 
-    /** Refuses null. */
+    /** Rejects null. */
     public Omission {
         Objects.requireNonNull(reason, "reason");
         Objects.requireNonNull(name, "name");
@@ -36,13 +36,13 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
     public enum Effect {
         /** An event that counts in no profile by its nature; nothing is wrong with it. */
         IGNORED,
-        /** An event of a profile that would have counted, and was left out on purpose. */
+        /** An event of a profile that would have counted, but was left out on purpose. */
         LEFT_OUT,
-        /** A flawless part that a timeline has no place for. */
+        /** A valid part of the trace that a timeline cannot represent. */
         NOT_KEPT,
         /** A faulty event that was dropped. */
         DROPPED,
-        /** Something faulty that was taken all the same. */
+        /** A faulty part that was kept, with a correction. */
         REPAIRED
     }
 
@@ -70,33 +70,33 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         COUNTER(Effect.IGNORED, "counter"),
         /** The end of a slice, which counts with its begin. */
         END(Effect.IGNORED, "end of a slice"),
-        /** A phase with another meaning, or none that is known. */
+        /** A phase that has another meaning or is unknown. */
         OTHER_PHASE(
                 Effect.IGNORED, "other phase", "events of other phases left out", "event of another phase left out"),
-        /** A place holder: null or an empty object. */
+        /** A placeholder: null or an empty object. */
         EMPTY(Effect.IGNORED, "empty"),
         /** A slice that a rule says to ignore. */
         RULE(Effect.IGNORED, "ignored by rule"),
-        /** A slice that is no brick, in a trace of this library: a layer, a tile, or what an application added. */
+        /** A slice of a trace of this library that is no brick: a layer, a tile, or an application's own slice. */
         NO_BRICK(Effect.IGNORED, "no brick"),
-        /** A slice on a device, in a trace of this library, where the sample of its brick is the host's slice. */
+        /** A slice on a device, in a trace of this library, if the sample of its brick is the host's slice. */
         DEVICE(Effect.IGNORED, "of a device, counted on the host"),
 
-        /** It began before the first step that is kept. */
+        /** The event began before the first step that is kept. */
         SKIPPED_STEP(Effect.LEFT_OUT, "skipped steps"),
         /**
-         * It is a first execution far out of line with the later ones or, in a trace of this library, was recorded in
-         * the warm-up of a schedule; see {@link ReadOptions#keepWarmup}.
+         * A first execution far longer than the later ones or, in a trace of this library, an event that was recorded
+         * in the warm-up of a schedule; see {@link ReadOptions#keepWarmup}.
          */
         WARM_UP(Effect.LEFT_OUT, "warm-up"),
 
-        /** An argument that is none of elements, layer, device and its time, or whose value is nothing of the kind. */
+        /** An argument other than elements, layer, device and device time, or a value of the wrong type. */
         ARGUMENT(Effect.NOT_KEPT, "arguments left out", "argument left out"),
         /** A further key of an event, or in Perfetto's format a field that is not read. */
         FIELD(Effect.NOT_KEPT, "further fields left out", "further field left out"),
-        /** A flow that lacks its start or its end, or leads from or to no slice. */
+        /** A flow that lacks its start or its end, or has no slice at one of them. */
         LOOSE_FLOW(Effect.NOT_KEPT, "flows without two ends left out", "flow without two ends left out"),
-        /** A flow of a slice that has one in that direction already, or one beyond two slices. */
+        /** A flow of a slice that already has a flow in that direction, or a step of a flow between its ends. */
         FURTHER_FLOW(Effect.NOT_KEPT, "second flows of slices left out", "second flow of a slice left out"),
         /** The value of a counter that is no number. */
         NO_NUMBER(
@@ -105,9 +105,11 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
                 "counter value that is no number left out"),
         /** Metadata about something other than processes and threads. */
         OTHER_METADATA(Effect.NOT_KEPT, "other metadata events left out", "other metadata event left out"),
-        /** A name too long to be kept whole: it is cut, now or before, and ends with the hash of the whole. */
+        /**
+         * A name too long to be kept: it was cut, by this reader or before, and ends with the hash of the whole name.
+         */
         LONG_NAME(Effect.NOT_KEPT, "long names cut", "long name cut"),
-        /** A process beside the traced one: a timeline has one process. */
+        /** A process other than the traced one: a timeline has one process. */
         PROCESS(
                 Effect.NOT_KEPT,
                 "further processes, now prefixes of their threads' names",
@@ -128,26 +130,27 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         /** An end whose begin is not in the trace. */
         END_WITHOUT_BEGIN(Effect.DROPPED, "end without begin, dropped"),
         /**
-         * The trace is damaged, and was {@linkplain ReadOptions#salvage read up to there}; the name is what is wrong.
+         * The trace is damaged, and was {@linkplain ReadOptions#salvage read up to the damage}; the name says what is
+         * wrong.
          */
         DAMAGE(Effect.REPAIRED, "damage, read up to there"),
         /** A byte of a text that is no UTF-8 was read as a question mark. */
         INVALID_UTF8(Effect.REPAIRED, "bytes that are no UTF-8, read as ?"),
-        /** An end has another name than the slice of its row that began last, which it ended all the same. */
+        /** An end has another name than the slice that began last on its row; it ended that slice all the same. */
         END_OF_ANOTHER_NAME(Effect.REPAIRED, "end of another name, taken for the last begin of its row"),
-        /** Of a key that stands twice in an event, the last value was taken. */
+        /** A key occurs twice in an event; the last value was taken. */
         REPEATED_KEY(Effect.REPAIRED, "repeated key, the last value taken"),
-        /** Bytes that are no whole number, or negative, were taken as 0. */
+        /** A value for bytes that is negative or no whole number was taken as 0. */
         MALFORMED_BYTES(Effect.REPAIRED, "bytes are no whole number, taken as 0"),
-        /** Two slices of a row overlap and neither holds the other: both count in full, busy time counts them once. */
+        /** Two slices of a row overlap without nesting: both count in full, while busy time counts the overlap once. */
         OVERLAP(Effect.REPAIRED, "overlapping on a row, counted in full"),
-        /** Kernels of a task graph took less, by its total, than its tasks say; the tasks count. */
+        /** The total kernel time of a task graph is less than the sum over its tasks; the sum counts. */
         OTHER_TOTAL(Effect.REPAIRED, "total of kernels below the sum of the tasks, which counts"),
         /** The array of events has no end; it was read up to its last whole event. */
         OPEN_ARRAY(Effect.REPAIRED, "array without end, read to its last event"),
-        /** An event that needs a packet of its sequence that is missing. */
+        /** An event that refers to a missing packet of its sequence. */
         LOST_STATE(Effect.DROPPED, "needs a packet that is missing, dropped"),
-        /** Spans that were lost while this library recorded: they are not in the trace, and the sums are too small. */
+        /** This library lost spans while it recorded the trace: the trace lacks them, and the sums are too small. */
         LOST_SPANS(Effect.REPAIRED, "spans lost while recording: the table is incomplete");
 
         private final Effect effect;
@@ -180,7 +183,7 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         }
 
         /**
-         * Returns the words in reports.
+         * Returns the name of this reason in reports.
          *
          * @return for example {@code "metadata"} or {@code "negative duration, dropped"}
          */
@@ -188,23 +191,23 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
             return displayName;
         }
 
-        /** Returns a count of them in words, for example {@code "2 async events left out"}. */
+        /** Returns a count with its noun, for example {@code "2 async events left out"}. */
         String text(long count) {
             return TraceFigures.count(count) + " " + (count == 1 ? singular : plural);
         }
     }
 
-    /** Returns whether something was wrong with the events. */
+    /** Returns whether this reason is a fault of the trace. */
     boolean isFault() {
         return reason.effect() == Effect.DROPPED || reason.effect() == Effect.REPAIRED;
     }
 
-    /** Counts while a trace is read. One thread. */
+    /** Counts omissions while a trace is read. One thread. */
     static final class Tally {
 
         private static final int MOST_NAMES = 256;
 
-        /** The largest part of a reason first. */
+        /** Sorts the largest part of a reason first. */
         private static final Comparator<Omission> LARGEST_FIRST = Comparator.comparingLong(Omission::elapsedNs)
                 .thenComparingLong(Omission::count)
                 .reversed()
@@ -250,12 +253,12 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
                     .fault(1, offset);
         }
 
-        /** Counts one of a name; past a number of names they are counted together. */
+        /** Counts one omission under a name; names beyond the limit share one count. */
         void addNamed(Reason reason, String name) {
             addNamed(reason, name, 1);
         }
 
-        /** Counts several of a name in the same way. */
+        /** Counts several omissions under a name in the same way. */
         void addNamed(Reason reason, String name, long count) {
             Map<String, Sum> named = parts.computeIfAbsent(reason, added -> new HashMap<>());
             Sum known = named.get(name);
@@ -265,14 +268,14 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
             known.count += count;
         }
 
-        /** Counts one of a name with its time; the caller bounds the names. */
+        /** Counts one omission under a name, with its time; the caller bounds the number of names. */
         void addTimed(Reason reason, String name, long elapsedNs) {
             Sum sum = parts.computeIfAbsent(reason, added -> new HashMap<>()).computeIfAbsent(name, added -> new Sum());
             sum.count++;
             sum.elapsedNs += elapsedNs;
         }
 
-        /** Returns the omissions in the order of their reasons, and the names of a reason by their size. */
+        /** Returns the omissions in the order of their reasons; the names of one reason are sorted by size. */
         List<Omission> list() {
             List<Omission> all = new ArrayList<>();
             for (Reason reason : Reason.values()) {

@@ -12,22 +12,22 @@ import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A packet of a Perfetto trace, as far as it matters here, before it is known to which sequence it belongs; the same
- * object for all of them. One thread.
+ * The relevant fields of a packet of a Perfetto trace, before its sequence is known. One object is reused for all
+ * packets. One thread.
  */
 final class PerfettoPacket {
 
-    /** The most characters of names at a time. */
+    /** The most characters of names that are kept at a time. */
     static final int MOST_CHARACTERS = 1 << 22;
 
-    // More than any packet has; further ones are passed over.
+    // More entries than real packets have; further ones are skipped.
     private static final int MOST_CLOCKS = 64;
     private static final int MOST_LABELS = 64;
     private static final int MOST_CATEGORIES = 64;
     private static final int MOST_ANNOTATIONS = 256;
     private static final int MOST_FLOWS = 64;
 
-    /** The overhead of a name, in characters. */
+    /** The overhead of a name, counted in characters. */
     private static final int NAME_ENTRY = 32;
 
     final List<Interned> interned = new ArrayList<>();
@@ -48,7 +48,7 @@ final class PerfettoPacket {
     boolean hasDefaultTrack;
     long defaultTrack;
     long defaultClock;
-    /** Fields outside the event that were passed over. */
+    /** The number of skipped fields outside the event. */
     long skipped;
 
     boolean hasEvent;
@@ -63,30 +63,30 @@ final class PerfettoPacket {
     String eventName = "";
     boolean hasEventTrack;
     long eventTrack;
-    /** Fields of the event, and entries beyond the limits, that were passed over. */
+    /** The number of skipped fields of the event, and of entries beyond the limits. */
     int eventSkipped;
 
     private final ProtoInput in;
     private final int mostBytes;
     private int characters;
 
-    /** A number that stands for a text. Immutable. */
+    /** A text and the number by which later packets refer to it. Immutable. */
     record Interned(int kind, long iid, String text) {
 
-        /** Returns the cost of keeping the text, in characters. */
+        /** Returns the memory cost of a text, in characters. */
         static int costOf(String text) {
             return NAME_ENTRY + text.length();
         }
     }
 
-    /** The reading of a clock at the moment of a snapshot, in units of its own. Immutable. */
+    /** The reading of a clock at the moment of a snapshot, in the clock's own units. Immutable. */
     record Clock(long id, long value, boolean isIncremental, long unitNs) {}
 
     /**
-     * Nothing read yet.
+     * Creates a packet that has read nothing.
      *
-     * @param in where packets come from
-     * @param mostBytes how long a text may be
+     * @param in the source of packets
+     * @param mostBytes the longest text, in bytes
      */
     PerfettoPacket(ProtoInput in, int mostBytes) {
         this.in = in;
@@ -233,15 +233,15 @@ final class PerfettoPacket {
 
     /** An argument. */
     final class Annotation {
-        /** The number of its name, 0 where it has the name itself. */
+        /** The number of its interned name; 0 if the name is in the packet. */
         long nameIid;
 
         String name = "";
-        /** Whether it is a whole number that fits. */
+        /** Whether the value is a whole number that fits. */
         boolean isWhole;
 
         long whole;
-        /** Its text, where it is something else; empty where it has parts. */
+        /** The value as text if it is no whole number; empty for nested values. */
         private String text = "";
 
         String asText() {
@@ -338,7 +338,7 @@ final class PerfettoPacket {
         }
     }
 
-    /** Reads what the packet says of a track. */
+    /** Reads the description of a track. */
     private final class TrackReader {
         private final List<String> labels = new ArrayList<>();
         private long uuid;
@@ -350,7 +350,7 @@ final class PerfettoPacket {
         private long tid;
         private @Nullable String unit;
 
-        /** Reads the message that was entered. */
+        /** Reads the current message. */
         TrackDescription read() throws IOException {
             long at = in.offset();
             in.fields(this::field);

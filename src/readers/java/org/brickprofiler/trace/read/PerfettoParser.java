@@ -26,13 +26,13 @@ final class PerfettoParser {
     private final LongObjectHashMap<Sequence> sequences = new LongObjectHashMap<>();
     private final TraceEvent event = new TraceEvent();
 
-    /** The offsets of the clocks of the whole trace; see {@link #takeClocks}. */
+    /** The offsets between the clocks of the whole trace; see {@link #takeClocks}. */
     private final LongLongHashMap clockOffsets = new LongLongHashMap();
 
     private long referenceClock = CLOCK_BOOTTIME;
     private boolean clocksBegun;
 
-    /** The characters left for the names of all sequences. */
+    /** The characters that remain for the names of all sequences. */
     private int charactersLeft = PerfettoPacket.MOST_CHARACTERS;
 
     private PerfettoParser(ProtoInput in, ReadOptions.Limits limits, EventCollector collector) {
@@ -46,7 +46,7 @@ final class PerfettoParser {
      * Reads a trace.
      *
      * @param trace the bytes, unpacked; left open
-     * @param limits what bounds the memory
+     * @param limits the limits of memory
      * @param collector takes the events
      * @throws TraceFormatException when it is damaged, or beyond a limit
      * @throws IOException when it cannot be read
@@ -115,7 +115,7 @@ final class PerfettoParser {
         return known;
     }
 
-    /** The state of one sequence of packets, from one packet to the next. */
+    /** The state of a sequence of packets, which lasts from packet to packet. */
     private final class Sequence {
         private final LongObjectHashMap<String> categories = new LongObjectHashMap<>();
         private final LongObjectHashMap<String> names = new LongObjectHashMap<>();
@@ -127,7 +127,7 @@ final class PerfettoParser {
         private long defaultTrack;
         private long defaultClock;
 
-        /** Takes from the packet what holds from it on. */
+        /** Takes the state that the packet sets for itself and later packets. */
         void take() throws TraceFormatException {
             if (packet.previousDropped) {
                 isValid = false;
@@ -150,7 +150,7 @@ final class PerfettoParser {
             }
         }
 
-        /** Keeps a text; one that came before for the same number is replaced. */
+        /** Keeps an interned text; it replaces an earlier one with the same number. */
         private void add(Interned interned) {
             LongObjectHashMap<String> texts =
                     switch (interned.kind()) {
@@ -172,7 +172,7 @@ final class PerfettoParser {
             characters = 0;
         }
 
-        /** Returns whether the packet needs what a missing one held. */
+        /** Returns whether the packet depends on a missing packet. */
         boolean lacksState() {
             return (packet.flags & FLAG_NEEDS_STATE) != 0 && !isValid;
         }
@@ -181,7 +181,7 @@ final class PerfettoParser {
             return packet.hasEventTrack || !hasDefaultTrack ? packet.eventTrack : defaultTrack;
         }
 
-        /** Returns the clock of the packet's time; 0 where none is named. */
+        /** Returns the clock of the packet's time; 0 if the packet names none. */
         long clock() {
             return packet.clockId != 0 ? packet.clockId : defaultClock;
         }
@@ -193,7 +193,7 @@ final class PerfettoParser {
 
     // ---- clocks ----
 
-    /** A clock of a sequence: what it shows, and what the trace's clock shows then. */
+    /** A clock of a sequence: a reading of it, and the trace's time at that reading. */
     private static final class SequenceClock {
         private final boolean isIncremental;
         private final long unitNs;
@@ -207,7 +207,10 @@ final class PerfettoParser {
             this.traceNs = traceNs;
         }
 
-        /** Returns the trace's time of a time of this clock; an incremental one goes on by it. */
+        /**
+         * Returns the trace's time of a reading of this clock; the reading of an incremental clock is added to the last
+         * one.
+         */
         long traceNs(long timestamp) {
             if (isIncremental) {
                 value += timestamp;
@@ -219,9 +222,9 @@ final class PerfettoParser {
     }
 
     /**
-     * Takes the snapshot of the packet, if it has one. The times of all clocks are brought to one of them: the trace's
-     * primary clock or, where it names none, {@code BOOTTIME}. The distance of two clocks is that of the first snapshot
-     * that has both; without one it is taken for 0.
+     * Takes the clock snapshot of the packet, if it has one. The times of all clocks are converted to a reference
+     * clock: the trace's primary clock or, if the trace names none, {@code BOOTTIME}. The offset between two clocks is
+     * taken from the first snapshot that has both; without such a snapshot it is 0.
      */
     private void takeClocks(Sequence sequence) {
         if (packet.clocks.isEmpty()) {
@@ -260,14 +263,14 @@ final class PerfettoParser {
         return clock >= FIRST_CLOCK_OF_SEQUENCE && clock <= LAST_CLOCK_OF_SEQUENCE;
     }
 
-    /** Returns the time since 1970 of the reference's 0, once a snapshot has it. */
+    /** Returns the time since 1970 of the reference clock's 0, once a snapshot has shown it. */
     private OptionalLong baseTimeNs() {
         return clockOffsets.containsKey(CLOCK_REALTIME) && referenceClock != CLOCK_REALTIME
                 ? OptionalLong.of(-clockOffsets.get(CLOCK_REALTIME))
                 : OptionalLong.empty();
     }
 
-    /** Returns the time of the packet. To be asked once for each, since clocks may count from packet to packet. */
+    /** Returns the time of the packet. Call it once for each packet, since clocks may count from packet to packet. */
     private long timeNs(Sequence sequence) {
         if (!packet.hasTimestamp) {
             return Microseconds.ABSENT;
@@ -298,7 +301,7 @@ final class PerfettoParser {
         event.flowsOut.addAll(packet.flows);
         event.flowsIn.addAll(packet.terminatingFlows);
         event.thread = Long.toUnsignedString(sequence.track());
-        // An end belongs to the innermost slice of its track, whatever it is called.
+        // An end belongs to the innermost slice of its track, regardless of its name.
         if (packet.eventType != TYPE_END) {
             event.name = packet.eventNameIid == 0 ? packet.eventName : textOf(sequence.names, packet.eventNameIid);
             event.category = category(sequence);
@@ -353,7 +356,7 @@ final class PerfettoParser {
                 }
             }
             default -> {
-                // A rule may look at it.
+                // A rule may test this argument.
             }
         }
         if (collector.wants(key)) {

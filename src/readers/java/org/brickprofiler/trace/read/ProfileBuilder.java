@@ -35,9 +35,9 @@ import org.eclipse.collections.impl.set.mutable.primitive.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a profile of a trace. While it is read, the slices that may count go into an {@link EventStore}: until the
- * first one that is marked as the device's, that is every slice; from then on only the device's are. Then a first pass
- * over them looks for warm-up, and a second one adds them up. One thread.
+ * Builds the profile of a trace. While the trace is read, slices that may count go into an {@link EventStore}: every
+ * slice until the first one that is marked as the device's, and from then on only the device's slices. A first pass
+ * over the store then finds warm-up, and a second pass sums the slices. One thread.
  */
 final class ProfileBuilder extends EventCollector {
 
@@ -47,7 +47,7 @@ final class ProfileBuilder extends EventCollector {
     private static final int MOST_PHASES = 1_000_000;
     private static final Pattern STEP = Pattern.compile("ProfilerStep#(\\d{1,18})");
 
-    /** The detail of a slice of the host; that of one of the device is its correlation, or {@link TraceEvent#NONE}. */
+    /** The detail of a host slice; the detail of a device slice is its correlation, or {@link TraceEvent#NONE}. */
     private static final long OF_HOST = TraceEvent.NONE - 1;
 
     /** The detail of a compilation in a trace without times. It counts as warm-up. */
@@ -61,7 +61,7 @@ final class ProfileBuilder extends EventCollector {
     private final LongLongHashMap stepStartsNs = new LongLongHashMap();
     private final IntLongHashMap nextStepByRow = new IntLongHashMap();
 
-    /** Whether a warm-up begins at a time; else it is over by then. */
+    /** Maps a time to whether a warm-up begins or ends there. */
     private final NavigableMap<Long, Boolean> phases = new TreeMap<>();
 
     private final LaunchSites sites = new LaunchSites();
@@ -69,7 +69,8 @@ final class ProfileBuilder extends EventCollector {
     private Kernels kernels;
 
     /**
-     * Of slices on rows that a name had shown to be a device's before them; their numbers have the bit {@link #NAMED}.
+     * The kernels of slices whose rows were already known by name to be a device's; the numbers of such kernels have
+     * the bit {@link #NAMED}.
      */
     private Kernels namedKernels;
 
@@ -78,14 +79,14 @@ final class ProfileBuilder extends EventCollector {
     private final RowNames names;
     private boolean deviceSeen;
 
-    /** Adds up executions without times in the order of the file; null if the trace has times. */
+    /** Sums executions without times in the order of the file; null if the trace has times. */
     private @Nullable CountingPass untimed;
 
     /**
      * Creates an empty builder.
      *
      * @param source the name of the trace in messages
-     * @param options how to read
+     * @param options the options for reading
      */
     ProfileBuilder(String source, ReadOptions options) {
         super(new TraceHead(source), options.limits());
@@ -96,14 +97,14 @@ final class ProfileBuilder extends EventCollector {
         this.namedKernels = new Kernels(options.rules(), options.limits().distinctNames());
     }
 
-    /** Returns the category of a brick in a trace of this library; null where it is none's. */
+    /** Returns the category of a brick in a trace of this library; null if the event has no brick's category. */
     static @Nullable BrickCategory brickCategory(TraceEvent event) {
         return CATEGORIES.get(event.ownCategory);
     }
 
     // ---- collecting ----
 
-    /** Returns whether some rule looks at the argument. */
+    /** Returns whether some rule tests the argument. */
     @Override
     boolean needs(String argument) {
         return argKeys.contains(argument);
@@ -136,8 +137,8 @@ final class ProfileBuilder extends EventCollector {
     }
 
     /**
-     * A brick has a brick's category and elements, which nothing that an application adds has, and lies on the host, or
-     * on the device that timed it.
+     * Ignores all slices but bricks. A brick has the category of a brick and elements, which no slice of an application
+     * has, and lies on the host or on the device that timed it.
      */
     private static @Nullable Reason ignoresOwn(TraceEvent event) {
         if (event.isStep()) {
@@ -168,8 +169,8 @@ final class ProfileBuilder extends EventCollector {
     }
 
     /**
-     * Returns the number of an event's row or, if that stands beside another one for slices that would not nest, of
-     * that one.
+     * Returns the number of an event's row; if the row stands beside another one for slices that would not nest, the
+     * number of the other one.
      */
     private int mainRow(TraceEvent event) throws TraceFormatException {
         return names.mainRow(row(event).number);
@@ -223,10 +224,10 @@ final class ProfileBuilder extends EventCollector {
         return slice;
     }
 
-    /** Keeps what decided at the begin of a slice what it counts as. */
+    /** The inputs of the decision at the begin of a slice, kept until its end. */
     record Begin(Kernels.CacheKey key, boolean isNamed) {}
 
-    /** Decides again what a slice counts as, if its end has further arguments that rules look at. */
+    /** Decides again which brick a slice counts as, if its end has further arguments that rules test. */
     private void decideAgain(Slice slice, Begin begin, TraceEvent end) {
         Map<String, String> args = new HashMap<>(end.ruleArgs);
         if (args.isEmpty()) {
@@ -261,8 +262,8 @@ final class ProfileBuilder extends EventCollector {
     }
 
     /**
-     * Keeps only the finest slices of the devices that names show, if no event is marked as a device's. A name may come
-     * after the events of its row.
+     * If no event is marked as a device's, keeps only the finest slices of the devices that are recognised by name. A
+     * name may follow the events of its row.
      */
     private void keepNamedDevices() throws IOException {
         IntHashSet used = new IntHashSet();
@@ -370,14 +371,14 @@ final class ProfileBuilder extends EventCollector {
 
     @Override
     void addSkipped(long fields) {
-        // A profile holds nothing but events.
+        // A profile contains only events; skipped fields outside events do not matter.
     }
 
     // ---- steps and phases ----
 
     /**
-     * Notes an annotation if it is a step; one that several threads mark begins with the first of them. In a trace of
-     * this library the name need not hold a number: those of a row count from 0.
+     * Adds an annotation if it is a step. A step that several threads mark begins with the first mark. In a trace of
+     * this library the name need not contain a number: the steps of a row are counted from 0.
      */
     private void addStep(TraceEvent event) throws TraceFormatException {
         Matcher step = STEP.matcher(event.name);
@@ -396,7 +397,7 @@ final class ProfileBuilder extends EventCollector {
         }
     }
 
-    /** Returns the begin of the first step that is kept; the smallest number if all are kept. */
+    /** Returns the begin of the first step that is kept; {@link Long#MIN_VALUE} if all are kept. */
     private long firstKeptNs() throws TraceFormatException {
         int skipped = options.skipSteps();
         if (skipped == 0) {
@@ -411,9 +412,9 @@ final class ProfileBuilder extends EventCollector {
     }
 
     /**
-     * Returns whether a slice is in a warm-up that the trace marks. It is of the phase in which it ended, as it is for
-     * the profiler, which forgets what was recorded until a warm-up is over; one without extent at a mark is of the
-     * phase that begins there.
+     * Returns whether a slice belongs to a warm-up that the trace marks. A slice belongs to the phase in which it
+     * ended, as in the profiler, which discards everything recorded until a warm-up is over; a slice of length 0 at a
+     * mark belongs to the phase that begins there.
      */
     private boolean isInWarmup(Execution event) {
         if (options.keepWarmup() || phases.isEmpty()) {
@@ -424,10 +425,10 @@ final class ProfileBuilder extends EventCollector {
         return phase != null && phase.getValue();
     }
 
-    // ---- adding up ----
+    // ---- summing ----
 
     /**
-     * Returns the profile, once the trace is over.
+     * Returns the profile; call it after the last event.
      *
      * @throws TraceFormatException when a limit is reached, or a sum is too large
      * @throws IOException when the temporary file cannot be written or read
@@ -459,7 +460,7 @@ final class ProfileBuilder extends EventCollector {
     }
 
     /**
-     * Returns the places of the device's events by their modules and their order; to be closed.
+     * Returns the places of the device's events by their modules and their order; the caller closes them.
      *
      * @throws IOException when a temporary file cannot be written or read
      */
@@ -477,7 +478,8 @@ final class ProfileBuilder extends EventCollector {
     private void pass(EventStore store, SelfTimes.Sink sink) throws IOException {
         EventStore.Cursor events = store.inOrder();
         if (head.isOwn()) {
-            // A profiler counts a brick with all its time, that of the bricks inside it too.
+            // Like the profiler, a trace of this library counts a brick with its whole duration, nested bricks
+            // included.
             for (EventStore.Event event = events.next(); event != null; event = events.next()) {
                 Execution brick = new Execution(event);
                 sink.ends(brick, brick.elapsedNs(), sink.begins(brick));
@@ -606,7 +608,7 @@ final class ProfileBuilder extends EventCollector {
                     .toList();
         }
 
-        /** Returns the sums of the events, and those that the trace has of methods without their calls. */
+        /** Returns the sums of the events, and those of methods of which the trace has no single calls. */
         private List<BrickStats> bricks(TraceHead.Clock clock) {
             List<BrickStats> all = new ArrayList<>(bricks.stats(clock));
             TraceEvent event = new TraceEvent();
@@ -682,8 +684,8 @@ final class ProfileBuilder extends EventCollector {
     }
 
     /**
-     * The union of intervals that come in order of their starts: of those that count, and of all, to know when nothing
-     * ran but events that were left out. One thread.
+     * Computes unions of intervals, which come in order of their starts: the union of the intervals that count, and the
+     * union of all intervals, which shows when only omitted events ran. One thread.
      */
     static final class BusyTime {
 
@@ -713,7 +715,7 @@ final class ProfileBuilder extends EventCollector {
             begun = true;
             firstNs = nowNs;
             countedUntilNs = nowNs;
-            // What was left out before may still run.
+            // An event that was left out may still be running.
             allUntilNs = Math.max(allUntilNs, nowNs);
             allNs = allUntilNs - nowNs;
         }
@@ -734,18 +736,19 @@ final class ProfileBuilder extends EventCollector {
         }
 
         /**
-         * Returns the time from the first event that counts to the end of the last one, without times at which only
-         * events ran that were left out, ns.
+         * Returns the time from the start of the first event that counts to the end of the last one, without times at
+         * which only omitted events ran, ns.
          */
         long wallNs() {
-            // What runs on after the last event that counts began before it, so nothing is missing between the two.
+            // Any event that runs on after the last one that counts began before the end of that one, so there is no
+            // gap between the two.
             long afterNs = begun ? Math.max(0, allUntilNs - countedUntilNs) : 0;
             long leftOutOnlyNs = allNs - afterNs - countedNs;
             return countedUntilNs - firstNs - leftOutOnlyNs;
         }
     }
 
-    /** Forgets the slices and deletes the temporary file. */
+    /** Discards the slices and deletes the temporary file. */
     @Override
     public void close() throws IOException {
         slices.close();

@@ -6,13 +6,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.LongConsumer;
 
 /**
- * Reads the wire format of Protocol Buffers field by field, without ever holding a message; see <a
+ * Reads the wire format of Protocol Buffers field by field, without holding a whole message; see <a
  * href="https://protobuf.dev/programming-guides/encoding/">its description</a>. Fields with the wire types of groups
- * are refused. Of each field exactly one of the methods that take the value is called. One thread.
+ * are refused. For each field the caller calls exactly one of the methods that take the value. One thread.
  */
 final class ProtoInput {
 
-    // A field and its encoding in one number, as it stands in a message: FIELD << 3 | TYPE.
+    // A field and its encoding in one number, as in the encoded message: FIELD << 3 | TYPE.
     static final int VARINT = 0;
     static final int FIXED64 = 1;
     static final int BYTES = 2;
@@ -40,7 +40,7 @@ final class ProtoInput {
     @FunctionalInterface
     interface Field {
         /**
-         * Takes its value, or {@linkplain #skip passes over it}.
+         * Takes the value of the field, or {@linkplain #skip skips it}.
          *
          * @param tag the field and its encoding, {@code FIELD << 3 | TYPE}
          * @throws IOException when that fails
@@ -49,10 +49,10 @@ final class ProtoInput {
     }
 
     /**
-     * Reads from the first byte on.
+     * Creates a reader at the first byte.
      *
      * @param in the bytes; left open
-     * @param source what to call them in messages
+     * @param source their name in messages
      */
     ProtoInput(InputStream in, String source) {
         this.in = in;
@@ -93,14 +93,14 @@ final class ProtoInput {
         }
     }
 
-    /** Reads all fields of the message that the current field holds. */
+    /** Reads all fields of the message in the current field. */
     void message(Field field) throws IOException {
         long outer = enter();
         fields(field);
         leave(outer);
     }
 
-    /** Reads the numbers that the current field holds one after the other. */
+    /** Reads the packed numbers in the current field. */
     void packed(LongConsumer number) throws IOException {
         long outer = enter();
         while (offset() < end) {
@@ -109,7 +109,7 @@ final class ProtoInput {
         leave(outer);
     }
 
-    /** Goes into the message that the current field holds; returns what {@link #leave} needs. */
+    /** Enters the message in the current field and returns the outer end, which {@link #leave} needs. */
     long enter() throws IOException {
         long length = length();
         long outer = end;
@@ -117,7 +117,7 @@ final class ProtoInput {
         return outer;
     }
 
-    /** Leaves the message that {@link #enter} went into last, at its end. */
+    /** Leaves, at its end, the message that was entered last. */
     void leave(long outer) {
         end = outer;
     }
@@ -147,9 +147,9 @@ final class ProtoInput {
     }
 
     /**
-     * Returns a text in UTF-8 of bounded length; bytes that are none become replacement characters.
+     * Returns a text in UTF-8 of bounded length; invalid bytes become replacement characters.
      *
-     * @param mostBytes how long it may be
+     * @param mostBytes the longest text, in bytes
      * @throws TraceFormatException when it is longer
      */
     String name(int mostBytes) throws IOException {
@@ -164,7 +164,7 @@ final class ProtoInput {
         return Names.bounded(new String(text, StandardCharsets.UTF_8));
     }
 
-    /** Passes over the value. */
+    /** Skips the value. */
     void skip() throws IOException {
         switch (type) {
             case VARINT -> varint();

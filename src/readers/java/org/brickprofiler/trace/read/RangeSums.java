@@ -10,8 +10,8 @@ import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 
 /**
- * Adds events up by the range that they were launched in, which is known as they are read; whether they count, and with
- * what, is known later. 12 bytes for each event. One thread.
+ * Sums events by the range in which they were launched. The range is known when an event is read; whether and with
+ * which time the event counts is known later. Each event takes 12 bytes. One thread.
  */
 final class RangeSums {
 
@@ -22,7 +22,7 @@ final class RangeSums {
     private final LongArrayList counts = new LongArrayList();
     private final LongArrayList sumsNs = new LongArrayList();
 
-    /** Notes the range of an event; offsets grow. */
+    /** Notes the range of an event; offsets must increase. */
     void note(long offset, String range) {
         int number = numbers.computeIfAbsent(range, added -> {
             names.add(added);
@@ -34,7 +34,7 @@ final class RangeSums {
         ranges.add(number);
     }
 
-    /** Counts an event, if its range was noted. */
+    /** Counts an event if its range was noted. */
     void count(long offset, long elapsedNs) {
         int at = offsets.binarySearch(offset);
         if (at >= 0) {
@@ -44,7 +44,7 @@ final class RangeSums {
         }
     }
 
-    /** Returns the ranges in which something was launched that counts, most time first. */
+    /** Returns the ranges with launches of events that count, most time first. */
     List<Range> list() {
         List<Range> all = new ArrayList<>();
         for (int i = 0; i < names.size(); i++) {

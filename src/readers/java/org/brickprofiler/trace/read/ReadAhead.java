@@ -8,9 +8,9 @@ import java.util.concurrent.BlockingQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stream that a thread of its own reads ahead, a few blocks at most, so that unpacking a trace and parsing it go on
- * beside each other. An exception of the stream is thrown here after the bytes before it. The thread ends with the
- * stream, and with {@link #close} at the latest, which waits for it. One thread reads.
+ * A stream that its own thread reads ahead by a few blocks, so that a trace is unpacked and parsed in parallel. An
+ * exception of the underlying stream is thrown after the bytes before it were returned. The thread ends at the end of
+ * the stream; {@link #close} ends it earlier and waits for it. One thread reads.
  */
 final class ReadAhead extends InputStream {
 
@@ -24,7 +24,7 @@ final class ReadAhead extends InputStream {
     private Block block = new Block(0);
     private int next;
 
-    /** Some bytes; the queues order the accesses of the two threads. */
+    /** A block of bytes; the queues order the accesses of the two threads. */
     private static final class Block {
         private final byte[] bytes;
         /** The number of bytes that were read; negative at the end. */
@@ -38,7 +38,7 @@ final class ReadAhead extends InputStream {
     }
 
     /**
-     * Begins to read.
+     * Starts to read ahead.
      *
      * @param in the stream; closed with this one
      */
@@ -65,7 +65,7 @@ final class ReadAhead extends InputStream {
                 filled.put(read);
             } while (read.length >= 0 && read.failure == null);
         } catch (InterruptedException closed) {
-            // Nobody wants the rest.
+            // The remaining bytes are not needed.
         }
     }
 
@@ -88,7 +88,7 @@ final class ReadAhead extends InputStream {
         return read;
     }
 
-    /** Takes further blocks once all of one is read; false at the end. */
+    /** Takes the next block once the current one is read; returns false at the end. */
     private boolean hasMore() throws IOException {
         while (next == block.length && block.failure == null) {
             if (block.bytes.length > 0) {

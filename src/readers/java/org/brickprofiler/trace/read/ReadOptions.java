@@ -3,24 +3,23 @@ package org.brickprofiler.trace.read;
 import java.util.Objects;
 
 /**
- * The options for reading a trace. Immutable; each {@code with} method returns a changed copy. The rules, the steps and
- * the warm-up are for profiles; a timeline holds everything.
+ * The options for reading a trace. Immutable; each {@code with} method returns a changed copy. Rules, steps and warm-up
+ * apply to profiles only; a timeline holds everything.
  *
- * @param rules which kernels are which bricks
- * @param skipSteps how many steps at the beginning to leave out. Steps are the slices {@code ProfilerStep#N} of
- *     PyTorch; an event belongs to them by the time it begins, so everything before the first step that is kept is left
- *     out
+ * @param rules the rules that map kernels to bricks
+ * @param skipSteps the number of steps to leave out at the beginning. Steps are the slices {@code ProfilerStep#N} of
+ *     PyTorch. An event belongs to the step in which it begins, so everything before the first kept step is left out
  * @param keepWarmup whether to count warm-up too. Otherwise the first executions of a kernel are left out while they
  *     last more than {@value Warmup#TIMES_MEDIAN} times the median of all its executions and more than
- *     {@value Warmup#TIMES_LONGEST} times the longest one after its first {@value Warmup#FIRST_EXECUTIONS}; a kernel
- *     with fewer than {@value Warmup#LATER_EXECUTIONS} further executions, and copies and fills, are never warm-up. In
- *     a trace of this library, what ended while a {@link org.brickprofiler.Schedule} was in its warm-up is left out,
- *     and nothing else
- * @param salvage whether to read a damaged trace up to the damage, which is then an {@link Omission.Reason#DAMAGE} of
- *     the result; otherwise it is refused, but for an array of events that ends after one of them. A trace without an
- *     event before the damage is refused in either case
- * @param limits what bounds the memory
- * @param progress is called as the reading goes on
+ *     {@value Warmup#TIMES_LONGEST} times the longest execution after the first {@value Warmup#FIRST_EXECUTIONS}. A
+ *     kernel with fewer than {@value Warmup#LATER_EXECUTIONS} further executions has no warm-up, and neither have
+ *     copies and fills. In a trace of this library, only the events that ended in the warm-up of a
+ *     {@link org.brickprofiler.Schedule} are left out
+ * @param salvage whether to read a damaged trace up to the damage, which the result then lists as
+ *     {@link Omission.Reason#DAMAGE}. Otherwise a damaged trace is refused, except an array of events that ends after
+ *     one of them. A trace without an event before the damage is always refused
+ * @param limits the limits of memory
+ * @param progress is called while the trace is read
  */
 public record ReadOptions(
         TraceRules rules, int skipSteps, boolean keepWarmup, boolean salvage, Limits limits, Progress progress) {
@@ -29,32 +28,32 @@ public record ReadOptions(
     @FunctionalInterface
     public interface Progress {
 
-        /** The total if it is not known. */
+        /** The value of an unknown total. */
         long UNKNOWN = -1;
 
         /**
-         * Reports that more was read.
+         * Reports that more of the file was read.
          *
          * @param bytesRead bytes of the file so far, still packed
-         * @param totalBytes bytes of the whole file, or {@link #UNKNOWN} of a stream
+         * @param totalBytes bytes of the whole file, or {@link #UNKNOWN} for a stream
          */
         void at(long bytesRead, long totalBytes);
     }
 
     /**
-     * Bounds the memory of a reading. A trace beyond a limit is refused, but names beyond theirs share one sum.
-     * Immutable.
+     * Bounds the memory of a reading. A trace beyond a limit is refused; only names beyond their limit share one sum
+     * instead. Immutable.
      *
-     * @param nestingDepth arrays and objects inside one another
-     * @param stringLength characters of a string that matters: name, category, phase, row; others are passed over
-     * @param distinctNames kernels of a profile with a sum of their own; further ones that no rule matches all feed
-     *     {@code (other names)}
+     * @param nestingDepth the depth of nested arrays and objects
+     * @param stringLength characters of a relevant string: name, category, phase, row; longer other strings are skipped
+     * @param distinctNames kernels of a profile with a sum of their own; further kernels that no rule matches share the
+     *     sum {@code (other names)}
      * @param rows pairs of process and thread
      * @param openSlices slices of one row that are open at the same time
      */
     public record Limits(int nestingDepth, int stringLength, int distinctNames, int rows, int openSlices) {
 
-        /** The default limits: above those of real traces, and small enough for a heap of 64 MB. */
+        /** The default limits: above real traces, and small enough for a heap of 64 MB. */
         public static final Limits DEFAULT = new Limits(200, 1 << 20, 4_058, 16_384, 1_024);
 
         /**
@@ -115,7 +114,7 @@ public record ReadOptions(
     /**
      * Returns a copy that skips the first steps.
      *
-     * @param steps how many to leave out, 0 or more
+     * @param steps the number of steps to leave out, 0 or more
      * @return a changed copy
      * @throws IllegalArgumentException when it is negative
      */
@@ -157,7 +156,7 @@ public record ReadOptions(
     /**
      * Returns a copy that reports its progress.
      *
-     * @param other what to call
+     * @param other the receiver of the progress
      * @return a changed copy
      */
     public ReadOptions withProgress(Progress other) {

@@ -6,22 +6,24 @@ import java.util.regex.Pattern;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
 /**
- * The substrings that a text must contain for a pattern to be found in it: those parts of the pattern that are no more
- * than characters, of alternatives those of one. A trace can have a million names, and most rules ask for something
- * that a name plainly lacks; trying all their patterns would take far longer than reading the trace. Upper and lower
- * case count as the same. If no such substring is known, any text may match. Immutable; any thread.
+ * The substrings that a text must contain for a pattern to match somewhere in it: the literal parts of the pattern, and
+ * for alternatives those of at least one alternative. A trace can have a million names, and most rules require a
+ * substring that a name lacks; trying all patterns on all names would take far longer than reading the trace. The
+ * comparison ignores case. If no such substring is known, any text may match. Immutable; any thread.
  */
 final class RequiredText {
 
-    /** The requirement that any text meets. */
+    /** The requirement that every text meets. */
     static final RequiredText NOTHING = new RequiredText(List.of());
 
     private static final int GRAM = 3;
 
-    /** Those after a backslash that stand for a class, a boundary or one character, and take nothing that follows. */
+    /**
+     * Letters that, after a backslash, stand for a class, a boundary or one character, and take no further characters.
+     */
     private static final String PLAIN_ESCAPES = "dDwWsShHvVbBAGzZRtnrfae";
 
-    /** One of them has to hold; without any, nothing has to. */
+    /** At least one of them must hold; if there are none, every text qualifies. */
     private final Sequence[] alternatives;
 
     private RequiredText(List<Sequence> alternatives) {
@@ -29,7 +31,7 @@ final class RequiredText {
         this.alternatives = isOneFree ? new Sequence[0] : alternatives.toArray(Sequence[]::new);
     }
 
-    /** Parts that have to hold all together. */
+    /** Parts that must all occur. */
     private static final class Sequence {
         private final int[] grams;
         private final RequiredText[] groups;
@@ -58,7 +60,7 @@ final class RequiredText {
         }
     }
 
-    /** The parts of a text that are three characters long, as a set that may hold more. Immutable; any thread. */
+    /** The three-character substrings of a text, as a set that may report false positives. Immutable; any thread. */
     static final class Grams {
         private static final int BITS = 1 << 11;
 
@@ -71,7 +73,7 @@ final class RequiredText {
             }
         }
 
-        /** Returns a number below {@link #BITS} for the three characters before a place. */
+        /** Returns a number below {@link #BITS} for the three characters that end at an index. */
         static int before(CharSequence text, int end) {
             int gram = 0;
             for (int i = end - GRAM; i < end; i++) {
@@ -86,7 +88,7 @@ final class RequiredText {
         }
     }
 
-    /** Returns whether the pattern may be found in a text, going by its parts. */
+    /** Returns whether the pattern may match in a text, judged by the text's substrings. */
     boolean mayBeIn(Grams text) {
         for (Sequence alternative : alternatives) {
             if (alternative.mayBeIn(text)) {
@@ -96,7 +98,7 @@ final class RequiredText {
         return alternatives.length == 0;
     }
 
-    /** Returns the text that a pattern requires. */
+    /** Returns the requirement of a pattern. */
     static RequiredText of(Pattern pattern) {
         boolean isPlain = (pattern.flags() & ~Pattern.CASE_INSENSITIVE) == 0;
         Reader reader = new Reader(pattern.pattern());
@@ -104,7 +106,7 @@ final class RequiredText {
         return reader.isUnknown ? NOTHING : required;
     }
 
-    /** Goes through a pattern that is well formed, and gives up at whatever it does not know. One thread. */
+    /** Parses a valid pattern, and gives up at any construct that it does not know. One thread. */
     private static final class Reader {
         private final String regex;
         private int at;
@@ -120,7 +122,7 @@ final class RequiredText {
             return isHere;
         }
 
-        /** Reads up to the end of a group, or of the whole. */
+        /** Reads up to the end of a group, or of the whole pattern. */
         RequiredText alternatives() {
             List<Sequence> read = new ArrayList<>();
             do {
@@ -154,12 +156,12 @@ final class RequiredText {
             run.setLength(0);
         }
 
-        /** Returns whether what was just read may be missing. */
+        /** Returns whether the last element may be absent, by the quantifier after it. */
         private boolean isOptional() {
             return at < regex.length() && "?*{".indexOf(regex.charAt(at)) >= 0;
         }
 
-        /** Passes over what begins with a character that does not stand for itself alone. */
+        /** Skips a construct that begins with a special character. */
         private void other(char c, List<RequiredText> groups) {
             switch (c) {
                 case '(' -> group(groups);
@@ -175,7 +177,7 @@ final class RequiredText {
                     isUnknown = Character.isLetterOrDigit(escaped) && PLAIN_ESCAPES.indexOf(escaped) < 0;
                 }
                 default -> {
-                    // A quantifier, an anchor, any character, or one that may be missing.
+                    // A quantifier, an anchor, any character, or an element that may be absent.
                 }
             }
         }

@@ -13,21 +13,21 @@ import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Knows by the names of processes, threads and tracks which rows of a profile lie on a device, in traces that do not
- * mark each event, and which rows stand beside another one for slices that would not nest on it. Names may come before
- * the events of a row or after them. One thread.
+ * Recognises, by the names of processes, threads and tracks, the rows of a profile that lie on a device, in traces that
+ * do not mark each event, and the rows that stand beside another one for slices that would not nest on it. Names may
+ * come before the events of a row or after them. One thread.
  *
  * <p><b>Devices.</b> XLA's profiler has a process {@code /device:GPU:0} for each device, TensorFlow's timelines one for
  * each stream of it, {@code /device:GPU:0/stream:14}, and AMD's tools have {@code GPU0} and {@code COPY}. XLA draws the
- * same work several times: as kernels of streams, as operations, modules and steps. Of each device the rows of the
- * finest {@link Detail} count.
+ * same work several times: as kernels of streams, as operations, modules and steps. Of each device only the rows with
+ * the finest {@link Detail} count.
  */
 final class RowNames {
 
     private static final int MOST_TRACKS = 1 << 18;
     private static final int MOST_THREADS = 1 << 14;
 
-    /** The longest name that is looked at; names of devices are short. */
+    /** The longest name that is tested; names of devices are short. */
     private static final int LONGEST = 256;
 
     private static final Pattern DEVICE = Pattern.compile(
@@ -38,20 +38,20 @@ final class RowNames {
     private static final Pattern SUMMARY =
             Pattern.compile("Steps|(TensorFlow|Framework) (Ops|Name Scope)|Source( code)?");
 
-    /** The detail in which a row of a device shows its work, from coarse to fine. */
+    /** The granularity at which a row of a device shows its work, from coarse to fine. */
     private enum Detail {
         /** Steps, scopes and lines of the source that are drawn around work. */
         SUMMARY,
         /** Whole programs. */
         MODULES,
-        /** No more is known. */
+        /** The name shows no granularity. */
         PLAIN,
-        /** Operations, each of which may be several kernels. */
+        /** Operations; each may consist of several kernels. */
         OPERATIONS,
         /** Kernels and copies, by stream. */
         STREAM;
 
-        /** Of a row, by the name of its thread or track. */
+        /** Returns the granularity of a row by the name of its thread or track. */
         static Detail of(String name) {
             if (name.startsWith("Stream #") || name.startsWith("Stream ")) {
                 return STREAM;
@@ -65,7 +65,7 @@ final class RowNames {
         }
     }
 
-    /** A device's process, track, or stream. Immutable. */
+    /** A process, track or stream of a device. Immutable. */
     private record Device(String name, Detail detail) {}
 
     private final TraceRows rows;
@@ -77,7 +77,7 @@ final class RowNames {
     private final IntIntHashMap mainRows = new IntIntHashMap();
     private boolean devicesNamed;
 
-    /** The devices of rows, as far as names have come. */
+    /** The devices of rows, from the names read so far. */
     private final IntObjectHashMap<Optional<Device>> known = new IntObjectHashMap<>();
 
     RowNames(TraceRows rows, String source) {
@@ -88,7 +88,7 @@ final class RowNames {
     // ---- names ----
 
     /**
-     * Takes metadata of Chrome's format.
+     * Takes metadata in Chrome's format.
      *
      * @throws TraceFormatException when there are too many rows
      */
@@ -105,7 +105,7 @@ final class RowNames {
                 }
             }
             case "thread_sort_index" -> {
-                // The writer of this library gives a lane the place of the row that it stands beside.
+                // The writer of this library gives a lane the sort index of the row that it stands beside.
                 String place = Long.toString(event.sortIndex);
                 String name = threadNames.get(keyOf(event.process, place));
                 String lane = threadNames.getOrDefault(keyOf(event.process, event.thread), "");
@@ -115,7 +115,7 @@ final class RowNames {
                 }
             }
             default -> {
-                // Names nothing.
+                // This metadata names nothing.
             }
         }
     }
@@ -134,7 +134,7 @@ final class RowNames {
     }
 
     /**
-     * A trace describes a track.
+     * Takes the description of a track.
      *
      * @throws TraceFormatException when there are too many
      */
@@ -152,12 +152,12 @@ final class RowNames {
         }
     }
 
-    /** Returns whether a process is a device by its name. */
+    /** Returns whether a process is a device, judged by its name. */
     static boolean isDevice(String process) {
         return deviceOf(process) != null;
     }
 
-    /** Of a track; a thread may be called anything. */
+    /** Returns the device of a track; the name of a thread shows nothing. */
     private static @Nullable Device deviceOf(TrackDescription track) {
         return track.isThread() ? null : deviceOf(track.name());
     }
@@ -176,17 +176,17 @@ final class RowNames {
 
     // ---- rows ----
 
-    /** Returns the row that a row stands beside; else the row itself. */
+    /** Returns the row that a row stands beside; otherwise the row itself. */
     int mainRow(int row) {
         return mainRows.getIfAbsent(row, row);
     }
 
-    /** Returns whether the names show a device. */
+    /** Returns whether any name shows a device. */
     boolean anyDevice() {
         return devicesNamed;
     }
 
-    /** Returns whether a row lies on a device, as far as names have come. */
+    /** Returns whether a row lies on a device, judged by the names read so far. */
     boolean isOnDevice(Row row) {
         return devicesNamed && device(row) != null;
     }
@@ -221,7 +221,7 @@ final class RowNames {
     }
 
     /**
-     * Returns the rows whose slices count: of each device those that show its work most finely.
+     * Returns the rows whose slices count: for each device the rows of finest granularity.
      *
      * @param used the rows with slices
      */

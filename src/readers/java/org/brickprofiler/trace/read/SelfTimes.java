@@ -7,9 +7,9 @@ import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goes through events in order of time and measures how much of each is its own: its interval without those of the
- * events that it holds on the same row. So no time of a row counts twice, unless two events overlap and neither holds
- * the other. One thread.
+ * Goes through events in order of time and measures the self time of each: its interval without the intervals of the
+ * events nested in it on the same row. Each time of a row therefore counts once, unless two events overlap without
+ * nesting. One thread.
  */
 final class SelfTimes {
 
@@ -21,10 +21,10 @@ final class SelfTimes {
     private final IntObjectHashMap<List<Open>> rows = new IntObjectHashMap<>();
     private long open;
 
-    /** Takes events. */
+    /** Receives the events and their self times. */
     interface Sink {
         /**
-         * An event begins; called in order of time.
+         * Takes the begin of an event; called in order of time.
          *
          * @param event the event
          * @return whether it counts
@@ -32,26 +32,26 @@ final class SelfTimes {
         boolean begins(Execution event);
 
         /**
-         * An event that counts overlaps one before it that counts, and neither holds the other.
+         * Takes an event that overlaps an earlier one without nesting, if both count.
          *
          * @param event the later one
          */
         default void overlaps(Execution event) {
-            // Of interest to one pass of several.
+            // Only one of several passes needs this call.
         }
 
         /**
-         * An event is over; called once for each, in no order.
+         * Takes the end of an event; called once for each event, in no order.
          *
          * @param event the event
-         * @param selfNs how much of it is its own, ns
+         * @param selfNs its self time, ns
          * @param counts whether it counts
          * @throws TraceFormatException when a sum is too large
          */
         void ends(Execution event, long selfNs, boolean counts) throws TraceFormatException;
     }
 
-    /** An event that is not over yet. */
+    /** An event that has not ended yet. */
     private static final class Open {
         final Execution event;
         final boolean counts;
@@ -85,13 +85,13 @@ final class SelfTimes {
     }
 
     /**
-     * Goes through events.
+     * Measures the self times of events.
      *
      * @param events the events, in order of time
-     * @param source what to call the trace in messages
-     * @param mostOpen how many events of a row may run at once
-     * @param sink takes the results
-     * @throws TraceFormatException when more run at once
+     * @param source the name of the trace in messages
+     * @param mostOpen how many events of a row may be open at once
+     * @param sink receives the results
+     * @throws TraceFormatException when more are open at once
      * @throws IOException when the events cannot be read
      */
     static void of(EventStore.Cursor events, String source, int mostOpen, Sink sink) throws IOException {

@@ -23,9 +23,9 @@ import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a timeline of a trace. While it is read, spans, moments and values go into an {@link EventStore} by row, with
- * the ends of flows between them; then the rows become tracks ({@link TrackLayout}) and the ends are joined
- * ({@link TimelineFlows}). A replay of a track goes through its rows merged. Events without a place on a timeline are
+ * Builds the timeline of a trace. While the trace is read, spans, moments and values go into an {@link EventStore} by
+ * row, with the ends of flows between them. Afterwards the rows become tracks ({@link TrackLayout}) and the ends are
+ * joined ({@link TimelineFlows}). Replaying a track merges its rows. Events that a timeline cannot represent are
  * counted. One thread.
  */
 final class TimelineCollector extends EventCollector {
@@ -33,12 +33,12 @@ final class TimelineCollector extends EventCollector {
     /** The most characters that all names together may take. */
     static final long MOST_CHARACTERS = 1L << 27;
 
-    /** The overhead of a name, in characters. */
+    /** The overhead of a name, counted in characters. */
     private static final int NAME_ENTRY = 64;
 
     private static final Pattern NAME_AND_UNIT = Pattern.compile("(.*) \\[(.*)]", Pattern.DOTALL);
 
-    /** The arguments whose values matter. */
+    /** The arguments whose values a timeline keeps. */
     private static final Set<String> WANTED = Set.of(
             TraceEvent.BANDWIDTH,
             TraceEvent.CATEGORY,
@@ -51,7 +51,7 @@ final class TimelineCollector extends EventCollector {
             "labels",
             "sort_index");
 
-    /** The arguments that this library's writers derive again from a span, its track and its flow. */
+    /** The arguments that this library's writers derive from a span, its track and its flow. */
     private static final Set<String> OWN = Set.of(
             TraceEvent.BANDWIDTH,
             TraceEvent.BRICK,
@@ -64,12 +64,14 @@ final class TimelineCollector extends EventCollector {
             TraceEvent.STREAM,
             "External id");
 
-    /** The largest relative difference between a bandwidth and bytes divided by time at which they are the same. */
+    /** The largest relative difference at which a bandwidth equals bytes divided by time. */
     private static final double SAME_BANDWIDTH = 1e-6;
 
     private static final int NO_LAYER = -1;
 
-    /** Correlations stand in the place of a device's time, which no other program gives, from here downwards. */
+    /**
+     * Correlations are stored in the column of device times, from here downwards; no other program gives device times.
+     */
     private static final long FIRST_CORRELATION = -2;
 
     // The detail of an event: its kind, whether it is a sample that a device timed, and in the low half its layer.
@@ -89,13 +91,13 @@ final class TimelineCollector extends EventCollector {
     private long kept;
     private long earliestNs = Long.MAX_VALUE;
 
-    /** The slice that began last, which a flow may belong to. */
+    /** The slice that began last; a flow may belong to it. */
     private @Nullable Slice lastSlice;
 
     /**
      * Creates an empty builder.
      *
-     * @param head takes what the trace says of itself
+     * @param head the facts that the trace states about itself
      * @param limits bounds the memory
      * @param mostKept how many events may stay in memory
      */
@@ -139,12 +141,12 @@ final class TimelineCollector extends EventCollector {
 
     @Override
     void addSite(Site site, long endNs) {
-        // A timeline places nothing.
+        // A timeline ignores sites.
     }
 
     @Override
     void addEmpty() {
-        // A timeline shows no placeholder.
+        // A timeline ignores placeholders.
     }
 
     // ---- slices ----
@@ -180,17 +182,20 @@ final class TimelineCollector extends EventCollector {
         return slice;
     }
 
-    /** Returns whether another program joined it with others by a number; this library's are made anew from flows. */
+    /**
+     * Returns whether another program joined the event with others by a number; this library's correlations are derived
+     * again from flows.
+     */
     private boolean hasCorrelation(TraceEvent event) {
         return !head.isOwn() && event.correlation >= 0 && event.wholeNumber(TraceEvent.DEVICE_NS) < 0;
     }
 
-    /** Returns whether it is a copy or a fill of another program's device, whose bytes are known. */
+    /** Returns whether the event is a copy or a fill by another program's device whose bytes are known. */
     private boolean isCopy(TraceEvent event) {
         return !head.isOwn() && event.kind() == Kind.COPY && event.bytes >= 0 && event.elements < 0;
     }
 
-    /** Returns the layer that an event has; in traces that leave out what is implied, that of the slice around. */
+    /** Returns the layer of an event; in traces that omit implied values, the layer of the surrounding slice. */
     private int layer(TraceEvent event, int row) {
         String layer = event.args.get(TraceEvent.LAYER);
         if (layer != null) {
@@ -318,7 +323,7 @@ final class TimelineCollector extends EventCollector {
         Row row = row(event);
         String id = event.category + '\u0000' + event.id;
         int name = head.isOwn() ? Span.UNNAMED : name(event);
-        // Writers of traces put a flow behind its slice; another one may begin at the same moment.
+        // Writers put a flow after its slice, but another slice may begin at the same moment.
         Slice last = lastSlice;
         boolean isOfLast = last != null && last.row == row.number && last.startNs == event.startNs;
         if (event.phase == 's') {
@@ -340,7 +345,7 @@ final class TimelineCollector extends EventCollector {
             case "thread_name" -> row(event).name = name;
             case "thread_sort_index" -> row(event).sortIndex = event.wholeNumber("sort_index");
             case "process_sort_index" -> {
-                // Tracks stand in the order of their first events.
+                // Tracks are listed in the order of their first events.
             }
             default -> omissions.add(Reason.OTHER_METADATA);
         }
@@ -351,7 +356,7 @@ final class TimelineCollector extends EventCollector {
         if (described.size() == mostRows) {
             throw error(track.offset(), "there are more than " + mostRows + " tracks");
         }
-        // A later one may only add to the first, which stands before the events.
+        // A later description may only add to the first, which precedes the events.
         described.putIfAbsent(track.id(), track);
         track.labels().forEach(head::label);
         if (!track.isProcess() && track.unit() == null) {
@@ -367,7 +372,7 @@ final class TimelineCollector extends EventCollector {
                         + " the profile has their sums");
     }
 
-    // ---- what is not kept ----
+    // ---- omissions ----
 
     @Override
     void addSkipped(long fields) {
@@ -406,13 +411,17 @@ final class TimelineCollector extends EventCollector {
     }
 
     /**
-     * Returns whether a writer makes the same of the bytes; one with a clock that is finer than the trace's does not.
+     * Returns whether a writer would derive the same bandwidth from the bytes; a writer whose clock is finer than the
+     * trace's derives another one.
      */
     private static boolean isBandwidth(double gbps, TraceEvent event) {
         return Math.abs(gbps * event.elapsedNs - event.bytes) <= SAME_BANDWIDTH * event.bytes;
     }
 
-    /** Other programs' arguments of that name may mean anything in Chrome's format; Kineto's categories do not. */
+    /**
+     * In Chrome's format, other programs may give an argument of that name any meaning; Kineto's categories are
+     * unambiguous.
+     */
     private boolean isOnDevice(TraceEvent event) {
         if (head.isOwn() || head.hasTracks) {
             return event.wholeNumber(TraceEvent.DEVICE) >= 0;
@@ -423,7 +432,7 @@ final class TimelineCollector extends EventCollector {
     // ---- the timeline ----
 
     /**
-     * Returns the timeline, once the trace is over. The timeline owns the files that have to be closed.
+     * Returns the timeline; call it after the last event. The timeline owns the files, and its owner closes it.
      *
      * @throws IOException when the temporary file cannot be written or read
      */
@@ -445,7 +454,7 @@ final class TimelineCollector extends EventCollector {
         if (head.isOwn()) {
             baseNs = Math.abs(head.baseTimeNs) <= Microseconds.LARGEST_NS ? head.baseTimeNs : 0;
         }
-        // A moment that has a place in the calendar, which does not go back beyond 1970.
+        // A moment with a calendar time; calendar times do not precede 1970.
         long monotonicNs = Math.max(0, -baseNs);
         return new TraceInfo(
                 layout.processName(),
@@ -459,7 +468,7 @@ final class TimelineCollector extends EventCollector {
                 head.devices);
     }
 
-    /** Forgets the events and deletes the temporary files. */
+    /** Discards the events and deletes the temporary files. */
     @Override
     public void close() throws IOException {
         try (flows) {
@@ -536,7 +545,7 @@ final class TimelineCollector extends EventCollector {
         }
     }
 
-    /** A view of one span after the other. */
+    /** A view that moves from span to span. */
     private static final class ReplayedSpan implements Span {
         private static final long UNKNOWN = -1;
 

@@ -12,30 +12,30 @@ import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The flows of a timeline: a start and one end or more that bear the same identifier, in any order. Each of them comes
- * with its span, or with a place and a time at which a span is to be sought; it stands among the events of its row
- * until all spans are there. Then they are joined in three sorted steps, so that memory is bounded whatever their
- * number, but for two bits an event: each finds its span while its track is replayed; those of one identifier are
- * grouped to flows; the flows are numbered from 1 on in the order in which they came, and their numbers kept by track
- * and place. One thread.
+ * Joins the flows of a timeline. A flow is a start and one or more ends with the same identifier, in any order. Each
+ * start or end comes with its span, or with a row and a time at which a span is looked up; it is stored among the
+ * events of its row until all spans are known. Then they are joined in three sorted steps, so that memory is bounded
+ * for any number of flows, except for two bits an event: each start or end finds its span while its track is replayed;
+ * those with the same identifier are grouped to flows; flows are numbered from 1 in the order in which they came, and
+ * their numbers are stored by track and place. One thread.
  */
 final class TimelineFlows implements Closeable {
 
-    /** The end of a flow in the span that it leaves. */
+    /** The start of a flow, in the span that it leaves. */
     static final long OUT = 3;
 
     /** The end of a flow in the span that it leads to. */
     static final long IN = 4;
 
-    /** Further back no span around a moment is sought; a power of two. */
+    /** The largest distance over which the span around a moment is looked for; a power of two. */
     private static final int FARTHEST = 1 << 14;
 
     private static final int KIND_SHIFT = 33;
 
-    /** Sorts an end behind all events that start with it. */
+    /** Sorts an end after all events that start at the same time. */
     private static final long BEHIND = Long.MIN_VALUE;
 
-    /** Sorts an end before all events that start with it. */
+    /** Sorts an end before all events that start at the same time. */
     private static final long BEFORE = Long.MAX_VALUE;
 
     private static final long NOWHERE = -1;
@@ -47,11 +47,11 @@ final class TimelineFlows implements Closeable {
     private int ends;
 
     /**
-     * No flow yet.
+     * Creates an empty collection of flows.
      *
-     * @param events where ends wait among the other events
-     * @param omissions counts flows that lead nowhere
-     * @param mostKept how many of each kind may stay in memory
+     * @param events the store in which ends wait among the other events
+     * @param omissions counts flows without two ends
+     * @param mostKept how many ends of each store may stay in memory
      */
     TimelineFlows(EventStore events, Omission.Tally omissions, int mostKept) {
         this.events = events;
@@ -66,22 +66,23 @@ final class TimelineFlows implements Closeable {
      * @param side {@link #OUT} or {@link #IN}
      * @param id its identifier
      * @param name the name of the flow, or {@link Span#UNNAMED}
-     * @param row where it is
-     * @param atNs when
-     * @param span the span that it belongs to, or null for the innermost one around that time
+     * @param row its row
+     * @param atNs its time
+     * @param span the span that it belongs to, or null for the innermost span around that time
      * @throws IOException when the temporary file cannot be written
      */
     void add(long side, String id, int name, Row row, long atNs, @Nullable Slice span) throws IOException {
         add(side, id, name, row, atNs, BEHIND, span == null ? NOWHERE : span.offset);
     }
 
-    /** Adds an end in the next span of a row that starts at a time or after it. */
+    /** Adds an end in the next span of a row that starts at that time or later. */
     void addInNext(String id, int name, Row row, long atNs) throws IOException {
         add(IN, id, name, row, atNs, BEFORE, NOWHERE);
     }
 
     /**
-     * The sequence of ends is in the place of a name, the identifier in that of an amount, the name behind the side.
+     * Stores an end: its sequence number in the column of names, its identifier in the column of amounts, and its name
+     * in the detail beside the side.
      */
     private void add(long side, String id, int name, Row row, long atNs, long order, long spanOffset)
             throws IOException {
@@ -105,7 +106,7 @@ final class TimelineFlows implements Closeable {
      * Joins all ends.
      *
      * @param rowsOfTracks the rows of each track
-     * @param rows knows them
+     * @param rows the rows of the trace
      * @throws IOException when the temporary files cannot be written or read
      */
     void join(int[][] rowsOfTracks, TraceRows rows) throws IOException {
@@ -177,7 +178,7 @@ final class TimelineFlows implements Closeable {
             waiting.clear();
         }
 
-        /** Returns the place of the span that an end belongs to, or of the innermost one around it. */
+        /** Returns the place of the span that an end belongs to, or of the innermost span around it. */
         private long placeOf(EventStore.Event end) {
             long spanOffset = end.deviceNs();
             for (long i = spans - 1; i >= Math.max(0, spans - FARTHEST); i--) {
@@ -189,7 +190,7 @@ final class TimelineFlows implements Closeable {
             return NOWHERE;
         }
 
-        /** By identifier, then in the order in which they came. */
+        /** Adds a found end; the store sorts ends by identifier, then by the order in which they came. */
         private void add(long end, long id, long detail, long place) throws IOException {
             long where = place == NOWHERE ? NOWHERE : (long) track << Integer.SIZE | place;
             found.add(0, id, 0, end, 0, where, 0, detail);
@@ -197,9 +198,9 @@ final class TimelineFlows implements Closeable {
     }
 
     /**
-     * Groups what bears the same identifier: all of it is one flow, unless it has several starts. Then an identifier is
-     * used again, and a flow goes from each start to the next one, or where ends come first, from its first end to its
-     * start.
+     * Groups the ends with the same identifier: they form one flow, unless they have several starts. If they have
+     * several starts, the identifier is used again, and a flow extends from each start to the next one; if ends come
+     * first, from its first end to its start.
      */
     private static void group(EventStore found, EventStore grouped) throws IOException {
         EventStore.Cursor ahead = found.inOrder();
@@ -217,7 +218,7 @@ final class TimelineFlows implements Closeable {
         }
     }
 
-    /** By the flow's first member; its start before its ends. */
+    /** Sorts ends by the first member of their flow, and the start of a flow before its ends. */
     private static void group(EventStore.Cursor cursor, long members, boolean isUsedAgain, EventStore grouped)
             throws IOException {
         boolean startsFirst = false;
@@ -249,7 +250,7 @@ final class TimelineFlows implements Closeable {
         return first;
     }
 
-    /** Numbers the flows; a span has one in each direction. Each flow that leads nowhere is counted. */
+    /** Numbers the flows; a span has at most one flow in each direction. Each flow without two ends is counted. */
     private void number(EventStore grouped, long[] firstPlaces) throws IOException {
         BitSet withOut = new BitSet();
         BitSet withIn = new BitSet();
@@ -301,7 +302,7 @@ final class TimelineFlows implements Closeable {
         return new Cursor(numbers.rows(track));
     }
 
-    /** Goes through the flows of a track. */
+    /** Returns the flows of a track in order. */
     static final class Cursor {
         private final EventStore.Cursor numbers;
         private EventStore.@Nullable Event next;
@@ -312,7 +313,10 @@ final class TimelineFlows implements Closeable {
             this.next = numbers.next();
         }
 
-        /** Returns the flow that leaves the event at a place, or 0; places are asked for in order, this side first. */
+        /**
+         * Returns the flow that leaves the event at a place, or 0. Call it for places in order, and before
+         * {@link #intoOf} of the same place.
+         */
         long outOf(int place) throws IOException {
             return take(place, OUT);
         }
@@ -334,13 +338,13 @@ final class TimelineFlows implements Closeable {
             return number;
         }
 
-        /** Returns the name of the flow that was asked for last. */
+        /** Returns the name of the flow that was returned last. */
         int name() {
             return name;
         }
     }
 
-    /** Forgets the flows and deletes the temporary file. */
+    /** Discards the flows and deletes the temporary file. */
     @Override
     public void close() throws IOException {
         numbers.close();

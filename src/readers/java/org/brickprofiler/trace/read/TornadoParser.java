@@ -10,18 +10,18 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Walks through what TornadoVM's profiler writes and hands out its timers as events: one object for each execution of a
- * task graph, one behind the other, with whatever the program printed between them. Every value is a string, a comma
- * may stand before the end of an object, and there is no time but durations: the events are laid end to end, so that it
- * is known which came last.
+ * Reads the output of TornadoVM's profiler and hands out its timers as events. The output has one object for each
+ * execution of a task graph, in sequence, between any text that the program printed. Every value is a string, a comma
+ * may precede the end of an object, and there are durations but no times: the events are laid end to end, which
+ * preserves their order.
  *
  * <p>The keys are those of {@code ProfilerType} in <a href="https://github.com/beehive-lab/TornadoVM">TornadoVM</a>,
  * times in nanoseconds. Each task's kernel, the copies, the time of dispatching, and compilations count, each under its
- * own category. The other timers contain these or are their parts: totals over tasks, the generation of code within a
- * compilation, and the time of the whole graph, which is the wall time. If kernels took longer than their tasks state
- * (of a task that runs in batches, only the last batch has a time), the rest counts too.
+ * own category. The other timers contain these or are their parts: totals over tasks, code generation within a
+ * compilation, and the time of the whole graph, which is the wall time. If the total kernel time exceeds the sum over
+ * the tasks, the rest counts too: a task that runs in batches states only the time of its last batch.
  *
- * <p>The text between the objects is not JSON, so no JSON parser finds the next object. One thread.
+ * <p>The text between the objects is not JSON, so a JSON parser cannot find the next object. One thread.
  */
 final class TornadoParser {
 
@@ -30,12 +30,12 @@ final class TornadoParser {
     static final String COMPILE = "compile";
     private static final String COPY = "copy";
     private static final String DISPATCH = "dispatch";
-    /** The category of a slice around others, which counts nowhere. */
+    /** The category of a slice around others, which never counts. */
     private static final String WHOLE = "trace";
 
     private static final String TOTAL_KERNELS = "TOTAL_KERNEL_TIME";
 
-    // The arguments of the events, beside those that TornadoVM names itself.
+    // The arguments of the events, in addition to those that TornadoVM names itself.
     private static final String GRAPH_ARGUMENT = "graph";
     private static final String TASK_ARGUMENT = "task";
     private static final String METHOD = "METHOD";
@@ -67,16 +67,16 @@ final class TornadoParser {
     private int limit;
     private long bufferOffset;
 
-    /** The last string, a character for each byte. */
+    /** The last string, one character for each byte. */
     private char[] token = new char[FIRST_TOKEN];
 
     private int tokenLength;
     private boolean isAscii;
 
-    /** Whether the object shows that it is an execution. Before, it may be output of the program. */
+    /** Whether the object is known to be an execution. Until then, it may be output of the program. */
     private boolean isExecution;
 
-    /** Whether it looks like one so far. */
+    /** Whether the object has begun like an execution. */
     private boolean isBegun;
 
     private final List<Timer> timers = new ArrayList<>();
@@ -88,7 +88,7 @@ final class TornadoParser {
     private String lastDevice = "";
     private long laidNs;
 
-    /** A time of an execution, and the task that it belongs to, if it is one's. Immutable. */
+    /** A time of an execution, and its task if it belongs to one. Immutable. */
     private record Timer(
             String name,
             String category,
@@ -115,15 +115,12 @@ final class TornadoParser {
         this.longestText = limits.stringLength();
     }
 
-    /** Returns whether a text is an array of executions. */
+    /** Returns whether a text begins as an array of executions. */
     static boolean begins(String head) {
         return BEGINS.matcher(head).lookingAt();
     }
 
-    /**
-     * Returns whether an execution begins somewhere in a text, of which only the beginning is known, and that is no
-     * Chrome trace.
-     */
+    /** Returns whether an execution begins in the given beginning of a text that is no Chrome trace. */
     static boolean beginsIn(String head) {
         return !head.contains("\"traceEvents\"") && ANYWHERE.matcher(head).find();
     }
@@ -132,7 +129,7 @@ final class TornadoParser {
      * Reads all executions.
      *
      * @param text the text, unpacked; left open
-     * @param limits what bounds the memory
+     * @param limits the limits of memory
      * @param collector takes the events
      * @throws TraceFormatException when an execution is damaged, or the view needs times
      * @throws IOException when the text cannot be read
@@ -164,7 +161,7 @@ final class TornadoParser {
 
     // ---- an execution ----
 
-    /** Reads an object; leaves it where it turns out to be no execution. */
+    /** Reads an object; stops at the first token that shows that it is no execution. */
     private void execution() throws IOException {
         isExecution = false;
         isBegun = false;
@@ -187,7 +184,7 @@ final class TornadoParser {
         }
     }
 
-    /** Reads the members of an object from its brace on: those of a graph, or those of a task. */
+    /** Reads the members of a graph or a task, from the opening brace. */
     private boolean members(@Nullable Task task) throws IOException {
         at++;
         while (!is('}')) {
@@ -239,7 +236,7 @@ final class TornadoParser {
             case "TOTAL_COPY_OUT_SIZE_BYTES" -> bytesOut = number();
             case "COPY_OUT_SIZE_BYTES_SYNC" -> bytesOutInStep = number();
             default -> {
-                // A part or a total of what is taken, or no time at all.
+                // A part or a total of other timers, or no time at all.
             }
         }
     }
@@ -271,7 +268,7 @@ final class TornadoParser {
         for (Timer timer : timers) {
             boolean isKernel = timer.category().equals(TASK);
             tasksNs += isKernel ? Math.max(0, timer.ns()) : 0;
-            // TornadoVM names a task after its graph, too.
+            // TornadoVM prefixes the name of a task with that of its graph.
             String name = isKernel && timer.name().startsWith(prefix)
                     ? timer.name().substring(prefix.length())
                     : timer.name();
@@ -331,7 +328,7 @@ final class TornadoParser {
 
     // ---- the text ----
 
-    /** Returns whether the next byte that is no blank is this one, which stays. */
+    /** Returns whether the next non-blank byte is the wanted one, without taking it. */
     private boolean is(int wanted) throws IOException {
         int next = peek();
         while (next == ' ' || next == '\n' || next == '\r' || next == '\t') {
@@ -349,7 +346,7 @@ final class TornadoParser {
         return unexpected();
     }
 
-    /** Skips a value that is not an execution; an execution that breaks off is damage. */
+    /** Skips a value that is not an execution; if an execution breaks off, the text is damaged. */
     private boolean unexpected() throws IOException {
         int found = peek();
         if (!isExecution && (found >= 0 || !isBegun)) {
@@ -362,7 +359,7 @@ final class TornadoParser {
         throw TraceFormatException.damage(collector.source, offset(), what);
     }
 
-    /** Reads a string, of which the quotation mark is the next byte; false where it does not end in its line. */
+    /** Reads a string from its opening quotation mark; returns false if the string does not end in its line. */
     private boolean string() throws IOException {
         at++;
         tokenLength = 0;
@@ -383,7 +380,7 @@ final class TornadoParser {
         return false;
     }
 
-    /** Returns the last string, as it is written: TornadoVM escapes nothing. */
+    /** Returns the last string unchanged: TornadoVM escapes nothing. */
     private String text() {
         if (isAscii) {
             return names.of(token, 0, tokenLength);
@@ -413,7 +410,7 @@ final class TornadoParser {
         return isNegative ? -value : value;
     }
 
-    /** Returns the next byte, which stays; -1 at the end. */
+    /** Returns the next byte without taking it; -1 at the end. */
     private int peek() throws IOException {
         return at < limit ? buffer[at] & 0xff : fill();
     }

@@ -9,8 +9,8 @@ import org.eclipse.collections.impl.map.mutable.UnifiedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One event of a trace, in the terms of no format: a parser fills it and hands it to {@link EventCollector#accept}, and
- * uses it again for the next one. One thread.
+ * One event of a trace, independent of the format. A parser fills it, hands it to {@link EventCollector#accept}, and
+ * reuses it for the next event. One thread.
  */
 final class TraceEvent {
 
@@ -20,13 +20,13 @@ final class TraceEvent {
     /** The bytes, elements or number of an event without any. */
     static final long NONE = -1;
 
-    /** The bytes of an event whose bytes are wrong. */
+    /** The bytes of an event whose bytes are malformed. */
     static final long MALFORMED_BYTES = -2;
 
-    /** The category of a slice that is drawn around others on a device's row, as Kineto calls it. */
+    /** The category, in Kineto's terms, of a slice that is drawn around others on a device's row. */
     static final String AROUND = "gpu_user_annotation";
 
-    // The arguments that have a meaning here; this library writes all of them.
+    // The arguments with a meaning here; this library writes all of them.
     static final String BANDWIDTH = "memory bandwidth (GB/s)";
     static final String BRICK = "brick";
     static final String BYTES = "bytes";
@@ -43,62 +43,65 @@ final class TraceEvent {
     static final String SAMPLE = "sample";
     static final String STREAM = "stream";
 
-    /** More than any event has; further ones are only counted. */
+    /** More arguments than real events have; further ones are only counted. */
     private static final int MOST_ARGUMENTS = 1_024;
 
-    /** The arguments that a timeline shows; of all others the key, without its value. In no order. */
+    /** The arguments that a timeline shows; for all others the key without its value. In no order. */
     final Map<String, String> args = new UnifiedMap<>();
 
-    /** The arguments that the rules of a profile look at. A timeline does not read them. In no order. */
+    /** The arguments that the rules of a profile test. A timeline does not read them. In no order. */
     final Map<String, String> ruleArgs = new UnifiedMap<>();
 
-    /** The flows that leave it, and those that end in it, where the format has them with the event. */
+    /** The flows that leave it, and those that end in it, if the format stores them with the event. */
     final LongArrayList flowsOut = new LongArrayList();
 
     final LongArrayList flowsIn = new LongArrayList();
 
-    /** The phase, in the letters of Chrome's format; {@link #NO_PHASE} where the trace does not say. */
+    /** The phase, in the letters of Chrome's format; {@link #NO_PHASE} if the trace does not say. */
     char phase;
 
     String name = "";
     String category = "";
-    /** The category that this library gave it, where it wrote the trace. */
+    /** The category that this library gave it, if this library wrote the trace. */
     String ownCategory = "";
-    /** The name that this library gave it, where it wrote the trace with another one for its readers; else null. */
+    /**
+     * The name that this library gave it, if this library wrote the trace under another name for its readers; otherwise
+     * null.
+     */
     @Nullable
     String ownName;
 
     String process = "";
     String thread = "";
-    /** The identifier that connects events of several rows; empty where there is none. */
+    /** The identifier that connects events of several rows; empty if there is none. */
     String id = "";
-    /** Of metadata the name that it gives a process or a thread. */
+    /** For metadata, the name of a process or a thread. */
     String label = "";
-    /** Of metadata the place that it gives a thread among others; {@link #NONE} if it gives none. */
+    /** For metadata, the sort index of a thread; {@link #NONE} without one. */
     long sortIndex;
     /** Whether a flow ends in the slice around this moment rather than in the next one. */
     boolean bindsEnclosing;
-    /** Of a counter the value, where the format has it apart from the arguments. */
+    /** For a counter, the value, if the format stores it outside the arguments. */
     double value;
 
     long startNs;
     long elapsedNs;
     long bytes;
     long elements;
-    /** The correlation with its launch or its kernels in another program's trace. */
+    /** The correlation with its launch or its kernels, in another program's trace. */
     long correlation;
     /** Whether the event ran on a device, if this library wrote the trace. */
     boolean onDevice;
     /** Whether the work on the device is the sample of a brick. */
     boolean isDeviceSample;
-    /** Whether an argument says that it is drawn around kernels, where no category does. */
+    /** Whether an argument marks it as drawn around kernels, if no category does. */
     boolean isMarker;
     /**
-     * The innermost range around its launch, or what {@link TraceProfile.Range} has in place; null where none is known.
+     * The innermost range around its launch, or its substitute in {@link TraceProfile.Range}; null if none is known.
      */
     @Nullable
     String range;
-    /** The offset in the trace: no two events share it, and it grows from each to the next. */
+    /** The offset in the trace. Offsets are unique and increase from event to event. */
     long offset;
     /** A bit for each key that was read. */
     int keys;
@@ -116,15 +119,15 @@ final class TraceEvent {
         KERNEL(null),
         /** A copy or a fill by the device. */
         COPY(null),
-        /** Any work of the device, of which only the name shows whether it is a copy. */
+        /** Work of the device; only the name shows whether it is a copy. */
         DEVICE_WORK(null),
-        /** Somebody's drawing around others. */
+        /** An annotation that is drawn around other slices. */
         ANNOTATION(Omission.Reason.ANNOTATION),
         /** The whole recording. */
         WRAPPER(Omission.Reason.WRAPPER),
         /** A wait, drawn on the device's row. */
         DEVICE_WAIT(Omission.Reason.DEVICE_WAIT),
-        /** Anything else: of the host, or of a trace that marks nothing as the device's. */
+        /** Any other slice: one of the host, or one in a trace that marks no slice as the device's. */
         OTHER(null);
 
         private static final Pattern COPY_NAME = Pattern.compile(
@@ -137,8 +140,8 @@ final class TraceEvent {
         }
 
         /**
-         * The categories of Kineto, of which older versions wrote some with a capital letter, of AMD's rocprofv3 and
-         * ROCm Systems Profiler, and of Intel's unitrace.
+         * Returns the kind for the categories of Kineto (older versions capitalised some), of AMD's rocprofv3 and ROCm
+         * Systems Profiler, and of Intel's unitrace.
          */
         static Kind of(String category) {
             return switch (category.toLowerCase(Locale.ROOT)) {
@@ -161,13 +164,13 @@ final class TraceEvent {
             return this == KERNEL || this == COPY || this == DEVICE_WORK;
         }
 
-        /** Returns whether a name is that of a copy or a fill, where the category does not show it. */
+        /** Returns whether a name is that of a copy or a fill, if the category does not show it. */
         static boolean isCopy(String name) {
             return COPY_NAME.matcher(name).find();
         }
     }
 
-    /** Forgets the event before. */
+    /** Clears all fields of the event before. */
     void clear(long atOffset) {
         args.clear();
         ruleArgs.clear();
@@ -200,7 +203,7 @@ final class TraceEvent {
         skipped = 0;
     }
 
-    /** Returns the kind of a slice of this category. Remembers the last answer, as each view asks several times. */
+    /** Returns the kind of a slice of this category. The last answer is cached, as each view asks several times. */
     Kind kind() {
         if (!category.equals(kindCategory)) {
             kindCategory = category;
@@ -223,7 +226,7 @@ final class TraceEvent {
         }
     }
 
-    /** Notes that a key was read, by a bit of its own. */
+    /** Sets the bit of a key that was read. */
     void sawKey(int bit) {
         repeatedKey |= (keys & bit) != 0;
         keys |= bit;
@@ -233,12 +236,12 @@ final class TraceEvent {
         return ownCategory.equals(SpanName.STEP);
     }
 
-    /** Returns the value of an argument as a whole number; {@link #NONE} where it is none, or negative. */
+    /** Returns the value of an argument as a whole number; {@link #NONE} if it is negative or no number. */
     long wholeNumber(String argument) {
         return wholeNumberOf(args.getOrDefault(argument, ""));
     }
 
-    /** Returns a number as a trace writes it; {@link #NONE} where it is none, or negative. */
+    /** Returns a number as a trace writes it; {@link #NONE} if it is negative or no number. */
     static long wholeNumberOf(String text) {
         if (text.isEmpty()) {
             return NONE;

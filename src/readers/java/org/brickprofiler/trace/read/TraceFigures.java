@@ -6,7 +6,7 @@ import java.math.RoundingMode;
 import java.util.List;
 import java.util.Locale;
 
-/** Numbers and names as people read them, in printable ASCII. Stateless; any thread. */
+/** Formats numbers and names for people, in printable ASCII. Stateless; any thread. */
 final class TraceFigures {
 
     private static final MathContext FOUR_DIGITS = new MathContext(4, RoundingMode.HALF_UP);
@@ -40,14 +40,16 @@ final class TraceFigures {
         return count(count) + " " + noun + (count == 1 ? "" : "s");
     }
 
-    /** Returns a share of a base, for example {@code "42.1 %"}; 0 where the base is 0. */
+    /** Returns a share of a base, for example {@code "42.1 %"}; 0 if the base is 0. */
     static String percent(long part, long base) {
         double percent = base == 0 ? 0.0 : 100.0 * part / base;
         boolean hidden = percent > 0 && percent < SMALLEST_PERCENT;
         return hidden ? "<0.1 %" : String.format(Locale.ROOT, "%.1f %%", percent);
     }
 
-    /** Returns a name in one line: what is not printable is a question mark, what is too long is cut in the middle. */
+    /**
+     * Returns a name in one line: unprintable characters become question marks, and a long name is cut in the middle.
+     */
     static String plain(String name) {
         String shown = name.length() <= LONGEST_NAME
                 ? name

@@ -3,8 +3,8 @@ package org.brickprofiler.trace.read;
 import java.io.IOException;
 
 /**
- * Says that a text is no trace, is damaged, or is beyond a limit of the reading, and where. Immutable but for its stack
- * trace.
+ * Thrown if a text is no trace, is damaged, or exceeds a limit of the reading; it has the place. Immutable but for its
+ * stack trace.
  */
 public final class TraceFormatException extends IOException {
 
@@ -25,8 +25,8 @@ public final class TraceFormatException extends IOException {
     /**
      * Creates the exception for a fault at a place.
      *
-     * @param source the file, or what else was read
-     * @param offset where, in bytes of the unpacked text; in characters where the text is UTF-16 or UTF-32
+     * @param source the file, or the name of another source
+     * @param offset the place, in bytes of the unpacked text; in characters if the text is UTF-16 or UTF-32
      * @param fault what is wrong, with the offending value
      */
     TraceFormatException(String source, long offset, String fault) {
@@ -44,8 +44,8 @@ public final class TraceFormatException extends IOException {
     /**
      * Creates the exception for a fault at a place that another exception found.
      *
-     * @param source the file, or what else was read
-     * @param offset where, as above
+     * @param source the file, or the name of another source
+     * @param offset the place, as above
      * @param fault what is wrong
      * @param cause the other exception
      */
@@ -66,7 +66,7 @@ public final class TraceFormatException extends IOException {
         return found;
     }
 
-    /** Returns the same fault for a trace without an event before the place: there is nothing to salvage. */
+    /** Returns the same fault for a trace without an event before the place: nothing can be salvaged. */
     TraceFormatException withNothingBefore() {
         return isDamage ? new TraceFormatException(source, offset, fault, this) : this;
     }
@@ -83,7 +83,7 @@ public final class TraceFormatException extends IOException {
     /**
      * Returns the place of the fault.
      *
-     * @return bytes before it in the text, after unpacking; characters where the text is UTF-16 or UTF-32
+     * @return bytes before it in the text, after unpacking; characters if the text is UTF-16 or UTF-32
      */
     public long offset() {
         return offset;
@@ -99,8 +99,8 @@ public final class TraceFormatException extends IOException {
     }
 
     /**
-     * Returns whether the trace is damaged at that place, and {@link ReadOptions#withSalvage} may read the events
-     * before it. Otherwise it is beyond a limit, of another version, or no trace at all.
+     * Returns whether the trace is damaged at that place, so that {@link ReadOptions#withSalvage} may read the events
+     * before it. Otherwise it exceeds a limit, has another version, or is no trace at all.
      *
      * @return whether to try
      */

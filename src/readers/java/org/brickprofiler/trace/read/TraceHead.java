@@ -22,7 +22,7 @@ final class TraceHead {
     /** The producers of Chrome traces whose arguments are understood. */
     static final List<String> CHROME_PRODUCERS = List.of(ChromeWriter.PRODUCER);
 
-    /** The same of Perfetto traces; the last one leaves out what is implied. */
+    /** The producers of Perfetto traces whose arguments are understood; the last one omits implied values. */
     static final List<String> PERFETTO_PRODUCERS = List.of("brick-profiler 1", PerfettoWriter.PRODUCER);
 
     private static final String OWN = "brick-profiler ";
@@ -40,7 +40,7 @@ final class TraceHead {
     final Set<String> deviceNames = new TreeSet<>();
     final List<DeviceInfo> devices = new ArrayList<>();
     String processName = "";
-    /** The time since 1970 that all times of the trace are relative to. */
+    /** The time since 1970 to which all times of the trace are relative. */
     long baseTimeNs;
     /** The rank of the process among those of its run. */
     long rank = NONE;
@@ -50,8 +50,8 @@ final class TraceHead {
     long clockErrorNs = NONE;
 
     /**
-     * Whether the format has tracks with identifiers, which {@link EventCollector#describe} explains, instead of
-     * processes and threads, and counters of one value each.
+     * Whether the format has tracks with identifiers, which {@link EventCollector#describe} takes, instead of processes
+     * and threads, and counters with one value each.
      */
     boolean hasTracks;
 
@@ -71,7 +71,7 @@ final class TraceHead {
 
     /** The number of calls of the methods of a name, at least one, and the times of the calls, ns. Immutable. */
     record Timing(String method, long count, long totalNs, long minNs, long maxNs) {
-        /** The category that rules see. */
+        /** The category that rules test. */
         static final String CATEGORY = "method";
 
         /**
@@ -92,26 +92,25 @@ final class TraceHead {
     /** Converts the times of a trace to calendar time. Immutable. */
     record Clock(boolean known, long baseNs) {
 
-        /** Returns a time of the trace since 1970, ns; 0 where that is not known. */
+        /** Returns a time of the trace since 1970, ns; 0 if that is not known. */
         long unixNs(long timeNs) {
             return known ? baseNs + timeNs : 0;
         }
 
-        /** Returns a time of the trace as a moment; that of 1970 where it is not known. */
+        /** Returns a time of the trace as a moment; 1970-01-01 if its calendar time is unknown. */
         Instant instant(long timeNs) {
             return Instant.EPOCH.plusNanos(unixNs(timeNs));
         }
     }
 
     /**
-     * Names the program that wrote the trace; one that is not this library means nothing.
+     * Takes the producer of the trace; any other program than this library is ignored.
      *
-     * @param producer what the trace says
-     * @param understood the producers of this library that are understood in its format
-     * @param eventsRead how many events came before
-     * @param offset where it stands
-     * @throws TraceFormatException when it is a version of this library whose traces mean something else, or when
-     *     events came before
+     * @param producer the producer as written in the trace
+     * @param understood the supported producers of this library in its format
+     * @param eventsRead the number of events read before
+     * @param offset the place of the producer
+     * @throws TraceFormatException when it is an unsupported version of this library, or when events came before
      */
     void producer(String producer, List<String> understood, long eventsRead, long offset) throws TraceFormatException {
         if (!producer.startsWith(OWN)) {
@@ -136,12 +135,14 @@ final class TraceHead {
         return isOwn;
     }
 
-    /** Returns whether the trace leaves out what is implied: one element of a brick, the layer of the slice around. */
+    /**
+     * Returns whether the trace omits implied values: one element of a brick, and the layer of the surrounding slice.
+     */
     boolean isImplicit() {
         return isImplicit;
     }
 
-    /** This library lost spans while it recorded; in another program's trace the number means nothing. */
+    /** Notes the spans that this library lost while it recorded; in another program's trace the number is ignored. */
     void lostSpans(long spans, long offset) {
         if (isOwn && spans > 0) {
             firstLostOffset = spansLost == 0 ? offset : firstLostOffset;
@@ -150,7 +151,7 @@ final class TraceHead {
     }
 
     /**
-     * An execution of everything took so long, in a trace without times.
+     * Adds the duration of an execution of a task graph, in a trace without times.
      *
      * @throws TraceFormatException when the sum is too large
      */
@@ -161,7 +162,10 @@ final class TraceHead {
         wholeNs += ns;
     }
 
-    /** Times of bricks were tied to those of the recording by so many anchors, which agree within so much. */
+    /**
+     * Notes the number of anchors that tie the times of bricks to those of the recording, and the largest disagreement
+     * between the anchors.
+     */
     void tieClocks(int anchors, long errorNs) {
         clockAnchors = anchors;
         anchorErrorNs = errorNs;
@@ -175,7 +179,7 @@ final class TraceHead {
         return anchorErrorNs;
     }
 
-    /** The sums of a method, of which the trace has no single calls. */
+    /** Adds the sums of a method, if the trace has no single calls. */
     void timing(Timing timing) {
         timings.add(timing);
     }
@@ -193,12 +197,12 @@ final class TraceHead {
         return spansLost;
     }
 
-    /** Returns where the trace first says that spans were lost; 0 if none were. */
+    /** Returns the first place at which the trace reports lost spans; 0 if none were lost. */
     long firstLostOffset() {
         return firstLostOffset;
     }
 
-    /** A device that the trace was taken on; of its numbers those that are known. */
+    /** Adds a device that the trace was taken on, with those facts that are known. */
     void device(long index, String name, String backend, long memoryBytes) {
         if (deviceNames.size() < MOST_DEVICES && !name.isBlank()) {
             deviceNames.add(Names.bounded(name));
@@ -210,7 +214,7 @@ final class TraceHead {
         }
     }
 
-    /** Traces that do not name it are those of Kineto, which began with CUDA's devices. */
+    /** Traces without a backend are Kineto's, which first supported CUDA's devices. */
     private static Backend backendOf(String name) {
         return Arrays.stream(Backend.values())
                 .filter(backend -> backend.name().equals(name))
@@ -223,7 +227,7 @@ final class TraceHead {
         return devices.stream().filter(device -> device.id() == id).findFirst();
     }
 
-    /** Takes a label that this library's Perfetto traces put beside the process. */
+    /** Takes a label that this library's Perfetto traces attach to the process. */
     void label(String label) {
         Matcher ofRank = RANK_LABEL.matcher(label);
         Matcher ofError = CLOCK_ERROR_LABEL.matcher(label);
@@ -235,12 +239,12 @@ final class TraceHead {
         }
     }
 
-    /** Empty where it is not known, or makes no sense. */
+    /** Returns the rank; empty if it is unknown or implausible. */
     OptionalInt rank() {
         return rank >= 0 && rank < Integer.MAX_VALUE ? OptionalInt.of((int) rank) : OptionalInt.empty();
     }
 
-    /** At least so many as the rank asks for. */
+    /** Returns the world size, which is larger than the rank. */
     int worldSize() {
         return (int) Math.max(rank().orElse(0) + 1L, Math.min(worldSize, Integer.MAX_VALUE));
     }
@@ -250,8 +254,8 @@ final class TraceHead {
     }
 
     /**
-     * Returns the calendar of the trace, going by one of its times. Traces give times relative to a base that they
-     * name, or since 1970 without one, or since something that nobody knows.
+     * Returns the calendar of the trace, derived from one of its times. Traces give times relative to a base that they
+     * name, since 1970, or since an unknown moment.
      */
     Clock clock(long timeNs) {
         boolean isBase = isThisCentury(baseTimeNs);

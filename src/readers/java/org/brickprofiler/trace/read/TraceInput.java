@@ -11,7 +11,10 @@ import java.util.zip.ZipException;
 import org.brickprofiler.internal.io.InputFile;
 import org.jspecify.annotations.Nullable;
 
-/** The text of a trace: unpacked if it is packed, with progress, and with faults of the packing of their own type. */
+/**
+ * Opens the text of a trace: unpacks it if it is compressed, reports progress, and gives faults of the compression
+ * their own exception type.
+ */
 final class TraceInput {
 
     private static final int BUFFER_BYTES = 1 << 16;
@@ -22,7 +25,7 @@ final class TraceInput {
     private static final String GZIP = "\u001f\u008b";
 
     /**
-     * The first bytes of files that are mistaken for a trace or contain one, a character for each byte, and their
+     * The first bytes of files that are mistaken for a trace or contain one, one character for each byte, and their
      * formats.
      */
     private static final Map<String, String> FOREIGN = Map.of(
@@ -43,10 +46,10 @@ final class TraceInput {
 
     private static final int LONGEST_MAGIC = 16;
 
-    /** Among so many bytes of a program's output TornadoVM's first object is looked for. */
+    /** The length of a program's output in which TornadoVM's first object is looked for. */
     private static final int LONGEST_OUTPUT = 1 << 18;
 
-    /** So many bytes hold the name of the first plane of an XSpace, and what is before it. */
+    /** The length of a beginning that contains the name of an XSpace's first plane. */
     private static final int LONGEST_PLANE_HEAD = 256;
 
     private static final int PLANE_ID_TAG = 1 << 3;
@@ -54,7 +57,7 @@ final class TraceInput {
 
     private TraceInput() {}
 
-    /** Says that what is packed is damaged. */
+    /** Thrown if the compressed bytes are damaged. */
     static final class DamagedException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -66,11 +69,11 @@ final class TraceInput {
     /**
      * Returns the text of a trace.
      *
-     * @param raw the bytes of the file; packed with gzip if they begin so. Left open
-     * @param totalBytes how many there are, or {@link ReadOptions.Progress#UNKNOWN}
-     * @param source what to call them in messages
+     * @param raw the bytes of the file; unpacked if they begin as gzip does. Left open
+     * @param totalBytes the number of bytes, or {@link ReadOptions.Progress#UNKNOWN}
+     * @param source their name in messages
      * @param progress is called when bytes were read, on the thread that reads the text
-     * @return the text, to be closed; reading it throws {@link DamagedException} where the packing is wrong
+     * @return the text, to be closed; reading it throws {@link DamagedException} if the compression is damaged
      * @throws IOException when the bytes cannot be read
      */
     static BufferedInputStream text(InputStream raw, long totalBytes, String source, ReadOptions.Progress progress)
@@ -79,15 +82,15 @@ final class TraceInput {
         BufferedInputStream bytes = new BufferedInputStream(counted, BUFFER_BYTES);
         boolean isPacked = begin(bytes, GZIP.length()).equals(GZIP);
         InputStream text = isPacked ? new Unpacked(bytes) : bytes;
-        // A stream of somebody else may wait for long, and is to be left alone by the time that this one is closed.
+        // Reading from a caller's stream may block for long, and the stream must not be read after this one is closed.
         boolean isLargeFile = totalBytes > BUFFER_BYTES;
         InputStream read = isPacked && isLargeFile ? new ReadAhead(text) : text;
         return new BufferedInputStream(new Reported(read, counted, totalBytes, progress), BUFFER_BYTES);
     }
 
     /**
-     * Returns the first bytes up to damage, which is the parser's to find, a character for each; where the text stands
-     * is kept.
+     * Returns the first bytes, one character for each, up to damage, which the parser will report; the position of the
+     * text is kept.
      */
     private static String begin(BufferedInputStream text, int most) throws IOException {
         byte[] head = new byte[most];
@@ -98,13 +101,13 @@ final class TraceInput {
                 read = text.read(head, length, most - length);
             }
         } catch (DamagedException damaged) {
-            // As far as it goes.
+            // The beginning up to the damage is enough.
         }
         text.reset();
         return new String(head, 0, length, StandardCharsets.ISO_8859_1);
     }
 
-    /** Returns whether a file is a database or a recording as it is, and not packed. */
+    /** Returns whether a file is an uncompressed database or recording. */
     static boolean isUnpacked(Path file) throws IOException {
         try (InputStream bytes = InputFile.open(file)) {
             String begin = new String(bytes.readNBytes(SQLITE.length()), StandardCharsets.ISO_8859_1);
@@ -112,7 +115,7 @@ final class TraceInput {
         }
     }
 
-    /** Returns whether a text is in UTF-8, as far as its beginning shows: JSON begins with ASCII. */
+    /** Returns whether a text is in UTF-8, judged by its beginning: JSON begins with ASCII. */
     static boolean isUtf8(BufferedInputStream text) throws IOException {
         String begin = begin(text, 4);
         return begin.indexOf('\0') < 0 && !begin.startsWith("\u00fe\u00ff") && !begin.startsWith("\u00ff\u00fe");
@@ -122,21 +125,21 @@ final class TraceInput {
     enum Format {
         CHROME,
         PERFETTO,
-        /** A database, as Nsight Systems exports it. */
+        /** An SQLite database, as exported by Nsight Systems. */
         SQLITE,
         /** A recording of the Java Flight Recorder. */
         FLIGHT_RECORDING,
-        /** The objects of TornadoVM's profiler, with or without a program's own output. */
+        /** The output of TornadoVM's profiler, with or without a program's own output. */
         TORNADO_VM
     }
 
     /**
-     * Returns the format of a trace, by its content; what is nothing of the kind is {@link Format#CHROME}, whose parser
-     * says what is wrong with it.
+     * Returns the format of a trace, by its content. Unknown content counts as {@link Format#CHROME}, whose parser
+     * reports the fault.
      *
-     * @param trace the bytes, unpacked; where it stands is kept
-     * @param source what to call it in messages
-     * @throws TraceFormatException when the packing is wrong, or the bytes are known to be something else
+     * @param trace the bytes, unpacked; its position is kept
+     * @param source its name in messages
+     * @throws TraceFormatException when the compression is damaged, or the bytes have a known format that is no trace
      * @throws IOException when they cannot be read
      */
     static Format format(BufferedInputStream trace, String source) throws IOException {
@@ -167,8 +170,8 @@ final class TraceInput {
     }
 
     /**
-     * Returns whether the first message is a plane of an XSpace rather than a packet of Perfetto, which its tag cannot
-     * show. A plane begins with its number, where a packet has no number, and its name, where a packet has a message;
+     * Returns whether the first message is a plane of an XSpace rather than a packet of Perfetto; the tags are the
+     * same. A plane begins with a number and a name; a packet has no number there, and a message in place of the name;
      * see <a href="https://github.com/openxla/xla/blob/main/xla/tsl/profiler/protobuf/xplane.proto">its
      * description</a>.
      */
@@ -187,7 +190,7 @@ final class TraceInput {
                 && begin.substring(at + 2, end).chars().allMatch(c -> c >= ' ' && c <= '~');
     }
 
-    /** Returns the end of a number of several bytes, or -1 if it has none. */
+    /** Returns the end of a varint, or -1 if it has none. */
     private static int afterVarint(String bytes, int from) {
         int at = from;
         while (at < bytes.length() && bytes.charAt(at) >= 0x80) {
@@ -197,9 +200,9 @@ final class TraceInput {
     }
 
     /**
-     * The first byte of Perfetto's format, the tag of a packet, is also a line feed, with which text may begin. JSON
-     * has only blanks before a bracket, and after that bracket what may follow it; a program may print anything before
-     * TornadoVM's first object.
+     * Distinguishes text formats from Perfetto's, whose first byte, the tag of a packet, is also a line feed, with
+     * which text may begin. JSON has only blanks before its first bracket and a valid JSON token after it; a program
+     * may print anything before TornadoVM's first object.
      */
     private static Format format(BufferedInputStream trace, String source, boolean isUtf8) throws IOException {
         trace.mark(LONGEST_BLANK);
@@ -223,9 +226,7 @@ final class TraceInput {
         return isPerfetto ? Format.PERFETTO : Format.CHROME;
     }
 
-    /**
-     * Returns the first byte that is no blank, beginning with one that was read; -1 where there is none, or none near.
-     */
+    /** Returns the first non-blank byte from a given one on; -1 if none is near. */
     private static int afterBlanks(InputStream trace, int first) throws IOException {
         int at = first;
         for (int i = 0; i < LONGEST_BLANK / 4 && (at == ' ' || at == '\t' || at == '\n' || at == '\r'); i++) {
@@ -234,7 +235,7 @@ final class TraceInput {
         return at == ' ' || at == '\t' || at == '\n' || at == '\r' ? -1 : at;
     }
 
-    /** A stream whose single bytes are read as all others. */
+    /** A stream that reads single bytes through its method for blocks. */
     private abstract static class Blocks extends InputStream {
         @Override
         public final int read() throws IOException {
@@ -246,7 +247,7 @@ final class TraceInput {
         public abstract int read(byte[] buffer, int from, int length) throws IOException;
     }
 
-    /** Counts the bytes of a file, of which any thread may ask, and names what cannot be read. */
+    /** Counts the bytes of a file, and names the file in exceptions. Any thread may read the count. */
     private static final class Counted extends Blocks {
         private final InputStream in;
         private final String source;
@@ -269,14 +270,14 @@ final class TraceInput {
             }
         }
 
-        /** The file belongs to whoever opened it. */
+        /** Leaves the file open: its opener closes it. */
         @Override
         public void close() {
-            // It stays open.
+            // The file stays open.
         }
     }
 
-    /** Reports how much of the file was read. */
+    /** Reports the progress in the file. */
     private static final class Reported extends Blocks {
         private final InputStream text;
         private final Counted file;
@@ -308,7 +309,7 @@ final class TraceInput {
         }
     }
 
-    /** Unpacks, and once it has failed, fails in the same way each time. */
+    /** Unpacks; after a failure, each further read fails in the same way. */
     private static final class Unpacked extends Blocks {
         private final GzipMembers text;
         private @Nullable DamagedException failed;

@@ -12,29 +12,29 @@ import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
 
 /**
- * The profile of a trace, and what did and did not go into it. Every event that was read is counted, left out, ignored,
- * or dropped as faulty. Immutable.
+ * The profile of a trace, and its omissions. Every event that was read is counted, left out, ignored, or dropped as
+ * faulty. Immutable.
  *
- * @param snapshot the profile; its wall time is {@link #wallNs}, its bytes are those of copies; it has elements only
- *     where this library wrote the trace
- * @param counting which events count
- * @param wallNs from the start of the first event that counts to the end of the last one, without the time in which
- *     nothing ran but events that were left out, ns; of {@link Counting#TASK_GRAPHS} the sum of the executions of task
- *     graphs, each from its start to its end
- * @param busyNs the union of the intervals of all events that count, on all rows, ns; 0 of
- *     {@link Counting#TASK_GRAPHS}, which hold no times to know it by
- * @param rows rows (process and thread: of Kineto, device and stream) with an event that counts
+ * @param snapshot the profile; its wall time is {@link #wallNs}, and its bytes are those of copies; it has elements
+ *     only if this library wrote the trace
+ * @param counting the kind of events that count
+ * @param wallNs the time from the start of the first event that counts to the end of the last one, without times at
+ *     which only omitted events ran, ns; for {@link Counting#TASK_GRAPHS} the sum of the durations of the executions of
+ *     task graphs
+ * @param busyNs the union of the intervals of all events that count, on all rows, ns; 0 for
+ *     {@link Counting#TASK_GRAPHS}, which have no times
+ * @param rows rows with an event that counts; a row is a process and thread, in Kineto's traces a device and stream
  * @param steps slices {@code ProfilerStep#N} in the trace
  * @param eventsRead elements of the array of events; in a Perfetto trace, track events
  * @param eventsCounted events in the profile
- * @param unmatched what no rule matched
- * @param placements how it is known what matrix products and element-wise kernels are, most time first; empty where the
- *     trace has neither
- * @param ranges the NVTX ranges in which the device's events were launched, most time first, with what is known to be
- *     in none; empty where the trace does not tie launches to ranges
- * @param virtualMachine what a flight recording says of the virtual machine beside its bricks
- * @param omissions what was ignored, left out, dropped or repaired, in the order of {@link Omission.Reason}; of events
- *     that were left out, one for each kernel, most time first
+ * @param unmatched the kernels that no rule matched
+ * @param placements the evidence for the bricks of matrix products and element-wise kernels, most time first; empty if
+ *     the trace has no such kernels
+ * @param ranges the NVTX ranges in which the device's events were launched, most time first, with the events that were
+ *     launched in none; empty if the trace does not tie launches to ranges
+ * @param virtualMachine the activity of the virtual machine, if the trace is a flight recording
+ * @param omissions the omissions, in the order of {@link Omission.Reason}; events that were left out have one omission
+ *     for each kernel, most time first
  */
 public record TraceProfile(
         ProfileSnapshot snapshot,
@@ -51,7 +51,7 @@ public record TraceProfile(
         VirtualMachine virtualMachine,
         List<Omission> omissions) {
 
-    /** The events of a trace that count. */
+    /** The kind of events that count in a profile. */
     public enum Counting {
         /** Kernels, copies and fills, by the categories of events or by names of processes and tracks. */
         DEVICE_EVENTS("kernels, copies and fills"),
@@ -69,7 +69,7 @@ public record TraceProfile(
         }
 
         /**
-         * Returns the words in reports.
+         * Returns the name of this kind in reports.
          *
          * @return for example {@code "kernels, copies and fills"}
          */
@@ -79,19 +79,19 @@ public record TraceProfile(
     }
 
     /**
-     * Kernels that no rule matched and whose names are not those of bricks; it is in the profile under its own name.
+     * Kernels that no rule matched and that are not named after bricks; the profile has them under their own names.
      *
-     * @param kernels different names; at least so many where the trace has more than the limit
+     * @param kernels different names; a lower bound if the trace has more than the limit
      * @param events events that count
      * @param elapsedNs their time, ns
      */
     public record Unmatched(int kernels, long events, long elapsedNs) {
 
         /**
-         * Returns the share of a total, which the caller chooses.
+         * Returns the share of a total that the caller chooses.
          *
          * @param baseNs the base, ns
-         * @return percent, 0 where the base is 0
+         * @return percent, 0 if the base is 0
          */
         public double percentage(long baseNs) {
             return baseNs == 0 ? 0.0 : 100.0 * elapsedNs / baseNs;
@@ -99,17 +99,17 @@ public record TraceProfile(
     }
 
     /**
-     * Events whose kernels do not show by their names which brick they are, and how it is known all the same: matrix
-     * products of any projection, and element-wise kernels. Immutable.
+     * Events of kernels whose names do not show their brick, that is, matrix products of any projection and
+     * element-wise kernels, and the evidence by which they were assigned to a brick. Immutable.
      *
      * @param brick the name of the brick that they count as
      * @param category its category
-     * @param source how that is known
+     * @param source the evidence
      * @param events events that count
      * @param elapsedNs their time, ns
-     * @param alike how many of them lie where it is no accident: of {@link Source#PLACE} those in a stretch from one
-     *     attention to the next that has its norms, products and activations in the same order as at least two others
-     *     of the trace, else all
+     * @param alike how many of them lie in layers that repeat: for {@link Source#PLACE} those in a stretch between two
+     *     attentions whose norms, products and activations have the same order as at least two other stretches of the
+     *     trace, otherwise all
      */
     public record Placement(
             String brick, BrickCategory category, Source source, long events, long elapsedNs, long alike) {
@@ -117,8 +117,8 @@ public record TraceProfile(
         /** The evidence for the brick of an event. */
         public enum Source {
             /**
-             * The trace names the module, or an annotation of the application does, around the kernel's launch: the
-             * projection itself, or its block, in which the order of the products decides.
+             * A module or an annotation of the application around the kernel's launch names the projection, or names
+             * its block, within which the order of the products decides.
              */
             MODULE("by module"),
             /** Inferred from the place of the kernel between attentions, norms and activations. */
@@ -133,7 +133,7 @@ public record TraceProfile(
             }
 
             /**
-             * Returns the word in reports.
+             * Returns the name of this source in reports.
              *
              * @return for example {@code "by module"}
              */
@@ -142,7 +142,7 @@ public record TraceProfile(
             }
         }
 
-        /** Refuses null. */
+        /** Rejects null. */
         public Placement {
             Objects.requireNonNull(brick, "brick");
             Objects.requireNonNull(category, "category");
@@ -160,10 +160,10 @@ public record TraceProfile(
     }
 
     /**
-     * Events of the device that were launched in ranges of one name, each in the innermost range that was open on the
-     * launching thread: no event is in two of them. Immutable.
+     * Events of the device that were launched in ranges of one name. Each event belongs to the innermost range that was
+     * open on the launching thread, and to no other. Immutable.
      *
-     * @param name the name, after its domain where it has one
+     * @param name the name, preceded by its domain if it has one
      * @param events events that count
      * @param elapsedNs their time, ns
      */
@@ -172,15 +172,15 @@ public record TraceProfile(
         /** The name of the sum of events that were launched in no range. */
         public static final String NO_RANGE = "(no range)";
 
-        /** The name of the sum of events without a launch in the trace. Their range cannot be known. */
+        /** The name of the sum of events without a launch in the trace. Their range is unknown. */
         public static final String NO_LAUNCH = "(no launch)";
 
-        /** Refuses null. */
+        /** Rejects null. */
         public Range {
             Objects.requireNonNull(name, "name");
         }
 
-        /** Returns whether it is a range, and not what stands for events that are in none. */
+        /** Returns whether this is a range, not a sum of events outside ranges. */
         boolean isRange() {
             return !name.equals(NO_RANGE) && !name.equals(NO_LAUNCH);
         }
@@ -189,13 +189,14 @@ public record TraceProfile(
     /**
      * The activity of a virtual machine beside the bricks, as recorded by the flight recorder. Immutable.
      *
-     * @param anchors events that tie the clock of the bricks to that of the recording; 0 where there are none
-     * @param clockErrorNs how far these are apart, and so how far the place of a brick may be off, ns
-     * @param disturbances what of the bricks' time it was, most time first
+     * @param anchors events that tie the clock of the bricks to that of the recording; 0 if there are none
+     * @param clockErrorNs the largest disagreement between these events, and so the largest error in the placement of a
+     *     brick, ns
+     * @param disturbances the time of the bricks that coincided with it, most time first
      */
     public record VirtualMachine(int anchors, long clockErrorNs, List<Disturbance> disturbances) {
 
-        /** Takes a copy of the list. */
+        /** Copies the list. */
         public VirtualMachine {
             Objects.requireNonNull(disturbances, "disturbances");
             disturbances = List.copyOf(disturbances);
@@ -203,13 +204,14 @@ public record TraceProfile(
     }
 
     /**
-     * Time of a brick, or of the steps of a phase, in which the virtual machine did something else. Immutable.
+     * Time of a brick, or of the steps of a phase, that coincided with another activity of the virtual machine.
+     * Immutable.
      *
-     * @param brick the brick; of steps, {@code step: } and their phase
-     * @param cause what it did
-     * @param elapsedNs the part of the executions' time that lies in it, ns
-     * @param share that of all their time, 0 to 1
-     * @param shareOfTail the same of the executions that took as long as the 99th percentile or longer
+     * @param brick the brick; for steps, {@code step: } and their phase
+     * @param cause the activity
+     * @param elapsedNs the part of the executions' time that coincided with it, ns
+     * @param share its share of all time of the executions, 0 to 1
+     * @param shareOfTail the same share for the executions at or above the 99th percentile
      */
     public record Disturbance(String brick, Cause cause, long elapsedNs, double share, double shareOfTail) {
 
@@ -225,7 +227,7 @@ public record TraceProfile(
             PARKED("parked"),
             /** The thread waited for a monitor. */
             MONITOR("waiting for monitors"),
-            /** A compiler ran beside it. */
+            /** A compiler thread ran at the same time. */
             COMPILATION("while compiling");
 
             private final String displayName;
@@ -235,7 +237,7 @@ public record TraceProfile(
             }
 
             /**
-             * Returns the words in reports.
+             * Returns the name of this cause in reports.
              *
              * @return for example {@code "garbage collection"}
              */
@@ -243,21 +245,21 @@ public record TraceProfile(
                 return displayName;
             }
 
-            /** Returns the number of this cause; the only reader of the ordinal. */
-            @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+            /** Returns the number of this cause; this method alone reads the ordinal. */
+            @SuppressWarnings("EnumOrdinal") // this method wraps the ordinal
             int index() {
                 return ordinal();
             }
         }
 
-        /** Refuses null. */
+        /** Rejects null. */
         public Disturbance {
             Objects.requireNonNull(brick, "brick");
             Objects.requireNonNull(cause, "cause");
         }
     }
 
-    /** Takes copies of the lists. */
+    /** Copies the lists. */
     public TraceProfile {
         Objects.requireNonNull(snapshot, "snapshot");
         Objects.requireNonNull(counting, "counting");
@@ -274,16 +276,16 @@ public record TraceProfile(
     /**
      * Returns the time in which no event that counts ran.
      *
-     * @return {@link #wallNs} minus {@link #busyNs}, ns; 0 of {@link Counting#TASK_GRAPHS}
+     * @return {@link #wallNs} minus {@link #busyNs}, ns; 0 for {@link Counting#TASK_GRAPHS}
      */
     public long idleNs() {
         return counting == Counting.TASK_GRAPHS ? 0 : wallNs - busyNs;
     }
 
     /**
-     * Returns the number of events that did not go into the profile as they are.
+     * Returns the number of events that the profile lacks or has changed, for one effect.
      *
-     * @param effect what became of them
+     * @param effect the effect
      * @return events, for all reasons with that effect
      */
     public long events(Effect effect) {
@@ -292,7 +294,7 @@ public record TraceProfile(
     }
 
     /**
-     * Returns the time that was left out.
+     * Returns the time of the events that were left out.
      *
      * @return the sum over the events, ns
      */
@@ -303,7 +305,7 @@ public record TraceProfile(
     /**
      * Returns the number of spans that were lost while this library recorded. The trace and the profile lack them.
      *
-     * @return spans; 0 where the trace is complete, or another program's
+     * @return spans; 0 if the trace is complete or another program's
      */
     public long spansLost() {
         return count(omission -> omission.reason() == Reason.LOST_SPANS);
@@ -314,10 +316,10 @@ public record TraceProfile(
     }
 
     /**
-     * Returns the counted and the omitted events as text for a console: to print above the report of the profile. Every
-     * share names its base.
+     * Returns the numbers of counted and omitted events as text for a console, to be printed above the report of the
+     * profile. Every share names its base.
      *
-     * @return printable ASCII, with {@code "\n"} at the end of each line, whatever the locale
+     * @return printable ASCII, with {@code "\n"} at the end of each line, in every locale
      */
     public String summary() {
         return new Summary().render();
@@ -417,7 +419,7 @@ public record TraceProfile(
         }
 
         /**
-         * Returns the evidence for kernels whose names do not show their brick: a line for each source, then one for
+         * Appends the evidence for kernels whose names do not show their brick: a line for each source, then one for
          * each brick.
          */
         private void placed() {

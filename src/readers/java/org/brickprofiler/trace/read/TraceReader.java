@@ -31,17 +31,16 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Times.</b> Chrome's format has decimal microseconds. They are read exactly and rounded half up to 1 ns. Times
  * of Perfetto's format are converted to the primary clock of the trace.
  *
- * <p><b>Counted events.</b> If the trace marks events as the device's, a profile counts those and no others: by the
+ * <p><b>Counted events.</b> If the trace marks events as the device's, a profile counts only those. The marks are the
  * categories of Kineto ({@code kernel}, {@code gpu_memcpy} and {@code gpu_memset}), of AMD's profilers
- * ({@code kernel_dispatch}, {@code memory_copy}) and of Intel's ({@code gpu_op}), or by a process or a track that is
- * named after a device, as {@code /device:GPU:0} of XLA and {@code GPU0} of AMD's tools; where such a device has
- * several rows for the same work, those that show it most finely, streams before operations. Otherwise every slice,
- * that is, complete events (phase X) and pairs of begin and end (B, E; in the order of the file an end belongs to the
- * last begin of its row that has none yet, as in Chrome's own viewer, and another name than that of the begin is a
- * fault, which is counted). Annotations, waits and flows never count. Nested slices of a row count with their self
- * times, so no time counts twice; see {@link Omission.Reason#OVERLAP} for slices that overlap without nesting. Idle
- * time is the wall time minus the union of all intervals. Without marked device events, an interval drawn on two rows
- * counts twice; that cannot be detected.
+ * ({@code kernel_dispatch}, {@code memory_copy}) and of Intel's ({@code gpu_op}), or the name of a process or a track,
+ * such as {@code /device:GPU:0} of XLA and {@code GPU0} of AMD's tools. If such a device has several rows for the same
+ * work, the finest ones count, streams before operations. Otherwise every slice counts: complete events (phase X) and
+ * pairs of begin and end (B, E). As in Chrome's own viewer, an end belongs to the last open begin of its row, in the
+ * order of the file; an end with another name than its begin is counted as a fault. Annotations, waits and flows never
+ * count. Nested slices of a row count with their self times, so no time counts twice; see
+ * {@link Omission.Reason#OVERLAP} for slices that overlap without nesting. Idle time is the wall time minus the union
+ * of all intervals. Without marked device events, an interval drawn on two rows counts twice; that cannot be detected.
  *
  * <p><b>Names that do not show the brick.</b> The built-in rules recognise matrix products and element-wise kernels,
  * but not their bricks. If the trace marks the device's events, such a kernel counts by the module that launched it, if
@@ -53,15 +52,15 @@ import org.jspecify.annotations.Nullable;
  * layers that repeat. Bricks named by the caller's own rules stay, unless the built-in rules give the same name.
  *
  * <p><b>In a profile of this library's own traces</b>, which name it as their producer, each span of a brick counts
- * with its whole duration, that of the bricks inside it too, so that names, categories, counts, totals, shortest and
- * longest durations and elements are those of the profiler. A brick that a device timed counts with the device's span,
- * and its launch on the host does not. Nothing else counts: layers, steps, tiles, and what an application added. Rules
- * do not apply; what a schedule marked as its warm-up is left out unless kept; steps can be skipped. The last duration
- * is that of the span that ended last, of several the longest. The profiler's own may differ if samples of a brick were
- * recorded at one reading of the clock, and where a synchronisation ended deferred measurements one by one. A timeline
- * holds no bytes, cycles or settings, no names beyond {@value Names#LONGEST} characters and no durations beyond 39
- * hours. If several profilers share one recorder, it does not show the profiler of a span. Spans that were lost while
- * it was recorded are an {@link Omission.Reason#LOST_SPANS}.
+ * with its whole duration, nested bricks included, so that names, categories, counts, totals, shortest and longest
+ * durations and elements equal those of the profiler. A brick that a device timed counts with the device's span, and
+ * its launch on the host does not. Nothing else counts: neither layers, steps and tiles nor an application's own
+ * slices. Rules do not apply. Events in the warm-up of a schedule are left out unless kept, and steps can be skipped.
+ * The last duration is that of the span that ended last; of several such spans, the longest. The profiler's last
+ * duration may differ if samples of a brick were recorded at one reading of the clock, or if a synchronisation ended
+ * deferred measurements one by one. A timeline holds no bytes, cycles or settings, no names beyond
+ * {@value Names#LONGEST} characters and no durations beyond 39 hours. If several profilers share one recorder, it does
+ * not show the profiler of a span. Spans that were lost during recording are an {@link Omission.Reason#LOST_SPANS}.
  *
  * <p><b>In a profile of TornadoVM's task graphs</b> each execution of a task counts with the time of its kernel, by the
  * name of the task without that of its graph; rules see category {@code task} and the arguments {@code graph},
@@ -82,9 +81,9 @@ import org.jspecify.annotations.Nullable;
  * innermost NVTX range that was open on the launching thread as its launch began; the launch is the call of the same
  * process with its correlation. {@link TraceProfile#ranges} adds them up, and rules see the range's name as the
  * argument {@code range}. A kernel that no rule matches counts as the brick whose name is the name of its range, or the
- * last part of that name behind a point, a colon or a slash. A range that ends on another thread than it began on holds
- * nothing. A CUDA graph that was traced as one block is one event and is named so. The launches stay in memory, about
- * 100 bytes each. An offset is the number of an event.
+ * last part of that name behind a point, a colon or a slash. A range that ends on another thread than it began on
+ * contains no launches. A CUDA graph that was traced as one block is one event and is named so. The launches stay in
+ * memory, about 100 bytes each. An offset is the number of an event.
  *
  * <p><b>Contents of a timeline.</b> Each thread is a track. Each device is a track, and its streams are tracks below
  * it. In Chrome's format, a process is a device if it has events of the categories {@code kernel}, {@code gpu_memcpy},
@@ -119,7 +118,7 @@ public final class TraceReader {
      * Reads the profile of a file with {@link ReadOptions#defaults()}.
      *
      * @param path the file
-     * @return the profile, and what did not go into it
+     * @return the profile and its omissions
      * @throws TraceFormatException when the text is no trace, is damaged, or is beyond a limit
      * @throws IOException when the file cannot be read, or the temporary file cannot be written
      */
@@ -133,7 +132,7 @@ public final class TraceReader {
      *
      * @param path the file
      * @param options how to read it
-     * @return the profile, and what did not go into it
+     * @return the profile and its omissions
      * @throws TraceFormatException when the text is no trace, is damaged, is beyond a limit, or has fewer steps than
      *     are to be skipped
      * @throws IOException when the file cannot be read, or the temporary file cannot be written
@@ -148,7 +147,7 @@ public final class TraceReader {
      *
      * @param trace the bytes of a file; left open
      * @param options how to read it
-     * @return the profile, and what did not go into it
+     * @return the profile and its omissions
      * @throws TraceFormatException as above
      * @throws IOException when the stream cannot be read, or the temporary file cannot be written
      */
@@ -160,9 +159,9 @@ public final class TraceReader {
      * Reads the profile of a stream up to its end.
      *
      * @param trace the bytes of a file; left open
-     * @param source what to call it in messages, for example {@code "the standard input"}
+     * @param source its name in messages, for example {@code "the standard input"}
      * @param options how to read it
-     * @return the profile, and what did not go into it
+     * @return the profile and its omissions
      * @throws TraceFormatException as above
      * @throws IOException when the stream cannot be read, or the temporary file cannot be written
      */
@@ -184,7 +183,7 @@ public final class TraceReader {
     // ---- profiles with their timelines ----
 
     /**
-     * The profile and the timeline of a trace, of one pass over it.
+     * The profile and the timeline of a trace, read in one pass.
      *
      * @param profile the profile
      * @param timeline the timeline; empty if the trace has durations but no times, as TornadoVM's profiler writes it
@@ -265,11 +264,11 @@ public final class TraceReader {
     // ---- timelines ----
 
     /**
-     * Reads the timeline of a file. The options' rules, steps and warm-up do not matter.
+     * Reads the timeline of a file. Rules, steps and warm-up of the options do not matter.
      *
      * @param path the file
      * @param options how to read it
-     * @return the timeline, to be closed, and what did not go into it
+     * @return the timeline, to be closed, and its omissions
      * @throws TraceFormatException when the text is no trace, is damaged, or is beyond a limit
      * @throws IOException when the file cannot be read, or the temporary file cannot be written
      */
@@ -279,11 +278,11 @@ public final class TraceReader {
     }
 
     /**
-     * Reads the timeline of a stream up to its end. The options' rules, steps and warm-up do not matter.
+     * Reads the timeline of a stream up to its end. Rules, steps and warm-up of the options do not matter.
      *
      * @param trace the bytes of a file; left open
      * @param options how to read it
-     * @return the timeline, to be closed, and what did not go into it
+     * @return the timeline, to be closed, and its omissions
      * @throws TraceFormatException as above
      * @throws IOException when the stream cannot be read, or the temporary file cannot be written
      */
@@ -292,12 +291,12 @@ public final class TraceReader {
     }
 
     /**
-     * Reads the timeline of a stream up to its end. The options' rules, steps and warm-up do not matter.
+     * Reads the timeline of a stream up to its end. Rules, steps and warm-up of the options do not matter.
      *
      * @param trace the bytes of a file; left open
-     * @param source what to call it in messages, for example {@code "the standard input"}
+     * @param source its name in messages, for example {@code "the standard input"}
      * @param options how to read it
-     * @return the timeline, to be closed, and what did not go into it
+     * @return the timeline, to be closed, and its omissions
      * @throws TraceFormatException as above
      * @throws IOException when the stream cannot be read, or the temporary file cannot be written
      */
@@ -328,7 +327,7 @@ public final class TraceReader {
 
     // ---- both ----
 
-    /** Reads something of the bytes of a file, of which the size is known. */
+    /** Reads a result from a stream of known length. */
     private interface Reading<T> {
         T read(InputStream bytes, long size) throws IOException;
     }
@@ -375,7 +374,7 @@ public final class TraceReader {
         }
     }
 
-    /** Reads a file that is not read from its beginning to its end. */
+    /** Reads a file that needs random access. */
     private interface FileReading {
         void read(Path file, EventCollector collector, ReadOptions.Progress progress) throws IOException;
     }

@@ -7,16 +7,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The rows of a trace by numbers from 0 on, in the order in which they came, and what the trace says of each and of
- * their processes. A row is a pair of process and thread, or a counter of a process; a row of a Perfetto trace is a
- * track, whose identifier stands in place of the thread. One thread.
+ * The rows of a trace, numbered from 0 in the order in which they came, and the facts that the trace states about rows
+ * and processes. A row is a pair of process and thread, or a counter of a process. A row of a Perfetto trace is a
+ * track, identified by the track's identifier instead of the thread. One thread.
  */
 final class TraceRows {
 
     /** An unknown number. */
     static final long NONE = TraceEvent.NONE;
 
-    /** Before the name of a counter, in place of a thread: no thread is called so. */
+    /** The prefix of a counter's name, used as a thread; no thread has such a name. */
     private static final String COUNTER = "\u0000";
 
     private final String source;
@@ -54,7 +54,7 @@ final class TraceRows {
             this.isCounter = isCounter;
         }
 
-        /** Notes what an event says of its device. */
+        /** Notes the device of an event. */
         void noteDevice(TraceEvent event, boolean saysSo) {
             if (saysSo) {
                 isOnDevice = true;
@@ -112,7 +112,7 @@ final class TraceRows {
         return added;
     }
 
-    /** Returns the number of the row of a thread that may not be there; -1 then. */
+    /** Returns the number of a thread's row; -1 if there is no such row. */
     int find(String process, String thread) {
         Row row = numbers.get(new Key(process, thread));
         return row == null ? -1 : row.number;

@@ -14,13 +14,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * One rule. Immutable.
  *
- * @param target what matching kernels count as
- * @param conditions all of them must hold
- * @param line where it stands
+ * @param target the brick that matching kernels count as
+ * @param conditions the conditions, which must all hold
+ * @param line its line
  */
 record TraceRule(Target target, List<Condition> conditions, int line) {
 
-    /** Far more than a pattern needs that does not try combinations. */
+    /** A limit far above the needs of a pattern that does not try combinations. */
     private static final int MOST_LOOKS = 2_000_000;
 
     /**
@@ -28,8 +28,8 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
      *
      * @param name display name of a known brick, or the name of a dynamic one
      * @param category its category
-     * @param counts false where it counts nowhere
-     * @param elements the argument that has its elements, empty without one
+     * @param counts false if the kernel is ignored
+     * @param elements the argument that contains its elements, empty without one
      */
     record Target(String name, BrickCategory category, boolean counts, String elements) {
 
@@ -47,22 +47,22 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
             return new Target(brick.displayName(), brick.category());
         }
 
-        /** Returns the known brick that a kernel is by its own name, as in traces of this library. */
+        /** Returns the known brick that a kernel is named after, as in traces of this library. */
         static Optional<Target> named(String name) {
             return BrickId.parse(name).map(Target::of);
         }
     }
 
     /**
-     * The parts of an event that rules look at. Immutable.
+     * The parts of an event that rules test. Immutable.
      *
      * @param name the event's name
      * @param category the event's category, empty without one
-     * @param args those arguments that some rule names, as text
+     * @param args the arguments that some rule names, as text
      */
     record Key(String name, String category, Map<String, String> args) {}
 
-    /** Says that a pattern tried too many combinations. */
+    /** Thrown if a pattern tried too many combinations. */
     static final class TooCostly extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -76,7 +76,7 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
      *
      * @param field {@code name}, {@code cat}, or {@code args.} and a key
      * @param pattern the pattern
-     * @param required what a name must hold for the pattern to be found
+     * @param required the substrings that a name must contain for the pattern to match
      */
     record Condition(String field, Pattern pattern, RequiredText required) {
 
@@ -103,11 +103,11 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
     }
 
     /**
-     * Returns whether this rule is the one for an event.
+     * Returns whether this rule matches an event.
      *
      * @param key the event
      * @param name the parts of its name
-     * @throws TooCostly when a pattern takes too long, or too much of the stack
+     * @throws TooCostly when a pattern takes too long, or uses too much of the stack
      */
     boolean matches(Key key, RequiredText.Grams name) {
         try {
@@ -122,7 +122,7 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
         }
     }
 
-    /** A text that counts how often it is looked at, since a pattern can take time without bound. */
+    /** A text that counts its accesses, since the time of a pattern has no bound. */
     private static final class WatchedText implements CharSequence {
         private final String text;
         private int looks;
@@ -155,7 +155,7 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
         }
     }
 
-    /** Reads the rules of one text, a line at a time. One thread. */
+    /** Parses the rules of a text, line by line. One thread. */
     static final class Parser {
 
         private static final String ARROW = "<-";
@@ -179,7 +179,7 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
         /**
          * Reads rules.
          *
-         * @param source what to call the text in messages
+         * @param source the name of the text in messages
          * @param text the rules
          * @return the rules, in order
          * @throws IllegalArgumentException when one is malformed; the message names line and column

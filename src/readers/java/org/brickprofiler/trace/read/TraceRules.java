@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.brickprofiler.internal.io.InputFile;
 
 /**
- * Maps kernels to bricks. Immutable; any thread.
+ * Maps kernels to bricks by rules. Immutable; any thread.
  *
  * <p>A rule is a line: the brick, optionally its category, an arrow, and conditions that must all hold.
  *
@@ -28,17 +28,17 @@ import org.brickprofiler.internal.io.InputFile;
  * ignore                  <- name=/^profiler_/
  * }</pre>
  *
- * <p>The brick is a display name or an alias of {@link org.brickprofiler.BrickId}, or any other name, in quotation
- * marks where it holds blanks, which makes a dynamic brick. The category is a display name of
- * {@link org.brickprofiler.BrickCategory} in any case; a known brick has its own, a dynamic one is Other without it.
- * {@code ignore} makes a kernel count nowhere. A condition looks for a Java regular expression in the event's name,
- * category ({@code cat}) or argument ({@code args.KEY}, {@code args."External id"}); {@code \/} is a slash, an
- * {@code i} after the last slash ignores the case. It does not hold where the argument is missing.
- * {@code elements=args.KEY} is no condition: it names the argument that has the elements of a slice, where the trace
+ * <p>The brick is a display name or an alias of {@link org.brickprofiler.BrickId}. Any other name makes a dynamic
+ * brick; a name with blanks needs quotation marks. The category is a display name of
+ * {@link org.brickprofiler.BrickCategory} in any case. A known brick has its own category; the default for a dynamic
+ * brick is Other. Kernels that match {@code ignore} count nowhere. A condition looks for a Java regular expression in
+ * the event's name, category ({@code cat}) or argument ({@code args.KEY}, {@code args."External id"}); {@code \/} is a
+ * slash, and an {@code i} after the last slash ignores case. It does not hold if the argument is missing.
+ * {@code elements=args.KEY} is no condition: it names the argument that contains the elements of a slice, if the trace
  * marks no device events. The first rule whose conditions hold decides.
  *
- * <p>A pattern sees the first {@value Names#LONGEST} characters. One that tries too many combinations ends the reading
- * with a {@link TraceFormatException} instead of taking for ever.
+ * <p>A pattern sees the first {@value Names#LONGEST} characters. A pattern that tries too many combinations ends the
+ * reading with a {@link TraceFormatException}.
  */
 public final class TraceRules {
 
@@ -68,11 +68,11 @@ public final class TraceRules {
 
     /**
      * Returns the built-in rules: kernels of PyTorch, vLLM, SGLang, llama.cpp, Triton, TensorRT-LLM, cuBLAS, cuDNN,
-     * CUTLASS, MIOpen, FlashAttention, FlashInfer and NCCL, copies and fills. They do not show which projection a
-     * matrix product is: it is {@code Gemm}, of category {@link org.brickprofiler.BrickCategory#MATRIX_PRODUCT}, until
-     * {@link TraceReader} finds its place.
+     * CUTLASS, MIOpen, FlashAttention, FlashInfer and NCCL, copies and fills. Kernel names do not show which projection
+     * a matrix product is: it counts as {@code Gemm}, of category
+     * {@link org.brickprofiler.BrickCategory#MATRIX_PRODUCT}, unless {@link TraceReader} finds its place.
      *
-     * @return the same object each time
+     * @return always the same object
      */
     public static TraceRules builtIn() {
         return Holder.BUILT_IN_RULES;
@@ -123,8 +123,8 @@ public final class TraceRules {
     /**
      * Returns these rules followed by others.
      *
-     * @param others what to ask where none of these holds, for example {@link #builtIn()}
-     * @return both
+     * @param others the rules to try if none of these matches, for example {@link #builtIn()}
+     * @return the combined rules
      */
     public TraceRules then(TraceRules others) {
         List<TraceRule> both = new ArrayList<>(rules);
@@ -141,7 +141,7 @@ public final class TraceRules {
         return rules.size();
     }
 
-    /** Returns the arguments that some rule looks at. */
+    /** Returns the arguments that some rule tests. */
     Set<String> argKeys() {
         return argKeys;
     }
@@ -149,7 +149,7 @@ public final class TraceRules {
     /**
      * Returns the brick that a kernel counts as.
      *
-     * @return empty where no rule holds
+     * @return empty if no rule matches
      * @throws TraceRule.TooCostly when a pattern takes too long; the message names it
      */
     Optional<TraceRule.Target> target(TraceRule.Key key) {

@@ -9,24 +9,24 @@ import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.read.Omission.Reason;
 
 /**
- * The timeline of a trace, and what of the trace did not go into it. The events of a large trace lie in a temporary
- * file until it is closed.
+ * The timeline of a trace, and its omissions. The events of a large trace are in a temporary file until the timeline is
+ * closed.
  *
- * @param timeline the timeline; it may be replayed as often as one likes until this is closed, and throws an
- *     {@link IllegalStateException} then. If the temporary file cannot be read, it throws an
+ * @param timeline the timeline; it may be replayed any number of times until this is closed, and then throws an
+ *     {@link IllegalStateException}. If the temporary file cannot be read, it throws an
  *     {@link java.io.UncheckedIOException}
  * @param isOwn whether this library recorded it
  * @param eventsRead elements of the array of events; in a Perfetto trace, track events
  * @param events spans, moments and values in the timeline
- * @param omissions what a timeline has no place for, and what was dropped or repaired, in the order of
- *     {@link Omission.Reason}; of arguments, one for each name, the most frequent first
+ * @param omissions the omissions, in the order of {@link Omission.Reason}; arguments have one omission for each name,
+ *     the most frequent first
  */
 public record TraceTimeline(Timeline timeline, boolean isOwn, long eventsRead, long events, List<Omission> omissions)
         implements Closeable {
 
     private static final int ARGUMENTS_SHOWN = 5;
 
-    /** Takes a copy of the list. */
+    /** Copies the list. */
     public TraceTimeline {
         Objects.requireNonNull(timeline, "timeline");
         Objects.requireNonNull(omissions, "omissions");
@@ -37,8 +37,9 @@ public record TraceTimeline(Timeline timeline, boolean isOwn, long eventsRead, l
      * Returns the differences between the trace and the timeline, as text for a console.
      *
      * @return in one line, for example {@code "1 async event left out, 3 arguments left out (bytes 2, grid 1)"};
-     *     printable ASCII; empty where there is no difference. Spans that were lost while the trace was recorded are
-     *     none: the timeline's {@linkplain org.brickprofiler.trace.TraceInfo#droppedSpans() information} has them
+     *     printable ASCII; empty if there is no difference. Spans that were lost during recording are not among the
+     *     differences: the timeline's {@linkplain org.brickprofiler.trace.TraceInfo#droppedSpans() information} has
+     *     them
      */
     public String differences() {
         StringJoiner all = new StringJoiner(", ");
@@ -83,7 +84,7 @@ public record TraceTimeline(Timeline timeline, boolean isOwn, long eventsRead, l
     /**
      * Deletes the temporary file, if there is one.
      *
-     * @throws IOException when that fails
+     * @throws IOException when the file cannot be deleted
      */
     @Override
     public void close() throws IOException {

@@ -4,17 +4,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The description of a track, apart from its events. Immutable.
+ * The description of a track, separate from its events. Immutable.
  *
  * @param id its identifier
  * @param name its name, or that of its thread or process; may be empty
- * @param parent the identifier of the track it belongs to, 0 where that is not known
- * @param process the process that it is, or whose thread it is; null where it is neither
+ * @param parent the identifier of the track it belongs to, 0 if that is not known
+ * @param process the process that it is, or of its thread; null if it is neither a process nor a thread
  * @param isThread whether it is a thread
  * @param tid the thread's number
- * @param unit of a counter the unit of its values, which may be empty; null where it is none
- * @param labels what the process is labelled with
- * @param offset where the trace says so
+ * @param unit for a counter, the unit of its values, which may be empty; otherwise null
+ * @param labels the labels of the process
+ * @param offset the place of the description in the trace
  */
 record TrackDescription(
         long id,
@@ -27,7 +27,7 @@ record TrackDescription(
         List<String> labels,
         long offset) {
 
-    /** Takes a copy of the labels. */
+    /** Copies the labels. */
     TrackDescription {
         labels = List.copyOf(labels);
     }

@@ -20,10 +20,10 @@ import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes tracks of rows: first the threads, then each device with its streams, then the counters. Which rows are what is
- * a matter of the trace: of its processes and the categories of its slices ({@link OfProcesses}), or of the tracks that
- * it describes ({@link OfTracks}). A row that this library's writers put beside a track, for spans that overlap,
- * belongs to that track. One thread, once.
+ * Arranges rows as tracks: first the threads, then each device with its streams, then the counters. The role of a row
+ * follows from the trace: from its processes and the categories of its slices ({@link OfProcesses}), or from the tracks
+ * that it describes ({@link OfTracks}). A row that this library's writers put beside a track, for spans that overlap,
+ * belongs to that track. One thread; used once.
  */
 abstract class TrackLayout {
 
@@ -62,7 +62,7 @@ abstract class TrackLayout {
     /**
      * Returns the tracks of the rows.
      *
-     * @param described what the trace says of its tracks, by identifier
+     * @param described the trace's descriptions of its tracks, by identifier
      */
     static TrackLayout of(TraceRows rows, TraceHead head, Map<Long, TrackDescription> described) {
         TrackLayout layout = head.hasTracks ? new OfTracks(rows, head, described) : new OfProcesses(rows, head);
@@ -84,29 +84,30 @@ abstract class TrackLayout {
         return isShown(rows.get(main)) ? main : row;
     }
 
-    // ---- what the rows are ----
+    // ---- the roles of rows ----
 
     /** Finds the devices, and calls {@link #device} for each. */
     abstract void findDevices();
 
-    /** Returns whether there is anything to show of a row. */
+    /** Returns whether a row has anything to show. */
     abstract boolean isShown(Row row);
 
-    /** Returns the row that a row stands beside; else the row itself. */
+    /** Returns the row that a row stands beside; otherwise the row itself. */
     abstract int mainRow(Row row);
 
-    /** Makes a track of a row. */
+    /** Makes a track from a row. */
     abstract void add(Row row);
 
     /**
-     * Returns the name of the track that a row stands beside, going by the row's own; null where it stands for itself.
+     * Returns the name of the track that a row stands beside, judged by the row's name; null if the row stands for
+     * itself.
      */
     static @Nullable String besideWhat(String name) {
         Matcher lane = LANE.matcher(name);
         return lane.matches() ? lane.group(1) : null;
     }
 
-    /** Numbers devices whose number is not known. */
+    /** Assigns free numbers to devices whose number is unknown. */
     static <T> void numberTheRest(Map<T, Long> devices) {
         Set<Long> taken = new HashSet<>(devices.values());
         devices.replaceAll((device, id) -> {
@@ -120,31 +121,31 @@ abstract class TrackLayout {
 
     // ---- filling ----
 
-    /** The traced process. */
+    /** Adds the traced process. */
     void process(String name, String number) {
         processName = name;
         pid = Math.max(0, TraceEvent.wholeNumberOf(number));
     }
 
-    /** A thread of the traced process. */
+    /** Adds a thread of the traced process. */
     void thread(Row row, String name, long id) {
         trackOfRow[row.number] = tracks.size();
         tracks.add(new Track(Track.Kind.HOST_THREAD, name, Track.PROCESS, id));
     }
 
-    /** A thread of another process, which only its name shows. */
+    /** Adds a thread of another process, which only its name shows. */
     void foreignThread(Row row, String process, String name) {
         furtherProcesses.add(process);
         thread(row, process + ": " + name, NONE);
     }
 
-    /** A device; what it is called where its model is not known. */
+    /** Adds a device; the name is used if its model is unknown. */
     void device(long id, String name) {
         Device device = deviceOf(id);
         device.name = device.name.isEmpty() ? name : device.name;
     }
 
-    /** A stream of a device. */
+    /** Adds a stream of a device. */
     void stream(Row row, String name, long id, long device) {
         deviceOf(device).streams.add(new Branch(row.number, name, id, "", device));
     }
@@ -153,7 +154,7 @@ abstract class TrackLayout {
         return devices.computeIfAbsent(id, any -> new Device());
     }
 
-    /** A counter of a device, or where that is {@link TraceRows#NONE}, of the process. */
+    /** Adds a counter of a device or, if the device is {@link TraceRows#NONE}, of the process. */
     void counter(Row row, String name, String unit, long device) {
         counters.add(new Branch(row.number, name, counters.size(), unit, device));
         if (device != NONE) {
@@ -184,7 +185,7 @@ abstract class TrackLayout {
         if (head.isOwn() && !model.isBlank()) {
             return model;
         }
-        // Several devices of one model differ by the label that a process of Kineto's has.
+        // Devices of the same model are distinguished by the label of Kineto's process.
         String called = (device.name + " " + model).strip();
         return called.isEmpty() ? "device " + id : called;
     }
@@ -219,7 +220,7 @@ abstract class TrackLayout {
         return furtherProcesses.size();
     }
 
-    /** Rows of processes and threads: Kineto's conventions, in which a device stands in the place of a process. */
+    /** Rows of processes and threads, by Kineto's conventions: a device takes the place of a process. */
     private static final class OfProcesses extends TrackLayout {
         private static final String STREAM = "stream ";
 
@@ -238,8 +239,8 @@ abstract class TrackLayout {
         }
 
         /**
-         * Returns the process that was traced: the one that says so, or else the one with the most events that no
-         * device's are.
+         * Returns the traced process: the one that the trace names, or else the one with the most events outside
+         * devices.
          */
         private String host() {
             Map<String, Long> events = new HashMap<>();
@@ -271,7 +272,7 @@ abstract class TrackLayout {
             return !head.isOwn() && RowNames.isDevice(rows.process(row.process).name);
         }
 
-        /** Gives each process that is a device's its number: the one of its events, or its own, or a free one. */
+        /** Assigns a number to each process that is a device: the number in its events, its own, or a free one. */
         @Override
         void findDevices() {
             for (int number = 0; number < rows.size(); number++) {
@@ -326,7 +327,7 @@ abstract class TrackLayout {
             }
         }
 
-        /** A process that is a device's may also be a host's, whose number is the same. */
+        /** A process that is a device's may also be a host's with the same number. */
         private boolean isOfDevice(Row row) {
             return head.isOwn() || row.isOnDevice || row.hasWaits || row.events == 0 || isNamedDevice(row);
         }
@@ -347,23 +348,23 @@ abstract class TrackLayout {
     }
 
     /**
-     * Rows of tracks that the trace describes, as Perfetto's do. A track whose spans have the annotation {@code device}
-     * belongs to one: to the track above it, or it is a device itself.
+     * Rows of tracks that the trace describes, as in Perfetto's format. A track whose spans have the annotation
+     * {@code device} belongs to the device of the track above it, or is itself a device.
      */
     private static final class OfTracks extends TrackLayout {
         private static final Pattern STREAM = Pattern.compile("stream (\\d{1,9})\\b.*", Pattern.DOTALL);
 
-        /** The row of a stream whose number is unknown: readers take 0 for no stream. */
+        /** The first number of streams whose number is unknown: readers interpret 0 as no stream. */
         private static final long FIRST_STREAM = 7;
 
         private final Map<Long, TrackDescription> described;
-        /** The device of a track that is one. */
+        /** The device numbers of tracks that are devices. */
         private final Map<Long, Long> devices = new LinkedHashMap<>();
 
-        /** The numbers that streams have by their names. */
+        /** The numbers in the names of streams. */
         private final Set<Long> numbered = new HashSet<>();
 
-        /** The number of other streams of a device. */
+        /** The count of a device's streams without a number in their names. */
         private final Map<Long, Integer> streams = new HashMap<>();
 
         private final @Nullable TrackDescription host;
@@ -409,14 +410,14 @@ abstract class TrackLayout {
             devices.forEach((track, id) -> device(id, nameOf(track)));
         }
 
-        /** Returns the track of the device that a track with spans on it belongs to. */
+        /** Returns the track of the device that a track with device spans belongs to. */
         private long deviceAbove(long id) {
             TrackDescription track = described.get(id);
             TrackDescription above = track == null ? null : described.get(track.parent());
             return above == null || above.isProcess() || above.isThread() ? id : above.id();
         }
 
-        /** In a trace of this library a track that has others below it is a device. */
+        /** In a trace of this library, a track with tracks below it is a device. */
         private void findDevicesWithoutSpans() {
             for (TrackDescription track : described.values()) {
                 TrackDescription above = described.get(track.parent());
@@ -460,7 +461,10 @@ abstract class TrackLayout {
             }
         }
 
-        /** The format does not hold it: the one in the name, or else they get those that are in none. */
+        /**
+         * Returns the number in the name of a stream or, as the format does not store numbers, the next one that occurs
+         * in no name.
+         */
         private long streamNumber(String name, long device) {
             Matcher stream = STREAM.matcher(name);
             if (stream.matches()) {

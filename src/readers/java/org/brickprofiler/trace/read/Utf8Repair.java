@@ -8,8 +8,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * A text in UTF-8 in which each byte that is none became a question mark, and how many those were. No byte moves, so
- * that offsets stay what they are. Table 3-7 of the Unicode Standard defines well-formed sequences. One thread.
+ * Replaces each invalid byte of a text in UTF-8 by a question mark, and counts the replacements. No byte moves, so
+ * offsets are unchanged. Table 3-7 of the Unicode Standard defines well-formed sequences. One thread.
  */
 final class Utf8Repair extends FilterInputStream {
 
@@ -24,7 +24,7 @@ final class Utf8Repair extends FilterInputStream {
 
     private final byte[] buffer = new byte[BUFFER_BYTES];
     private int next;
-    /** Up to where the bytes of the buffer were looked at. */
+    /** The index up to which the bytes in the buffer are checked. */
     private int checked;
 
     private int filled;
@@ -34,7 +34,7 @@ final class Utf8Repair extends FilterInputStream {
     private long firstOffset;
 
     /**
-     * Nothing read yet.
+     * Creates a stream that has read nothing.
      *
      * @param text the bytes, from the first one of the text on
      */
@@ -91,10 +91,10 @@ final class Utf8Repair extends FilterInputStream {
         return false;
     }
 
-    /** Reads on after all that was checked is taken; false at the end. */
+    /** Reads more bytes once all checked ones are taken; returns false at the end. */
     private boolean fill() throws IOException {
         while (next == checked && !atEnd) {
-            // The beginning of a sequence waits for its end.
+            // The beginning of a sequence is kept until its end arrives.
             System.arraycopy(buffer, checked, buffer, 0, filled - checked);
             bufferOffset += checked;
             filled -= checked;
@@ -135,7 +135,7 @@ final class Utf8Repair extends FilterInputStream {
         buffer[at] = '?';
     }
 
-    /** Returns the length of the sequence that begins here; 0 if none does. */
+    /** Returns the length of the valid sequence at an index; 0 if there is none. */
     private int sequenceAt(int at) {
         int first = buffer[at] & 0xff;
         int length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? LONGEST_SEQUENCE : 0;

@@ -5,16 +5,17 @@ import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.eclipse.collections.impl.set.mutable.primitive.LongHashSet;
 
 /**
- * Finds first executions that are far out of line: code that was loaded, compiled or tuned then. Of the executions
- * d<sub>1</sub>, d<sub>2</sub>, ... of a kernel in order of time, with the median m of all and the longest L after the
- * first {@value #FIRST_EXECUTIONS}, d<sub>i</sub> is warm-up if i is at most {@value #FIRST_EXECUTIONS}, all before it
- * are warm-up, and d<sub>i</sub> is more than {@value #TIMES_MEDIAN} m and more than {@value #TIMES_LONGEST} L.
+ * Finds first executions that are far longer than later ones, because code was loaded, compiled or tuned during them.
+ * Of the executions d<sub>1</sub>, d<sub>2</sub>, ... of a kernel in order of time, with the median m of all and the
+ * longest L after the first {@value #FIRST_EXECUTIONS}, d<sub>i</sub> is warm-up if i is at most
+ * {@value #FIRST_EXECUTIONS}, all before it are warm-up, and d<sub>i</sub> is more than {@value #TIMES_MEDIAN} m and
+ * more than {@value #TIMES_LONGEST} L.
  *
- * <p>The comparison with the longest is what keeps a kernel that runs on large and small inputs whole: there the median
- * and the deviation from it are those of the small ones. One long execution later on hides a warm-up, which errs on the
- * side of counting.
+ * <p>The comparison with the longest execution protects a kernel that runs on large and small inputs: its median and
+ * its deviation from the median may be those of the small ones. One long later execution hides a warm-up, which errs on
+ * the side of counting.
  *
- * <p>The median is that of at most {@value #KEPT} executions, spread evenly over all. One thread.
+ * <p>The median is computed from at most {@value #KEPT} executions, evenly spread over all. One thread.
  */
 final class Warmup {
 
@@ -34,7 +35,7 @@ final class Warmup {
 
     private final IntObjectHashMap<Executions> kernels = new IntObjectHashMap<>();
 
-    /** The executions of a kernel, as far as they are needed. */
+    /** The relevant data on the executions of a kernel. */
     private static final class Executions {
         private final Execution[] first = new Execution[FIRST_EXECUTIONS];
         private final long[] firstNs = new long[FIRST_EXECUTIONS];
@@ -68,7 +69,7 @@ final class Warmup {
             count++;
         }
 
-        /** Keeps every n-th; when there is no room left, every second of them. */
+        /** Keeps every n-th execution; when the buffer is full, n doubles and every second one is dropped. */
         private void keep(long selfNs) {
             if (count % keepEvery != 0) {
                 return;
@@ -85,7 +86,7 @@ final class Warmup {
             }
         }
 
-        /** Returns whether one is more than so many times the other; a product could overflow. */
+        /** Returns whether a duration exceeds a multiple of another one; a product could overflow. */
         private static boolean isTimes(long ns, int times, long otherNs) {
             return ns > otherNs && (ns - 1) / times >= otherNs;
         }
@@ -111,7 +112,7 @@ final class Warmup {
      * Adds an execution, in any order.
      *
      * @param event the event
-     * @param selfNs how long it took by itself, ns
+     * @param selfNs its self time, ns
      */
     void add(Execution event, long selfNs) {
         kernels.getIfAbsentPut(event.kernel(), Executions::new).add(event, selfNs);

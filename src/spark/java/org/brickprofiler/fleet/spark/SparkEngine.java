@@ -16,8 +16,9 @@ import org.brickprofiler.fleet.Rows;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Apache Spark, on the master that is named, or else in this process. Where a session runs already, as below
- * {@code spark-submit}, that one answers, and goes on after the end. The memory is Spark's own setting. One thread.
+ * Apache Spark, on the master that is named, or else in this process. If a session already runs, as below
+ * {@code spark-submit}, that session answers, and continues after the end. The memory is Spark's own setting. One
+ * thread.
  */
 final class SparkEngine implements FleetEngine {
 
@@ -49,7 +50,7 @@ final class SparkEngine implements FleetEngine {
                 .master(master == null ? "local[" + options.threads() + "]" : master)
                 .config("spark.ui.enabled", false)
                 .config("spark.sql.catalogImplementation", "in-memory")
-                // As the embedded engine does: what overflows, or divides by nothing, is an error and no NULL.
+                // As in the embedded engine, an overflow or a division by zero is an error, not NULL.
                 .config("spark.sql.ansi.enabled", true)
                 .config("spark.sql.session.timeZone", "UTC");
         if (isLocal) {
@@ -111,7 +112,7 @@ final class SparkEngine implements FleetEngine {
         return new Rows(List.copyOf(Arrays.asList(asked.columns())), Collections.unmodifiableList(rows));
     }
 
-    /** What Spark answers. It is written in Scala, and declares none of what it throws. */
+    /** Spark's result. It is written in Scala, and declares none of its exceptions. */
     private static <T> T answer(Callable<T> question) throws IOException {
         try {
             return question.call();

@@ -177,7 +177,7 @@ final class ProfileOutputIT {
     }
 
     @Test
-    void oneProfileHasWhatAllProfilersRecordedAndDidNotForget() throws Exception {
+    void oneProfileHasTheSamplesOfAllProfilersThatWereNotDiscarded() throws Exception {
         run("several").assertSucceeded();
         assertThat(samples(file)).isEqualTo(3 + 4 + 5);
         assertThat(JsonReport.read(file).facts().tokensPerSec()).hasValue(12.5);
@@ -225,7 +225,7 @@ final class ProfileOutputIT {
         result.assertSucceeded();
         assertThat(samples(file)).isEqualTo(3);
         assertThat(names()).containsExactly("run.json");
-        assertThat(result.err()).contains("what this copy of the library records is not in it");
+        assertThat(result.err()).contains("the profile lacks the samples of this copy of the library");
     }
 
     @Test

@@ -31,7 +31,7 @@ final class CloseActionsTest {
         }
     }
 
-    /** As where a server has a profiler for each request on one stream. */
+    /** As in a server with a profiler for each request on one stream. */
     @Test
     void doesNotCollectActionsOfForgottenObjects() {
         List<Object> kept = new ArrayList<>();

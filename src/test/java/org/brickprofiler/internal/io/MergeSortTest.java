@@ -21,7 +21,7 @@ final class MergeSortTest {
                 .isEqualTo(IntStream.range(0, MANY).map(i -> MANY - 1 - i).toArray());
     }
 
-    /** Places sorted by what they hold: those that hold the same keep their order. */
+    /** Places are sorted by their content; places with equal content keep their order. */
     @Property
     void itSortsAndIsStable(@ForAll @Size(max = 40) int @IntRange(max = 7) [] held) {
         int[] places = IntStream.range(0, held.length).toArray();

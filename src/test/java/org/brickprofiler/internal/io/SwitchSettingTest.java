@@ -25,7 +25,7 @@ final class SwitchSettingTest {
     }
 
     @Test
-    void isOnWhereNothingIsSaid() {
+    void isOnByDefault() {
         try (CapturedLog log = new CapturedLog()) {
             assertThat(read(null, null).on()).isTrue();
             assertThat(read("", "").on()).isTrue();

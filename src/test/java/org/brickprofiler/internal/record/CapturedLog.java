@@ -5,7 +5,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Collects what is logged until it is closed. The tests log through slf4j-simple, which asks for {@link System#err} at
+ * Collects log messages until it is closed. The tests log through slf4j-simple, which asks for {@link System#err} at
  * every line, and run one after the other.
  */
 public final class CapturedLog implements AutoCloseable {

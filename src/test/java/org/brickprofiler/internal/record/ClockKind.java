@@ -7,7 +7,7 @@ public enum ClockKind {
     /** The system's. */
     RUNNING;
 
-    /** A clock of this kind; where it stands still, it shows the given time. */
+    /** Creates a clock of this kind; if it stands still, it shows the given time. */
     public FakeClock clock(long startNs) {
         return this == STILL ? new FakeClock(startNs) : new RunningClock();
     }

@@ -17,7 +17,7 @@ public final class Crew {
     private final List<FutureTask<?>> tasks = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
 
-    /** What a thread does that has no result. */
+    /** An action of a thread without a result. */
     @FunctionalInterface
     public interface Body {
         /** Runs; an exception fails the test. */
@@ -58,7 +58,7 @@ public final class Crew {
         }
     }
 
-    /** Waits for what a thread returned. */
+    /** Waits for the result of a thread. */
     public static <T> T result(FutureTask<T> task) throws Exception {
         try {
             return task.get(LONGEST.toSeconds(), TimeUnit.SECONDS);

@@ -10,7 +10,7 @@ import org.brickprofiler.internal.record.PerThread.Slots;
 import org.brickprofiler.internal.record.TableRegistry.Left;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of the tables of threads, in the slots that hold them. */
+/** The fate of the tables of threads, in the slots that contain them. */
 final class EndedThreadsTest {
 
     private static final TableRegistry.Tables TABLES = new TableRegistry.Tables(1, false, null, null, null);

@@ -40,7 +40,7 @@ public class FakeClock implements NanoClock {
         nowNs.accumulateAndGet(ns, Math::max);
     }
 
-    /** What the clock shows; not counted as a read. */
+    /** Returns the reading of the clock; not counted as a read. */
     public long now() {
         return nowNs.get();
     }

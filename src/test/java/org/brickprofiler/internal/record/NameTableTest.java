@@ -156,7 +156,9 @@ final class NameTableTest {
         }
     }
 
-    /** Each thread asks for all names in an order of its own and then, so that it answers alike, once more in order. */
+    /**
+     * Each thread asks for all names in a random order of its own and then, for comparable results, once more in order.
+     */
     private static List<FutureTask<List<Integer>>> inParallel(NameTable names, List<String> wanted) throws Exception {
         Crew crew = new Crew();
         CountDownLatch shuffled = new CountDownLatch(4);

@@ -2,7 +2,7 @@ package org.brickprofiler.internal.record;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** The system's clock where tests move a clock: moving it on waits as long. Any thread. */
+/** The system's clock in tests that advance a clock: advancing it waits for that time. Any thread. */
 public final class RunningClock extends FakeClock {
 
     private static final long SPIN_NS = 200_000;

@@ -127,7 +127,7 @@ final class StatRowTest {
         assertThat(endsShort.totalNs()).isEqualTo(146);
     }
 
-    /** Whatever was counted before, of bytes, cycles and work too, belongs to an interval that has ended. */
+    /** Everything that was counted before, including bytes, cycles and work, belongs to an interval that has ended. */
     @Test
     void whatWasThereBeforeIsInNoSumBetweenTwoReadings() {
         StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);

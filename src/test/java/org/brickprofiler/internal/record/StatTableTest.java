@@ -19,7 +19,7 @@ final class StatTableTest {
         return new StatTable(Thread.currentThread(), rows, withBuckets, new PendingQueue(), null, null);
     }
 
-    // ---- what a row holds ----
+    // ---- contents of a row ----
 
     @Test
     void aNewTableIsEmpty() {
@@ -200,8 +200,8 @@ final class StatTableTest {
     }
 
     /**
-     * A writer can lose its processor in the middle of a sample. A reset that meets it waits, and what it then reads is
-     * final: buckets copied before the wait would lose that sample for ever.
+     * A writer can lose its processor in the middle of a sample. A reset that meets it waits, and its reading is then
+     * final: buckets copied before the wait would lose that sample permanently.
      */
     @Test
     void bucketsAgreeWithTheCountWhereTheWriterPausedInTheMiddleOfASample() throws Exception {

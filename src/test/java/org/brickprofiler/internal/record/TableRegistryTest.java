@@ -284,7 +284,7 @@ final class TableRegistryTest {
         assertThat(registry.lateTableCount()).as("the other has ended").isZero();
     }
 
-    /** Also where the thread has ended, and its queue is given up as it is empty. */
+    /** Also if the thread has ended, and its queue is dropped because it is empty. */
     @Test
     void theThreadsWhoseMeasurementsWereTakenAreCountedOnceInEachInterval() throws Exception {
         TableRegistry.PendingConsumer nobody = (key, startNs, elements) -> {};

@@ -3,7 +3,7 @@ package org.brickprofiler.internal.record;
 import java.lang.reflect.Method;
 import java.util.Optional;
 
-/** Starts virtual threads where the running JDK has them (21 and later). */
+/** Starts virtual threads if the running JDK has them (21 and later). */
 public final class VirtualThreadStarter {
 
     private final Method startVirtualThread;

@@ -230,7 +230,10 @@ final class BrickMetricsTest {
         return new WeakReference<>(metrics);
     }
 
-    /** Nobody reads: what is new is found all the same, so that the first scrape after it shows every series of it. */
+    /**
+     * Without any reading, new bricks are found all the same, so that the first later scrape shows every series of
+     * them.
+     */
     @Spec("20.9")
     @Test
     void theFirstScrapeAfterANewBrickIsWhole() throws InterruptedException {

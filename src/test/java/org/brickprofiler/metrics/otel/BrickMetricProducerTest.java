@@ -43,7 +43,7 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** OpenTelemetry's own exporter sends the metrics by OTLP, and the classes of its protocol read what arrives. */
+/** OpenTelemetry's own exporter sends the metrics by OTLP, and the classes of its protocol read the messages. */
 final class BrickMetricProducerTest {
 
     private static final Attributes GEN_AI = Attributes.of(
@@ -84,7 +84,7 @@ final class BrickMetricProducerTest {
         receiver.stop(0);
     }
 
-    /** What arrived in one message. */
+    /** The content of one message. */
     private record Received(Map<String, Metric> metrics) {
         Metric metric(String name) {
             return Objects.requireNonNull(metrics.get(name), name);
@@ -122,7 +122,7 @@ final class BrickMetricProducerTest {
 
     @Spec("20.5")
     @Test
-    void whatArrivesIsTheSnapshot() {
+    void theMessageContainsTheSnapshot() {
         profiler.record(BrickId.RMS_NORM, 1_500_000_000, 7);
         profiler.record("mine", 250_000_000, 9);
         profiler.record("mine", 250_000_000, 9);
@@ -240,7 +240,7 @@ final class BrickMetricProducerTest {
     }
 
     @Test
-    void whatTheConventionsRequireMustBeGiven() {
+    void requiredAttributesMustBeGiven() {
         assertThatThrownBy(() -> BrickMetricProducer.Factory.create(
                         profiler, Attributes.of(AttributeKey.stringKey("gen_ai.operation.name"), "chat")))
                 .isInstanceOf(IllegalArgumentException.class)

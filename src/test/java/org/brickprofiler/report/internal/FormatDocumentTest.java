@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** Compares the document of the format with the tables of fields. */
 class FormatDocumentTest {
 
-    /** Where the records of a table stand in a report. */
+    /** The place of a table's records in a report. */
     private static final Map<String, String> PLACES = Map.ofEntries(
             Map.entry("brick", "An object of `bricks`. CSV has a row for each."),
             Map.entry("tile level", "An object of `tiles`."),

@@ -64,7 +64,7 @@ final class JsonInputTest {
     }
 
     @Test
-    void whatIsSkippedIsSkippedWhole() throws IOException {
+    void aSkippedValueIsSkippedWhole() throws IOException {
         List<String> keys = new ArrayList<>();
         read("{\"a\": {\"b\": [{}, [1]]}, \"c\": [[]], \"d\": 1}", (input, key) -> {
             keys.add(key);

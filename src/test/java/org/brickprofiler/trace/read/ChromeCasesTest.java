@@ -57,7 +57,7 @@ final class ChromeCasesTest {
         assertThat(traces()).containsAll(cases(".rules"));
     }
 
-    /** What is read of a trace; times in ns. */
+    /** The result of reading a trace; times in ns. */
     private static String text(TraceProfile reading) {
         StringBuilder text = new StringBuilder()
                 .append("counts %s: wall %d, busy %d, idle %d, rows %d%n"

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Damaged text and faulty events: what is refused, and what is left out and reported. */
+/** Damaged text and faulty events: refused inputs, and events that are left out and reported. */
 final class DamagedTraceTest {
 
     private static final ReadOptions OPTIONS = ReadOptions.defaults();
@@ -62,7 +62,7 @@ final class DamagedTraceTest {
                 "[{\"ph\": \"X\"",
                 "\u0000\u0001"
             })
-    void whatIsNoTraceIsRefused(String text) {
+    void textThatIsNoTraceIsRefused(String text) {
         TraceFormatException refused = refused(text);
 
         assertThat(refused.offset()).isBetween(0L, (long) text.length());
@@ -71,7 +71,7 @@ final class DamagedTraceTest {
 
     @Spec("14.6")
     @Test
-    void saysWhatIsWrongAndWhere() {
+    void namesTheFaultAndItsPlace() {
         assertThat(refused("")).hasMessage("the trace, offset 0: the text is empty");
         assertThat(refused("{\"bricks\": []}")).hasMessageContaining("no traceEvents");
         assertThat(refused("[{\"ph\": \"X\"}, 7]")).hasMessageContaining("offset 14: an element");
@@ -82,7 +82,7 @@ final class DamagedTraceTest {
     }
 
     @Test
-    void whatIsNotInAnyEncodingOfJsonIsRefused() {
+    void textInNoEncodingOfJsonIsRefused() {
         assertThat(refused(() -> Traces.read(new byte[] {0, 0, (byte) 0xff, (byte) 0xfe, 0}, OPTIONS))
                         .offset())
                 .isZero();
@@ -127,7 +127,7 @@ final class DamagedTraceTest {
     }
 
     @Test
-    void whatUtf8HasIsKept() throws IOException {
+    void validUtf8IsKept() throws IOException {
         String all = "\u00e9\u20ac\ud83d\ude00\ud7ff\ue000";
         for (int blanks = 65_520; blanks < 65_545; blanks++) {
             TraceProfile reading = Traces.read(" ".repeat(blanks) + array(slice(all, 0, 5)));
@@ -190,7 +190,7 @@ final class DamagedTraceTest {
 
     @Spec("14.6")
     @Test
-    void whatIsPackedTwiceIsNamed() {
+    void aFileCompressedTwiceIsNamed() {
         byte[] twice = Traces.packed(Traces.packed(array(slice("a", 0, 5))));
 
         assertThat(refused(() -> Traces.read(twice, OPTIONS)))
@@ -247,7 +247,7 @@ final class DamagedTraceTest {
     }
 
     @Test
-    void whatIsBehindDamageIsLeftAlone() throws IOException {
+    void eventsAfterDamageAreNotRead() throws IOException {
         String text = "[" + slice("a", 0, 5) + ", {\"ph\": X}, " + slice("b", 10, 5) + "]";
         TraceProfile reading = Traces.read(text, SALVAGE);
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What devices timed comes back as the profile it was recorded with, and no launch counts. */
+/** Samples that devices timed are read back as the profile that recorded them, and no launch counts. */
 final class DeviceRoundTripTest {
 
     private final FakeClock clock = new FakeClock(5_000);
@@ -78,7 +78,7 @@ final class DeviceRoundTripTest {
     }
 
     @Test
-    void whatIsDoneOfAPassThatNobodyWaitedForComesBack() throws IOException {
+    void finishedWorkOfAnUnfinishedPassIsReadBack() throws IOException {
         brick(BrickId.RMS_NORM, 70, 1);
         clock.advance(1_000);
         brick(BrickId.RMS_NORM, 5_000, 1);
@@ -95,7 +95,7 @@ final class DeviceRoundTripTest {
     void someSamplesOfABrickMayBeTheHosts() throws IOException {
         brick(BrickId.RMS_NORM, 70, 1);
         profiler.endPass();
-        // The last sample is the one that was told last.
+        // The last sample is the one that was resolved last.
         assertThat(profiler.snapshot().samples()).isEqualTo(1);
         profiler.setSyncMode(SyncMode.NONE);
         clock.advance(100);
@@ -146,7 +146,7 @@ final class DeviceRoundTripTest {
     }
 
     @Test
-    void theProfileStaysWhereTheTimelineIsConverted() throws IOException {
+    void theProfileStaysIfTheTimelineIsConverted() throws IOException {
         pass();
         pass();
         Timeline timeline = recorder.timeline();

@@ -88,7 +88,7 @@ final class DeviceRowsTest {
 
     @Spec("14.20")
     @Test
-    void namesMayComeBehindWhatTheyName() throws IOException {
+    void namesMayFollowTheEventsOfTheirRows() throws IOException {
         List<String> events = xla();
         TraceProfile expected = read(events);
         Collections.reverse(events);

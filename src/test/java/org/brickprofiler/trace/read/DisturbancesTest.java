@@ -33,7 +33,7 @@ final class DisturbancesTest {
 
     @Spec("14.18")
     @Test
-    void theTailIsWhatTookAsLongAsThe99thPercentile() {
+    void theTailIsTheExecutionsAtOrAboveThe99thPercentile() {
         disturbances.add(Cause.GARBAGE_COLLECTION, Disturbances.ALL_ROWS, 1_000_000, 1_000_900);
         for (int i = 0; i < 1_000; i++) {
             disturbances.count("a", 0, i * 100L, i * 100L + 100);

@@ -163,7 +163,7 @@ final class FlightRecordingReadTest {
         }
     }
 
-    /** What an engine may have of its own. */
+    /** An engine's own events. */
     @Name("acme.MatMul")
     static final class MatMul extends Event {
         String kind = "";
@@ -218,7 +218,7 @@ final class FlightRecordingReadTest {
 
     @Spec("14.6")
     @Test
-    void whatIsNoWholeRecordingIsRefused() throws Exception {
+    void anIncompleteRecordingIsRefused() throws Exception {
         byte[] bytes = Files.readAllBytes(recordEngine());
         for (int length : new int[] {4, 40, 100, bytes.length / 2, bytes.length - 1}) {
             Path cut = Files.write(folder.resolve("cut.jfr"), Arrays.copyOf(bytes, length));

@@ -58,7 +58,7 @@ final class FormsOfATraceProperties {
         "my_own_kernel"
     };
 
-    /** How a trace shows what the device did. */
+    /** The ways in which a trace shows the activity of the device. */
     private enum Marks {
         CATEGORY,
         NAME,

@@ -19,7 +19,7 @@ import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Nothing of a packed file is passed over: neither a further member nor what is none. */
+/** No byte of a packed file is skipped: neither a further member nor other bytes. */
 final class GzipMembersTest {
 
     private static byte[] join(byte[]... parts) {

@@ -132,7 +132,7 @@ final class IntervalProperties {
         }
     }
 
-    /** What a pass over events says. */
+    /** The results of a pass over events. */
     private static final class Result implements SelfTimes.Sink {
         final Map<Integer, Long> selfNsByRow = new HashMap<>();
         final List<Execution> ended = new ArrayList<>();

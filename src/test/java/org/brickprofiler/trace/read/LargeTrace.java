@@ -8,8 +8,8 @@ import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.TimelineVisitor;
 
 /**
- * A Kineto trace of any size that is made while it is read; and a program that reads one in its own virtual machine and
- * prints what came out.
+ * A Kineto trace of any size that is generated while it is read; and a program that reads one in a separate virtual
+ * machine and prints the result.
  */
 final class LargeTrace extends InputStream {
 

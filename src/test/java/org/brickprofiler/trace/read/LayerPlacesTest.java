@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What products and element-wise kernels count as, by their place and by the modules around their launches. */
+/** The bricks of products and element-wise kernels, by their place and by the modules around their launches. */
 final class LayerPlacesTest {
 
     /** Kernels by one letter each. */
@@ -172,7 +172,7 @@ final class LayerPlacesTest {
     }
 
     @Test
-    void softmaxIsTheAttentionWhereNoneIsFused() throws IOException {
+    void softmaxIsTheAttentionWithoutFusedAttention() throws IOException {
         assertThat(products("NPPPPSPPNPUPNPPPPSPP"))
                 .isEqualTo(Map.of(
                         "QkvProjection",
@@ -203,7 +203,7 @@ final class LayerPlacesTest {
     }
 
     @Test
-    void whatAddsUpAProductIsOfTheSameBrick() throws IOException {
+    void theSumOfAProductsPartsBelongsToItsBrick() throws IOException {
         assertThat(products("NPkAPkNPGPkNPkA"))
                 .isEqualTo(Map.of(
                         "QkvProjection",
@@ -255,7 +255,7 @@ final class LayerPlacesTest {
 
     @Spec("14.13")
     @Test
-    void whatCannotBeKnownIsAMatrixProduct() throws IOException {
+    void aProductWithoutEvidenceIsAMatrixProduct() throws IOException {
         TraceProfile backward = read("NPtAPNPGPbNPtA");
         assertThat(counts(backward)).containsEntry("Gemm", 4L).containsEntry("QkvProjection", 1L);
         assertThat(backward.snapshot().brick("Gemm").orElseThrow().category()).isEqualTo(BrickCategory.MATRIX_PRODUCT);
@@ -286,7 +286,7 @@ final class LayerPlacesTest {
     }
 
     @Test
-    void whatRulesOfTheUserSayStays() throws IOException {
+    void bricksOfTheUsersRulesStay() throws IOException {
         ReadOptions options = ReadOptions.defaults()
                 .withRules(TraceRules.parse("Mine <- name=/gemm/").then(TraceRules.builtIn()));
 
@@ -431,7 +431,7 @@ final class LayerPlacesTest {
         "NewGELUActivation, ACTIVATION",
         "ConvReLU, OTHER"
     })
-    void aClassIsWhatItsNounSays(String name, LaunchSites.Kind kind) {
+    void theNounDecidesTheKindOfAClass(String name, LaunchSites.Kind kind) {
         assertThat(LaunchSites.Kind.ofClass(name)).isEqualTo(kind);
     }
 

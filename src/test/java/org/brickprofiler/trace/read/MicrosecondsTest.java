@@ -54,14 +54,14 @@ final class MicrosecondsTest {
                 "1e17",
                 "99999999999999999999999999"
             })
-    void tellsWhatIsOutOfRange(String text) {
+    void recognisesNumbersOutOfRange(String text) {
         assertThat(ns(text)).isEqualTo(Microseconds.OUT_OF_RANGE);
         assertThat(Microseconds.isTime(ns(text))).isFalse();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "x", "NaN", "1.2.3", ".", "-", "1e", "1e99999999999", "0x10", " 1", "1 "})
-    void tellsWhatIsNoNumber(String text) {
+    void recognisesTextThatIsNoNumber(String text) {
         assertThat(ns(text)).isEqualTo(Microseconds.MALFORMED);
     }
 

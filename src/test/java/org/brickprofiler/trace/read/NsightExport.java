@@ -51,7 +51,7 @@ final class NsightExport implements AutoCloseable {
     /**
      * Creates a database.
      *
-     * @param file where
+     * @param file the file
      * @param lacking names of tables that it does not have, and of columns that its tables do not
      */
     NsightExport(Path file, String... lacking) throws SQLException {
@@ -167,7 +167,7 @@ final class NsightExport implements AutoCloseable {
                 globalTid(process, thread));
     }
 
-    /** What the database itself finds: for each innermost range, or null, how many kernels and how long. */
+    /** The result of the database itself: for each innermost range, or null, the number and time of kernels. */
     Map<String, List<Long>> kernelsByRange() throws SQLException {
         Map<String, List<Long>> found = new TreeMap<>();
         String query = """
@@ -189,8 +189,8 @@ final class NsightExport implements AutoCloseable {
     }
 
     /**
-     * Reads an export, and prints what was read and counted, what was launched in the range {@code inner}, and
-     * elsewhere.
+     * Reads an export, and prints the numbers of events read and counted, and of launches in the range {@code inner}
+     * and elsewhere.
      *
      * @param arguments the file
      */

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Exports of Nsight Systems: which range a kernel belongs to, and what versions and faults of the exporter do. */
+/** Exports of Nsight Systems: the ranges of kernels, and the effects of versions and faults of the exporter. */
 final class NsightReadTest {
 
     private static final ReadOptions OPTIONS = ReadOptions.defaults();
@@ -106,7 +106,7 @@ final class NsightReadTest {
     }
 
     @Test
-    void whatHasNoCorrelationHasNoLaunch() throws Exception {
+    void aKernelWithoutCorrelationHasNoLaunch() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
             export.range(1, 1, 0, 1_000, "r");
             export.insert(
@@ -151,7 +151,7 @@ final class NsightReadTest {
             }
             for (int i = 0; i < 200; i++) {
                 long start = random.nextInt(1_000);
-                // No two of one thread are alike, so that there is one innermost range.
+                // No two ranges of one thread are equal, so that there is one innermost range.
                 export.range(
                         1 + i % 2,
                         1 + i / 2 % 2,
@@ -191,7 +191,7 @@ final class NsightReadTest {
     }
 
     @Test
-    void rangesOfOneMomentAreInnermostWhereTheyAreShortest() throws Exception {
+    void ofRangesThatBeginTogetherTheShortestIsInnermost() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
             export.range(1, 1, 100, 200, "inner");
             export.range(1, 1, 100, 300, "outer");
@@ -364,7 +364,7 @@ final class NsightReadTest {
                 .isEqualTo(Map.of(Reason.ANNOTATION, 2L, Reason.ASYNC, 1L, Reason.INSTANT, 1L, Reason.HOST, 1L));
     }
 
-    // ---- what counts as what ----
+    // ---- bricks of events ----
 
     @Spec("14.15")
     @Test
@@ -502,7 +502,7 @@ final class NsightReadTest {
         }
     }
 
-    // ---- what is none ----
+    // ---- files that are no exports ----
 
     @Spec("14.6")
     @Test
@@ -583,7 +583,7 @@ final class NsightReadTest {
     }
 
     @Test
-    void withoutADriverItSaysWhatIsMissing() throws Exception {
+    void withoutADriverTheMessageNamesIt() throws Exception {
         writeNested();
         String separator = System.getProperty("path.separator");
         String classPath = Pattern.compile(Pattern.quote(separator))
@@ -600,7 +600,7 @@ final class NsightReadTest {
                         + ": an SQLite database needs org.xerial:sqlite-jdbc on the class path");
     }
 
-    /** Reads a file, where this class itself needs no driver. */
+    /** Reads a file in a process in which this class itself needs no driver. */
     static final class Reading {
         public static void main(String[] arguments) throws IOException {
             TraceReader.profile(Path.of(arguments[0]));

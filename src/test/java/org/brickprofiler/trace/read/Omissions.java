@@ -7,27 +7,27 @@ import java.util.Map;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
 
-/** What was omitted of a trace, sorted by what became of it. */
+/** The omissions of a trace, sorted by their effect. */
 public final class Omissions {
 
     private Omissions() {}
 
-    /** What a profile did not count by its nature. */
+    /** Events that never count in a profile. */
     static Map<Reason, Long> ignored(TraceProfile profile) {
         return counts(of(profile.omissions(), Effect.IGNORED));
     }
 
-    /** What a profile left out on purpose. */
+    /** Events that a profile left out on purpose. */
     static List<Omission> leftOut(TraceProfile profile) {
         return of(profile.omissions(), Effect.LEFT_OUT);
     }
 
-    /** What was wrong. */
+    /** Faults. */
     public static List<Omission> faults(List<Omission> omissions) {
         return omissions.stream().filter(Omission::isFault).toList();
     }
 
-    /** What is not in a timeline, though nothing is wrong with it. */
+    /** Valid parts that a timeline lacks. */
     public static Map<Reason, Long> unkept(TraceTimeline timeline) {
         return counts(timeline.omissions().stream()
                 .filter(omission -> !omission.isFault())

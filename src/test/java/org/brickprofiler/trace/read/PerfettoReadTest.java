@@ -132,7 +132,7 @@ final class PerfettoReadTest {
     }
 
     @Test
-    void whatIsNoSliceIsIgnored() throws IOException {
+    void packetsWithoutSlicesAreIgnored() throws IOException {
         event(TrackEvent.Type.TYPE_INSTANT, 1, 5).setName("i");
         event(TrackEvent.Type.TYPE_COUNTER, 1, 5).setCounterValue(3);
         event(TrackEvent.Type.TYPE_UNSPECIFIED, 1, 5);
@@ -325,7 +325,7 @@ final class PerfettoReadTest {
         assertThat(Traces.totalNs(Traces.read(bytes, ALL), "named")).isEqualTo(2);
     }
 
-    // ---- what is told from JSON ----
+    // ---- distinction from JSON ----
 
     @Test
     void aLineFeedBeforeJsonIsNoPacket() throws IOException {
@@ -346,7 +346,7 @@ final class PerfettoReadTest {
         }
     }
 
-    // ---- what is refused ----
+    // ---- refusals ----
 
     private static byte[] bytes(int... values) {
         byte[] bytes = new byte[values.length];
@@ -357,7 +357,7 @@ final class PerfettoReadTest {
     }
 
     @Test
-    void malformedBytesAreRefusedWhereTheyAre() {
+    void malformedBytesAreRefusedAtTheirPlace() {
         assertThat(refused(bytes(0x0a, 0x05, 0x08, 0x01))).hasMessageContaining("ends too early");
         assertThat(refused(bytes(0x0a, 0x02, 0x5a, 0x7f)).offset()).isEqualTo(4);
         assertThat(refused(bytes(0x0a, 0x02, 0x5a, 0x7f))).hasMessageContaining("longer than what holds it");
@@ -420,7 +420,7 @@ final class PerfettoReadTest {
 
     @Spec("14.6")
     @Test
-    void aTraceCutAnywhereIsReadOrRefused() throws IOException {
+    void aTruncatedTraceIsReadOrRefused() throws IOException {
         interned(1, 1, "a");
         begin("b", 1, 5)
                 .addCategories("kernel")
@@ -432,7 +432,7 @@ final class PerfettoReadTest {
         end(1, 400);
         byte[] whole = trace.build().toByteArray();
         int read = 0;
-        // What is cut within the length of the first packet may be JSON.
+        // A file truncated within the length of the first packet may be JSON.
         for (int length = 3; length < whole.length; length++) {
             byte[] cut = Arrays.copyOf(whole, length);
             try {

@@ -24,10 +24,10 @@ import org.brickprofiler.trace.read.LayerPlaces.Evidence;
 import org.junit.jupiter.api.Test;
 
 /**
- * Which projection a product is, found by its place, beside what the modules of the trace say. The modules are taken
- * from the file by a reader of JSON that knows nothing of the library, and hidden from the library. In the trace of
- * Qwen2, projections are called {@code Linear_N}, and N counts those of the layers in the order in which the model
- * calls them: query, key, value, output, gate, up, down.
+ * The projections of products, found by their place, compared with the modules of the trace. The modules are taken from
+ * the file by a reader of JSON that knows nothing of the library, and hidden from the library. In the trace of Qwen2,
+ * projections are called {@code Linear_N}, and N counts those of the layers in the order in which the model calls them:
+ * query, key, value, output, gate, up, down.
  */
 final class PlacesOfProductsTest {
 
@@ -48,7 +48,7 @@ final class PlacesOfProductsTest {
         }
     }
 
-    /** What came of the comparison. */
+    /** The result of the comparison. */
     private static final class Accuracy {
         private long kernels;
         private long rightKernels;
@@ -117,7 +117,7 @@ final class PlacesOfProductsTest {
         return modulesOfKernels;
     }
 
-    /** What the device did, in order of time. */
+    /** The activity of the device, in order of time. */
     private static List<JsonNode> device(JsonNode trace) {
         List<JsonNode> events = new ArrayList<>();
         for (JsonNode event : trace.get("traceEvents")) {
@@ -129,7 +129,7 @@ final class PlacesOfProductsTest {
         return events;
     }
 
-    /** Compares what is known from modules with what is found in a trace that has nothing but what the device did. */
+    /** Compares the projections by modules with those found in a trace that has only the activity of the device. */
     private static Accuracy accuracy(List<JsonNode> device, Map<Long, List<String>> modules, Truth truth)
             throws IOException {
         Accuracy accuracy = new Accuracy();
@@ -178,9 +178,9 @@ final class PlacesOfProductsTest {
         }
     }
 
-    /** What a kernel is by the modules around its launch. */
+    /** The brick of a kernel by the modules around its launch. */
     private interface Truth {
-        /** The brick, or an empty text where the kernel is not looked at. */
+        /** The brick, or an empty text if the kernel is ignored. */
         String brick(String kernel, List<String> modules);
     }
 

@@ -40,7 +40,7 @@ final class ReadAheadTest {
         }
     }
 
-    /** What a stream gives, then a failure. */
+    /** The content of a stream, then a failure. */
     private static final class Failing extends InputStream {
         private final Throwable failure;
         private int left = 10;

@@ -70,9 +70,9 @@ final class RequiredTextTest {
         assertThat(mayBeFound(regex, Pattern.CASE_INSENSITIVE, NAME)).isTrue();
     }
 
-    /** A pattern that tries combinations without end, on a text that lacks what it ends with. */
+    /** A pattern that tries combinations without end, on a text that lacks its required end. */
     @Test
-    void aPatternCostsNothingWhereItCannotBeFound() {
+    void aPatternCostsNothingIfItCannotMatch() {
         TraceRules rules = TraceRules.parse("x <- name=/a*a*a*a*a*a*gemm$/");
 
         assertThatCode(() -> rules.target(new TraceRule.Key("a".repeat(100), "kernel", Map.of())))
@@ -82,7 +82,7 @@ final class RequiredTextTest {
     }
 
     @Test
-    void whatIsFoundWasNeverRuledOut() {
+    void aMatchingTextIsNeverExcluded() {
         Random random = new Random(7);
         int found = 0;
         int ruledOut = 0;

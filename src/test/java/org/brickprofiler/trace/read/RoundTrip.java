@@ -17,7 +17,7 @@ final class RoundTrip {
 
     private RoundTrip() {}
 
-    /** What a timeline holds of a brick. */
+    /** The data of a brick in a timeline. */
     record Brick(
             String name,
             BrickCategory category,

@@ -24,7 +24,7 @@ import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.TraceRecorder;
 
-/** What a profiler measured comes back from a timeline of it, in either format. */
+/** A profiler's measurements are read back from a timeline of them, in either format. */
 @Spec("14.9")
 final class RoundTripProperties {
 
@@ -123,7 +123,10 @@ final class RoundTripProperties {
             }
         }
 
-        /** Each brick once, for a timeline does not tell which of several ended by one synchronisation was last. */
+        /**
+         * Each brick occurs once, because a timeline does not show which of several bricks that one synchronisation
+         * ended was last.
+         */
         private void deferred(Op op) {
             for (int i = 0; i <= op.brick() % IDS.size(); i++) {
                 profiler.recordDeferred(IDS.get(i), profiler.elapsedNs(), op.number());
@@ -133,7 +136,7 @@ final class RoundTripProperties {
             profiler.finalize(profiler.elapsedNs());
         }
 
-        /** Nothing of this is a brick, whatever it is called. */
+        /** None of these is a brick, whatever its name. */
         private void application(Op op) {
             recorder.instant("FFN");
             recorder.span("RmsNorm", BrickCategory.NORM.displayName(), clock.now() - op.number(), op.number());
@@ -161,15 +164,15 @@ final class RoundTripProperties {
     }
 
     @Property(tries = 150)
-    void whatWasMeasuredComesBack(
+    void measurementsAreReadBack(
             @ForAll("programs") List<List<Op>> programs, @ForAll Attribution attribution, @ForAll boolean negative)
             throws Exception {
         check(programs, attribution, negative ? -1_000_000L : 1_000_000_000_000L);
     }
 
     /**
-     * Which of two samples was the last is not kept where some are a device's, which are told when it is waited for. A
-     * timeline has no samples without a time.
+     * If some samples are a device's, which are resolved at a wait, the timeline does not show which of two samples was
+     * the last. A timeline has no samples without a time.
      */
     private static List<RoundTrip.Brick> timed(ProfileSnapshot snapshot) {
         return RoundTrip.bricks(snapshot).stream()
@@ -187,7 +190,7 @@ final class RoundTripProperties {
     }
 
     @Property(tries = 150)
-    void whatADeviceTimedComesBack(@ForAll("programs") List<List<Op>> programs, @ForAll SyncMode mode)
+    void samplesOfADeviceAreReadBack(@ForAll("programs") List<List<Op>> programs, @ForAll SyncMode mode)
             throws Exception {
         FakeClock clock = new FakeClock(1_000_000);
         TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();

@@ -158,7 +158,7 @@ final class RoundTripTest {
         }
     }
 
-    // ---- what is no brick ----
+    // ---- slices that are no bricks ----
 
     private TraceProfile onlyOneBrick(RoundTrip.Format format) throws IOException {
         TraceProfile reading = format.read(recorder.timeline());
@@ -192,7 +192,7 @@ final class RoundTripTest {
 
     @ParameterizedTest
     @EnumSource(RoundTrip.Format.class)
-    void layersTilesAndWhatAnApplicationAddsAreNoBricks(RoundTrip.Format format) throws IOException {
+    void layersTilesAndEventsOfAnApplicationAreNoBricks(RoundTrip.Format format) throws IOException {
         brick(BrickId.RMS_NORM, 10);
         profiler.endLayer();
         profiler.endPass();
@@ -233,7 +233,7 @@ final class RoundTripTest {
         assertThat(reading.leftOutNs()).isEqualTo(30);
     }
 
-    // ---- what is missing ----
+    // ---- missing parts ----
 
     @Spec("14.9")
     @ParameterizedTest
@@ -312,7 +312,7 @@ final class RoundTripTest {
 
     /** A trace of the former number, in which nothing goes without saying: RmsNorm is there as no sample, too. */
     @Test
-    void aFormerPerfettoTraceMeansWhatItMeant() throws IOException {
+    void aFormerPerfettoTraceKeepsItsMeaning() throws IOException {
         Path former =
                 Path.of("src", "test", "resources", "org", "brickprofiler", "trace", "read", "former.pftrace.txt");
         PerfettoTrace.Trace trace = TextFormat.parse(Files.readString(former), PerfettoTrace.Trace.class);
@@ -356,13 +356,13 @@ final class RoundTripTest {
     }
 
     @Test
-    void anOwnTraceCutAnywhereIsReadOrRefused() throws IOException {
+    void aTruncatedOwnTraceIsReadOrRefused() throws IOException {
         long outer = profiler.startBrick(BrickId.FUSED_ATTENTION);
         brick(BrickId.ATTENTION_SCORE, 40);
         profiler.stopBrick(outer, 7);
         byte[] whole = RoundTrip.Format.PERFETTO.written(recorder.timeline());
         int read = 0;
-        // What is cut within the length of the first packet may be JSON.
+        // A file truncated within the length of the first packet may be JSON.
         for (int length = 3; length < whole.length; length++) {
             try {
                 Traces.read(Arrays.copyOf(whole, length), ReadOptions.defaults());

@@ -15,7 +15,7 @@ import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 
-/** What is left out of the beginning. */
+/** The events that are left out at the beginning. */
 final class StepsAndWarmupTest {
 
     private static final ReadOptions OPTIONS = ReadOptions.defaults();
@@ -145,7 +145,7 @@ final class StepsAndWarmupTest {
     }
 
     @Test
-    void whatHappensAgainIsNoWarmup() throws IOException {
+    void aRepeatedLongExecutionIsNoWarmup() throws IOException {
         long[] again = steady(900);
         again[30] = 450;
         assertThat(Traces.read(series("kernel", again)).events(Effect.LEFT_OUT)).isZero();
@@ -164,7 +164,7 @@ final class StepsAndWarmupTest {
     }
 
     @Test
-    void idleTimeDoesNotGrowByWhatWasLeftOut() throws IOException {
+    void idleTimeDoesNotGrowByOmittedEvents() throws IOException {
         List<String> events = new ArrayList<>();
         events.add(slice("first", "kernel", 8, 0, 10));
         events.add(slice("k", "kernel", 7, 20, 900));

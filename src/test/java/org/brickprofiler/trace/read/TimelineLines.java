@@ -12,7 +12,7 @@ import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TimelineVisitor;
 import org.brickprofiler.trace.Track;
 
-/** Traces read as timelines, and what these hold, as text. */
+/** Traces read as timelines, and the content of these as text. */
 final class TimelineLines {
 
     private TimelineLines() {}

@@ -28,7 +28,7 @@ import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Traces of other programs as timelines; those of this library are read back where they are written. */
+/** Traces of other programs as timelines; the tests of the writers read this library's own traces back. */
 final class TimelineReaderTest {
 
     // ---- slices ----
@@ -71,7 +71,7 @@ final class TimelineReaderTest {
     }
 
     @Test
-    void whatIsFaultyIsLeftOutAndTold() throws IOException {
+    void faultyEventsAreLeftOutAndReported() throws IOException {
         TraceTimeline reading = read(array(
                 event("B", "\"name\": \"open\", \"ts\": 1"),
                 event("X", "\"name\": \"no end\", \"ts\": 2"),
@@ -98,11 +98,11 @@ final class TimelineReaderTest {
         assertThat(reading.differences()).contains("1 begin without end, dropped (first at offset 1)");
     }
 
-    // ---- what a timeline has no place for ----
+    // ---- parts that a timeline cannot represent ----
 
     @Spec("14.10")
     @Test
-    void whatATimelineHasNoPlaceForIsCounted() throws IOException {
+    void partsThatATimelineCannotRepresentAreCounted() throws IOException {
         TraceTimeline reading = read(array(
                 event(
                         "X",
@@ -364,7 +364,7 @@ final class TimelineReaderTest {
 
     @Spec("14.11")
     @Test
-    void whatGoesToAFileComesBack() throws IOException {
+    void eventsInATemporaryFileAreReadBack() throws IOException {
         String json = array(
                 flow("f", 4, 2, 25),
                 flow("s", 4, 1, 3),
@@ -397,10 +397,10 @@ final class TimelineReaderTest {
         assertThatIllegalStateException().isThrownBy(() -> lines(inMemory)).withMessage("the trace is closed");
     }
 
-    // ---- what is refused ----
+    // ---- refusals ----
 
     @Test
-    void whatIsNoTraceOrDamagedIsRefused(@TempDir Path folder) throws IOException {
+    void damagedTracesAndOtherTextAreRefused(@TempDir Path folder) throws IOException {
         assertThat(refused("{\"a\": 1}")).hasMessageContaining("there is no traceEvents");
         assertThat(refused("[{\"a\": 1}]")).hasMessageContaining("no trace");
         assertThat(refused("{\"traceEvents\": [{")).hasMessageContaining("ends too early");

@@ -60,7 +60,7 @@ final class TimelineTracksTest {
         assertThat(lines(reading)).contains("power watts: 200.5 at 1000", "threads: 3.0 at 1000");
     }
 
-    /** Older versions of Kineto call the row of a stream what others call its name. */
+    /** Older versions of Kineto name the row itself "stream 7". */
     @Test
     void aStreamIsNotCalledAStreamTwice() throws IOException {
         TraceTimeline reading =

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What TornadoVM's profiler writes, in the shape that its serialiser gives it, with values that a test chooses. */
+/** The output of TornadoVM's profiler, in the form of its serialiser, with values that a test chooses. */
 final class TornadoLog {
 
     private TornadoLog() {}
@@ -23,7 +23,7 @@ final class TornadoLog {
                 .toString();
     }
 
-    /** A task of an execution, with what comes before its time. */
+    /** A task of an execution, with the members before its time. */
     static String task(String name, String method, Map<String, String> timers) {
         List<String> members = new ArrayList<>(List.of(
                 "\"BACKEND\": \"CUDA\"",

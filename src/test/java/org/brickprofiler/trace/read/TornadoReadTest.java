@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What TornadoVM's profiler writes, with all that stands around it. */
+/** The output of TornadoVM's profiler, with any text around it. */
 final class TornadoReadTest {
 
     private static final ReadOptions OPTIONS = ReadOptions.defaults();
@@ -132,7 +132,7 @@ final class TornadoReadTest {
                 .matches(refused -> !refused.isDamage());
     }
 
-    // ---- what stands between ----
+    // ---- text between objects ----
 
     @Spec("14.1")
     @ParameterizedTest
@@ -146,7 +146,7 @@ final class TornadoReadTest {
                 "Gl\u00fcck \ud83d\ude00 [\n",
                 "WARNING: \"{\" expected }}}\n"
             })
-    void whatAProgramPrintsIsPassedOver(String output) throws IOException {
+    void outputOfAProgramIsSkipped(String output) throws IOException {
         TraceProfile alone = Traces.read(LOG);
         TraceProfile among = Traces.read(output + FIRST + output + SECOND + output + THIRD + output);
 
@@ -261,7 +261,7 @@ final class TornadoReadTest {
 
     @Spec("14.6")
     @Test
-    void aLogCutAnywhereIsReadUpToThereOrRefused() throws IOException {
+    void aTruncatedLogIsReadUpToTheEndOrRefused() throws IOException {
         long[] ends = {FIRST.length() - 1, FIRST.length() + SECOND.length(), LOG.length() - 2};
         for (int cut = FIRST.length(); cut < LOG.length(); cut++) {
             String text = LOG.substring(0, cut);
@@ -313,7 +313,7 @@ final class TornadoReadTest {
     }
 
     @Test
-    void stepsCannotBeSkippedWhereNoneIsMarked() {
+    void stepsCannotBeSkippedIfNoneIsMarked() {
         assertThat(refused(() -> Traces.read(LOG, OPTIONS.withSkipSteps(1))))
                 .hasMessageContaining("cannot skip 1 step: the trace marks 0");
     }

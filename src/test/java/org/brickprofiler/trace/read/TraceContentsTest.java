@@ -116,7 +116,7 @@ final class TraceContentsTest {
         }
     }
 
-    /** What a timeline holds. */
+    /** The content of a timeline. */
     private record Written(List<String> lines, List<String> tracks, TraceInfo info, List<Omission> omissions) {
         static Written of(TraceTimeline reading) {
             return new Written(

@@ -54,7 +54,7 @@ final class TraceReaderFuzz {
         timeline(bytes);
     }
 
-    /** What is read can be written, in either format and with its own or another's name. */
+    /** A trace that was read can be written, in either format and with its own or another's name. */
     private static void timeline(byte[] bytes) throws IOException {
         try (TraceTimeline reading =
                 TraceReader.timeline(new ByteArrayInputStream(bytes), ReadOptions.defaults(), KEPT_EVENTS)) {

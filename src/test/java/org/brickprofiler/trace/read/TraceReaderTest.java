@@ -88,7 +88,7 @@ final class TraceReaderTest {
     }
 
     @Test
-    void tellsTheTimeWhereTheTraceDoes() throws IOException {
+    void hasTheCalendarTimeIfTheTraceHasIt() throws IOException {
         String relative = "{\"traceEvents\": " + array(slice("a", 1_000_000, 5))
                 + ", \"baseTimeNanoseconds\": 1700000000000000000}";
 
@@ -101,7 +101,7 @@ final class TraceReaderTest {
                 .hasToString("1970-01-01T00:00:00Z");
     }
 
-    // ---- what counts ----
+    // ---- counted events ----
 
     @Test
     void namesOfTheHostTakeNoRoomFromTheDevices() throws IOException {
@@ -135,7 +135,7 @@ final class TraceReaderTest {
         }
     }
 
-    // ---- what no rule matches ----
+    // ---- kernels without a matching rule ----
 
     @Spec("14.8")
     @Test
@@ -187,7 +187,7 @@ final class TraceReaderTest {
     // ---- limits and progress ----
 
     @Test
-    void whatIsBeyondALimitIsRefused() {
+    void aTraceBeyondALimitIsRefused() {
         ReadOptions small = OPTIONS.withLimits(new ReadOptions.Limits(5, 100, 10, 2, 2));
 
         assertThat(refused(() -> Traces.read("[{\"ph\": \"X\", \"args\": [[[[[1]]]]]}]", small)))

@@ -13,7 +13,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
 
-/** Traces to read, what holds for every reading, and why one is refused. */
+/** Traces to read, laws of every reading, and the reasons of refusals. */
 final class Traces {
 
     static final Path MOE = Path.of("src", "test", "resources", "traces", "moe30b-decode-c16.json.gz");

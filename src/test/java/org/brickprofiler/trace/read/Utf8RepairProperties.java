@@ -13,7 +13,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** What the JDK's own decoder takes for UTF-8 is left as it is, and everything else becomes that. */
+/** Bytes that the JDK's own decoder accepts as UTF-8 are unchanged, and all other bytes become question marks. */
 final class Utf8RepairProperties {
 
     /** The bytes that begin and continue sequences, and the ends of their ranges, more often than others. */

@@ -25,7 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a schedule keeps out of its profile is marked in the timeline, and kept out of a profile that is read of it. */
+/**
+ * Samples that a schedule excludes from its profile are marked in the timeline, and excluded from a profile that is
+ * read from it.
+ */
 final class WarmupPhasesTest {
 
     private final FakeClock clock = new FakeClock(1_000);

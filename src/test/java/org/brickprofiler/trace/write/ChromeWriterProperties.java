@@ -75,7 +75,7 @@ final class ChromeWriterProperties {
         assertThat(slices).containsExactlyInAnyOrderElementsOf(expected(timeline));
     }
 
-    /** Its own name, where readers know it by another one. */
+    /** Its own name, if readers know it by another one. */
     private static String brickName(JsonNode span) {
         return span.get("args").has("brick")
                 ? span.get("args").get("brick").textValue()

@@ -115,7 +115,7 @@ final class ChromeWriterTest {
     @Spec("13.9")
     @ParameterizedTest
     @EnumSource
-    void onlyWhereAllDevicesAreCudasThereIsALaunchCall(Backend backend) throws IOException {
+    void thereIsALaunchCallOnlyIfAllDevicesAreCudas(Backend backend) throws IOException {
         List<Track> tracks = List.of(
                 new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7),
                 new Track(Track.Kind.DEVICE, "device", Track.PROCESS, 0),
@@ -143,7 +143,7 @@ final class ChromeWriterTest {
     }
 
     @Test
-    void devicesStandBelowEachOtherUnderWhatTheyAre() throws IOException {
+    void devicesAreProcessesLabelledByTheirKind() throws IOException {
         List<Track> tracks = List.of(
                 new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7),
                 new Track(Track.Kind.DEVICE, "d", Track.PROCESS, 3),
@@ -222,7 +222,7 @@ final class ChromeWriterTest {
     }
 
     @Test
-    void whatIsWrittenHasLeftTheBufferOfTheStream() throws IOException {
+    void aWriterFlushesTheBufferOfTheStream() throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ChromeWriter.write(FixedTimeline.sample(), new BufferedOutputStream(out, 1 << 20));
 

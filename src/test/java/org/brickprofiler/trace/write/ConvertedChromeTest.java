@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Traces of other programs, written as Chrome's again: what joins their events is what joined them before. */
+/** Traces of other programs, written in Chrome's format again: the same connections join their events. */
 @Spec("14.10")
 final class ConvertedChromeTest {
 
@@ -145,7 +145,7 @@ final class ConvertedChromeTest {
         }
     }
 
-    /** The flow's kind is what Perfetto's format has no place for. */
+    /** Perfetto's format has no place for the kind of a flow. */
     @Test
     void aFlowWithoutAKindIsNoLaunch() throws IOException {
         TraceTimeline reading = read(
@@ -168,7 +168,7 @@ final class ConvertedChromeTest {
         assertThat(correlations(converted(reading))).containsExactly("hipGraphLaunch 5", "first 5", "second 5");
     }
 
-    /** Each arrow: its kind, and the slices that begin where it does. */
+    /** Each arrow: its kind, and the slices that begin at its ends. */
     private static List<String> arrows(ChromeTrace trace) {
         List<String> arrows = new ArrayList<>();
         for (JsonNode end : trace.of("f")) {
@@ -223,7 +223,7 @@ final class ConvertedChromeTest {
         }
     }
 
-    /** Of each event what it is, without names, which may be cut, and its correlation. */
+    /** For each event its kind, without names, which may be cut, and its correlation. */
     private static List<List<Object>> joined(List<JsonNode> events) {
         long firstNs = events.stream()
                 .mapToLong(event -> ChromeTrace.ns(event.get("ts")))
@@ -241,7 +241,7 @@ final class ConvertedChromeTest {
     }
 
     @Test
-    void whatReadersRoundToMicrosecondsIsTheSame() throws IOException {
+    void roundingToMicrosecondsGivesTheSameTimes() throws IOException {
         TraceTimeline reading = read(
                 slice("a", "cpu_op", 900, 900, 5, "").replace("\"ts\": 5", "\"ts\": 5.250"),
                 slice("b", "cpu_op", 900, 900, 9, "").replace("\"ts\": 9", "\"ts\": 9.125"));
@@ -338,7 +338,7 @@ final class ConvertedChromeTest {
     }
 
     @Test
-    void aWaitKeepsItsStreamWhateverItsRow() throws IOException {
+    void aWaitKeepsItsStreamOnAnyRow() throws IOException {
         TraceTimeline reading = read(
                 kernel("k", 10, 1),
                 slice("Context Sync", "cuda_sync", 0, -1, 20, "\"device\": 0, \"stream\": 4294967295"),
@@ -352,7 +352,7 @@ final class ConvertedChromeTest {
     }
 
     @Test
-    void aThreadIsNoStreamWhereItsProcessHasTheNumberOfADevice() throws IOException {
+    void aThreadIsNoStreamIfItsProcessHasTheNumberOfADevice() throws IOException {
         TraceTimeline reading = read(
                 kernel("k", 10, 1),
                 call("cudaLaunchKernel", 5, 1),

@@ -35,8 +35,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * A trace of PyTorch as a Perfetto trace: what the classes that protobuf generates find in the one is compared with
- * what Jackson finds in the other.
+ * A trace of PyTorch as a Perfetto trace: the content of the one, read by protobuf's generated classes, is compared
+ * with that of the other, read by Jackson.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class ConvertedKinetoTest {
@@ -118,7 +118,7 @@ final class ConvertedKinetoTest {
                         .toList());
     }
 
-    /** The decoder fails where slices of a track do not nest, so what is left is that they are on the right ones. */
+    /** The decoder fails if slices of a track do not nest, so it remains to check that they are on the right tracks. */
     @Test
     void slicesAreOnTheTrackOfTheirThreadOrStream() {
         Map<String, List<Long>> startsBefore = new HashMap<>();
@@ -178,9 +178,9 @@ final class ConvertedKinetoTest {
                 .orElseThrow(() -> new AssertionError(name + " is no track"));
     }
 
-    /** A launch and what it launched bear the same correlation. */
+    /** A launch and the work that it launched have the same correlation. */
     @Test
-    void aFlowLeadsFromEachLaunchToWhatItLaunched() {
+    void aFlowLeadsFromEachLaunchToItsWork() {
         Map<Long, Decoded> launches = new HashMap<>();
         Map<Long, Decoded> launched = new HashMap<>();
         for (Decoded slice : after.of(TYPE_SLICE_BEGIN)) {
@@ -213,7 +213,7 @@ final class ConvertedKinetoTest {
     }
 
     @Test
-    void whatIsLeftOutIsCounted() {
+    void omittedPartsAreCounted() {
         long arguments = before("X").stream()
                 .map(event -> event.path("args"))
                 .mapToLong(args -> args.size() - KEPT.stream().filter(args::has).count())

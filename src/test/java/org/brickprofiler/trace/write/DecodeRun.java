@@ -15,7 +15,7 @@ import org.brickprofiler.trace.Track;
  * made up while they are replayed.
  *
  * @param spans how many there are, steps and layers included; the last step is whole
- * @param elements what each brick processes
+ * @param elements the elements of each brick
  */
 record DecodeRun(long spans, long elements) implements Timeline {
 

@@ -18,7 +18,10 @@ import org.brickprofiler.trace.write.PerfettoDecoder.Decoded;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.junit.jupiter.api.Test;
 
-/** How a file shows what a device timed: the launch with the device's time, the work marked as the sample. */
+/**
+ * The form in which a file shows samples that a device timed: the launch with the device's time, the work marked as the
+ * sample.
+ */
 final class DeviceSamplesTest {
 
     private final FakeClock clock = new FakeClock(1_000);

@@ -21,7 +21,7 @@ record Event(
         long flowIn)
         implements Span {
 
-    /** What it is. */
+    /** Its kind. */
     enum Kind {
         SPAN,
         INSTANT,

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.brickprofiler.trace.SpanName;
 
-/** What a decoder has to find again, whatever the format. */
+/** The events that a decoder must find in every format. */
 final class ExpectedEvents {
 
     private ExpectedEvents() {}

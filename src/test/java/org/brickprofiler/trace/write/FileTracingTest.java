@@ -95,12 +95,12 @@ final class FileTracingTest {
     }
 
     @Test
-    void whoeverAsksFirstGetsTheSameRecorder() throws Exception {
+    void everyCallerGetsTheSameRecorder() throws Exception {
         assertHoldsAll(traced(List.of("asks first")));
     }
 
     @Test
-    void thereIsNoneWhereNothingIsSet() throws Exception {
+    void thereIsNoRecorderWithoutASetting() throws Exception {
         ProcessResult result = ChildProcess.java(Untraced.class).run();
 
         result.assertSucceeded();

@@ -63,7 +63,8 @@ record FixedTimeline(TraceInfo info, List<SpanName> names, List<Track> tracks, L
     }
 
     /**
-     * The same, where each flow leaves one span and ends in one other, as {@link org.brickprofiler.trace.Span} says.
+     * The same timeline; each flow leaves one span and ends in one other, as {@link org.brickprofiler.trace.Span}
+     * requires.
      */
     FixedTimeline withFlowsOfTwoSpans() {
         Set<Long> left = new HashSet<>();

@@ -14,7 +14,7 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What readers of Kineto's files take for granted. */
+/** The assumptions of readers of Kineto's files. */
 @Spec("13.9")
 final class KinetoConventionsTest {
 
@@ -80,7 +80,7 @@ final class KinetoConventionsTest {
     }
 
     @Test
-    void everyEventHasWhatItsPhaseNeeds() {
+    void everyEventHasTheFieldsOfItsPhase() {
         Set<String> common = Set.of("ph", "name", "pid", "tid", "ts");
         assertThat(trace.events).allSatisfy(event -> {
             assertThat(keys(event)).containsAll(common).doesNotHaveDuplicates();

@@ -15,15 +15,15 @@ import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Perfetto's trace processor makes of a file: packets are decoded by the classes that protobuf generates; the
- * state of the sequences, the clocks and the stacks of slices are followed as its sources do. Whatever it would count
- * as an error, or silently mend, fails.
+ * Models Perfetto's trace processor: protobuf's generated classes decode the packets; the state of the sequences, the
+ * clocks and the stacks of slices are followed as in its sources. Everything that it would count as an error, or
+ * silently repair, fails.
  */
 final class PerfettoDecoder {
 
     private static final int MONOTONIC = 3;
 
-    /** The categories whose slices have one element where they say nothing. */
+    /** The categories whose slices have one element if they state none. */
     private static final Set<String> BRICKS = Set.of(
             "Norm",
             "Attention",
@@ -39,7 +39,7 @@ final class PerfettoDecoder {
     /**
      * A slice, instant or value as it was decoded.
      *
-     * @param annotations what is known of it, with what goes without saying
+     * @param annotations its data, including implied values
      * @param said the annotations of its packet
      */
     record Decoded(
@@ -55,7 +55,7 @@ final class PerfettoDecoder {
             List<Long> terminatingFlows,
             double value) {}
 
-    /** What holds within a sequence of packets. */
+    /** The state of a sequence of packets. */
     private static final class Sequence {
         boolean valid;
         long clockNs;
@@ -183,7 +183,7 @@ final class PerfettoDecoder {
                 .isEqualTo(event.getType() == PerfettoTrace.TrackEvent.Type.TYPE_COUNTER);
     }
 
-    /** Adds what goes without saying. */
+    /** Adds implied values. */
     private void complete(Decoded slice, @Nullable Decoded around) {
         Map<String, Long> all = slice.annotations();
         if (isOwn) {

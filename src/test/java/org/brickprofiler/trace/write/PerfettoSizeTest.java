@@ -8,7 +8,7 @@ import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Timeline;
 import org.junit.jupiter.api.Test;
 
-/** How large a trace is, and that what it is compared with in benchmarks is the same trace. */
+/** The size of a trace, and the equality of the trace that benchmarks compare it with. */
 final class PerfettoSizeTest {
 
     private static final int MILLION = 1_000_000;

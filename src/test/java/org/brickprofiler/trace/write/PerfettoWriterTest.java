@@ -88,7 +88,7 @@ final class PerfettoWriterTest {
     }
 
     @Test
-    void aThreadAProcessAndAStreamAreWhatTheyAre() throws IOException {
+    void threadsProcessesAndStreamsKeepTheirKinds() throws IOException {
         List<PerfettoTrace.TrackDescriptor> tracks =
                 List.copyOf(decoded(FixedTimeline.sample()).tracks.values());
 
@@ -151,7 +151,7 @@ final class PerfettoWriterTest {
     }
 
     @Test
-    void whatIsWrittenHasLeftTheBufferOfTheStream() throws IOException {
+    void aWriterFlushesTheBufferOfTheStream() throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         PerfettoWriter.write(FixedTimeline.sample(), new BufferedOutputStream(out, 1 << 20));
 
@@ -233,7 +233,7 @@ final class PerfettoWriterTest {
                 .containsExactly(false, true, false, false);
     }
 
-    // ---- what goes without saying ----
+    // ---- implied values ----
 
     private static FixedTimeline ofBricks(Event... events) {
         return new FixedTimeline(

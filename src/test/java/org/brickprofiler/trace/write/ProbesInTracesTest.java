@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What an application names and numbers itself is in the files as it was given. */
+/** An application's own names and numbers are unchanged in the files. */
 final class ProbesInTracesTest {
 
     private final FakeClock clock = new FakeClock(1_000);

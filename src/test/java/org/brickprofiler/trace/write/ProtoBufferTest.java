@@ -33,7 +33,7 @@ final class ProtoBufferTest {
         assertThat(in.isAtEnd()).isTrue();
     }
 
-    /** Lengths on both sides of where their own length grows; one message inside another. */
+    /** Lengths on both sides of the sizes at which their own encoding grows; one message inside another. */
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 120, 123, 124, 125, 126, 127, 128, 129, 16_379, 16_380, 16_381, 16_384, 100_000})
     void aMessageOfAnyLengthComesBack(int length) throws IOException {
@@ -53,7 +53,7 @@ final class ProtoBufferTest {
         assertThat(in.isAtEnd()).isTrue();
     }
 
-    /** Each length is written in as few bytes as it takes: a number of two bytes, and one of three where it is odd. */
+    /** Each length is written in the fewest bytes: a number of two bytes, and one of three if it is odd. */
     @ParameterizedTest
     @CsvSource({"127, 129", "128, 131", "16383, 16386", "16384, 16388"})
     void aLengthTakesNoMoreThanItNeeds(int content, int whole) throws IOException {

@@ -22,7 +22,7 @@ import org.brickprofiler.trace.read.TraceReader;
 import org.brickprofiler.trace.read.TraceTimeline;
 import org.brickprofiler.trace.write.RereadTimeline.Replayed;
 
-/** A timeline that was written and read is the one that it was, whatever it holds. */
+/** A timeline that was written and read equals the original, for any content. */
 @Domain(Timelines.class)
 @Domain(DomainContext.Global.class)
 final class RereadProperties {
@@ -101,13 +101,13 @@ final class RereadProperties {
     }
 
     @Property(tries = 200)
-    void whatIsKnownOfTheWholeComesBack(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
+    void factsAboutTheTimelineAreReadBack(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
         TraceTimeline reading = reread(timeline, asChrome);
         TraceInfo info = reading.timeline().info();
 
         assertThat(info.processName())
                 .isEqualTo(ExpectedEvents.readable(timeline.info().processName()));
-        // Where the number is also a device's, Chrome's format has another one.
+        // If the number is also a device's, Chrome's format has another one.
         assertThat(info.pid() % 1_000_000).isEqualTo(timeline.info().pid());
         assertThat(info.rank()).isEqualTo(timeline.info().rank());
         assertThat(info.droppedSpans()).isEqualTo(timeline.info().droppedSpans());
@@ -121,20 +121,19 @@ final class RereadProperties {
     }
 
     @Property(tries = 200)
-    void aFlowLeadsFromWhereItLedToWhereItLed(@ForAll FixedTimeline timeline, @ForAll boolean asChrome)
-            throws IOException {
+    void aFlowKeepsItsTwoEnds(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
         FixedTimeline unique = timeline.withFlowsOfTwoSpans();
 
         assertThat(flows(reread(unique, asChrome).timeline())).containsExactlyInAnyOrderElementsOf(flows(unique));
     }
 
     @Property(tries = 200)
-    void noFlowIsMadeUpWhereNumbersRepeat(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
+    void repeatedNumbersInventNoFlow(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
         assertThat(flows(timeline)).containsAll(flows(reread(timeline, asChrome).timeline()));
     }
 
     @Property(tries = 200)
-    void whatWasReadIsWrittenInEitherFormat(@ForAll FixedTimeline timeline, @ForAll boolean asChrome)
+    void aTimelineThatWasReadIsWrittenInEitherFormat(@ForAll FixedTimeline timeline, @ForAll boolean asChrome)
             throws IOException {
         Timeline first = reread(timeline, asChrome).timeline();
         Timeline second = reread(first, !asChrome).timeline();

@@ -11,14 +11,14 @@ import org.brickprofiler.trace.TimelineVisitor;
 import org.brickprofiler.trace.Track;
 
 /**
- * What is on a timeline, in a form that two can be compared in: times count from its first event.
+ * The content of a timeline, in a form in which two can be compared: times count from its first event.
  *
- * @param events what happened, in no order
+ * @param events the events, in no order
  * @param flows which span leads to which
  */
 record RereadTimeline(List<Replayed> events, Map<Replayed, List<Replayed>> flows) {
 
-    /** One event; what it does not have is -1. */
+    /** One event; absent values are -1. */
     record Replayed(
             String track,
             String what,

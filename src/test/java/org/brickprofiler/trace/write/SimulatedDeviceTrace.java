@@ -20,7 +20,7 @@ final class SimulatedDeviceTrace {
     static final int PASSES = 4;
     static final int LAYERS = 3;
 
-    /** What one copy to the device moves, and one back. */
+    /** The bytes of one copy to the device, and of one back. */
     static final long BYTES_IN = 4_096;
 
     static final long BYTES_OUT = 128_000;
@@ -37,7 +37,7 @@ final class SimulatedDeviceTrace {
             BrickId.ACTIVATION,
             BrickId.DOWN_PROJECTION);
 
-    /** What a pass does on the device. */
+    /** The work of a pass on the device. */
     static final int BRICKS_OF_A_PASS = 2 + LAYERS * LAYER.size();
 
     private final FakeClock clock = new FakeClock(1_000_000);

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** What Holistic Trace Analysis looks for, in a trace of a simulated device; the patterns are its own. */
+/** The patterns of Holistic Trace Analysis, in a trace of a simulated device; the patterns are its own. */
 @Spec("13.9")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class SimulatedDeviceTraceTest {
@@ -125,7 +125,7 @@ final class SimulatedDeviceTraceTest {
                         kernel -> assertThat(kernel.get("args").has("bytes")).isTrue());
     }
 
-    /** It asks which operator of that prefix is around a launch, and fails where there is none. */
+    /** It asks which operator of that prefix is around a launch, and fails if there is none. */
     @Test
     void anOperatorIsAroundEachLaunch() {
         List<JsonNode> operators = trace.of("X", "cpu_op").stream()

@@ -18,7 +18,8 @@ import org.brickprofiler.trace.Track;
 
 /**
  * Random timelines. Times lie close together, so that spans begin and end at the same moment, contain each other and
- * overlap; they lie about 0, or where a computer's clock is. Numbers of threads and streams repeat; names are anything.
+ * overlap; they lie about 0, or in the range of a computer's clock. Numbers of threads and streams repeat; names are
+ * anything.
  */
 final class Timelines extends DomainContextBase {
 
@@ -68,7 +69,7 @@ final class Timelines extends DomainContextBase {
                 .ofSize(NAMES);
     }
 
-    /** Whatever a string can hold: quotes, control characters, halves of surrogate pairs. */
+    /** All contents of strings: quotes, control characters, halves of surrogate pairs. */
     private static Arbitrary<String> texts() {
         return Arbitraries.oneOf(
                 Arbitraries.strings().all().ofMaxLength(12),
