@@ -101,12 +101,12 @@ final class PartWriter implements AutoCloseable {
         @Nullable Integer size = head.worldSize();
         ranks.beginRow().add(head.runId()).add(head.rank()).add(head.window());
         ranks.add(size == null ? null : (Long) (long) size);
-        ranks.add(head.host())
-                .add(head.device())
-                .add(head.model())
-                .add(head.precision())
-                .add(head.commit());
-        ranks.add(head.phase())
+        ranks.add(head.labels().host())
+                .add(head.labels().device())
+                .add(head.labels().model())
+                .add(head.labels().precision())
+                .add(head.labels().commit());
+        ranks.add(head.labels().phase())
                 .add(head.startMs())
                 .add(head.wallNs())
                 .add(head.firstStep())

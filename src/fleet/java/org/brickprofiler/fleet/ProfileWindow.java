@@ -95,23 +95,50 @@ final class ProfileWindow {
      */
     record Head(
             Path file,
-            String runId,
+            Labels labels,
             int rank,
             long window,
-            @Nullable Integer worldSize,
-            @Nullable String host,
-            @Nullable String device,
-            @Nullable String model,
-            @Nullable String precision,
-            @Nullable String commit,
-            @Nullable String phase,
             long startMs,
             long wallNs,
             @Nullable Long firstStep,
             @Nullable Long lastStep) {
 
+        /** The values that the windows of a rank have in common, as a rule. */
+        record Labels(
+                String runId,
+                @Nullable Integer worldSize,
+                @Nullable String host,
+                @Nullable String device,
+                @Nullable String model,
+                @Nullable String precision,
+                @Nullable String commit,
+                @Nullable String phase) {}
+
+        String runId() {
+            return labels.runId();
+        }
+
+        @Nullable
+        Integer worldSize() {
+            return labels.worldSize();
+        }
+
+        @Nullable
+        String model() {
+            return labels.model();
+        }
+
         private List<@Nullable Object> optional() {
-            return Arrays.asList(worldSize, host, device, model, precision, commit, phase, firstStep, lastStep);
+            return Arrays.asList(
+                    labels.worldSize(),
+                    labels.host(),
+                    labels.device(),
+                    labels.model(),
+                    labels.precision(),
+                    labels.commit(),
+                    labels.phase(),
+                    firstStep,
+                    lastStep);
         }
 
         /** Returns how much of what a file may leave out is there. */
@@ -192,18 +219,19 @@ final class ProfileWindow {
         Head head(Path file, String ownRun) throws Unreadable {
             return new Head(
                     file,
-                    identity.runId().orElse(ownRun),
+                    new Head.Labels(
+                            identity.runId().orElse(ownRun),
+                            identity.worldSize().isPresent()
+                                    ? (Integer) identity.worldSize().getAsInt()
+                                    : null,
+                            identity.host().orElse(null),
+                            identity.device().orElse(null),
+                            identity.model().orElse(null),
+                            identity.precision().orElse(null),
+                            identity.commit().orElse(null),
+                            identity.phase().orElse(null)),
                     identity.rank().orElse(0),
                     identity.window().orElse(0),
-                    identity.worldSize().isPresent()
-                            ? (Integer) identity.worldSize().getAsInt()
-                            : null,
-                    identity.host().orElse(null),
-                    identity.device().orElse(null),
-                    identity.model().orElse(null),
-                    identity.precision().orElse(null),
-                    identity.commit().orElse(null),
-                    identity.phase().orElse(null),
                     startMs(),
                     wallNs,
                     step(identity.firstStep()),

@@ -478,27 +478,24 @@ public final class ProfileFields {
         String name = name(input, row);
         Row device = row.get(Row.class, "device");
         Row work = row.get(Row.class, "work");
-        return new BrickStats(
-                name,
-                category(row, name),
-                row.get("bottleneck", Bottleneck.UNKNOWN),
-                row.whole("count"),
-                row.whole("total_ns"),
-                row.durationNs("min_ns", "min_us"),
-                row.durationNs("max_ns", "max_us"),
-                row.whole("last_ns"),
-                row.whole("last_at_unix_ns"),
-                elements(row),
-                row.whole("total_bytes"),
-                compressedBytes(row),
-                row.whole("total_cycles"),
-                row.whole("min_cycles"),
-                row.whole("max_cycles"),
-                Optional.ofNullable(distribution(row.get(Row.class, "latency"))),
-                device == null ? DeviceTime.NONE : device(device),
-                work == null
-                        ? Work.NONE
-                        : new Work(work.whole("flops"), work.whole("bytes"), work.whole("working_set_bytes")));
+        return BrickStats.builder(name, category(row, name))
+                .bottleneck(row.get("bottleneck", Bottleneck.UNKNOWN))
+                .samples(
+                        row.whole("count"),
+                        row.whole("total_ns"),
+                        row.durationNs("min_ns", "min_us"),
+                        row.durationNs("max_ns", "max_us"))
+                .last(row.whole("last_ns"), row.whole("last_at_unix_ns"))
+                .elements(elements(row))
+                .bytes(row.whole("total_bytes"), compressedBytes(row))
+                .cycles(row.whole("total_cycles"), row.whole("min_cycles"), row.whole("max_cycles"))
+                .latency(Optional.ofNullable(distribution(row.get(Row.class, "latency"))))
+                .device(device == null ? DeviceTime.NONE : device(device))
+                .work(
+                        work == null
+                                ? Work.NONE
+                                : new Work(work.whole("flops"), work.whole("bytes"), work.whole("working_set_bytes")))
+                .build();
     }
 
     private static DeviceTime device(Row row) {
@@ -567,16 +564,17 @@ public final class ProfileFields {
         if (level == null) {
             throw input.error("an entry of tiles has no level");
         }
-        return new TileStats(
-                level,
-                row.whole("count"),
-                row.whole("total_ns"),
-                row.durationNs("min_ns", "min_us"),
-                row.durationNs("max_ns", "max_us"),
-                row.whole("total_elements"),
-                row.whole("total_flops"),
-                row.has("slowest_row") ? (int) row.whole("slowest_row") : TileStats.UNKNOWN,
-                row.has("slowest_col") ? (int) row.whole("slowest_col") : TileStats.UNKNOWN);
+        return TileStats.builder(level)
+                .samples(
+                        row.whole("count"),
+                        row.whole("total_ns"),
+                        row.durationNs("min_ns", "min_us"),
+                        row.durationNs("max_ns", "max_us"))
+                .work(row.whole("total_elements"), row.whole("total_flops"))
+                .slowest(
+                        row.has("slowest_row") ? (int) row.whole("slowest_row") : TileStats.UNKNOWN,
+                        row.has("slowest_col") ? (int) row.whole("slowest_col") : TileStats.UNKNOWN)
+                .build();
     }
 
     /**
@@ -586,18 +584,16 @@ public final class ProfileFields {
      * @return the stream
      */
     public static StreamTotals stream(Row row) {
-        return new StreamTotals(
-                row.get("stream", UNKNOWN),
-                row.get("device", UNKNOWN),
-                (int) row.whole("device_index"),
-                Optional.ofNullable(row.get(String.class, "device_uuid")),
-                Optional.ofNullable(row.get(String.class, "pci_address")),
-                row.whole("samples"),
-                row.whole("busy_ns"),
-                row.whole("idle_ns"),
-                row.whole("waits"),
-                row.whole("clock_error_ns"),
-                Optional.ofNullable(row.get(String.class, "failure")));
+        return StreamTotals.builder(
+                        row.get("stream", UNKNOWN), row.get("device", UNKNOWN), (int) row.whole("device_index"))
+                .identifiers(
+                        Optional.ofNullable(row.get(String.class, "device_uuid")),
+                        Optional.ofNullable(row.get(String.class, "pci_address")))
+                .bricks(row.whole("samples"), row.whole("busy_ns"), row.whole("idle_ns"))
+                .waits(row.whole("waits"))
+                .clockErrorNs(row.whole("clock_error_ns"))
+                .failure(Optional.ofNullable(row.get(String.class, "failure")))
+                .build();
     }
 
     /**
@@ -628,22 +624,22 @@ public final class ProfileFields {
     public static StepStats steps(JsonInput input, Row row) throws IOException {
         LatencyDistribution durations = distribution(row.get(Row.class, "durations"));
         Map<BrickCategory, Long> categoryNs = row.get(Map.class, "category_ns");
-        return new StepStats(
-                phaseOf(input, row),
-                row.whole("count"),
-                row.whole("wall_ns"),
-                row.whole("total_ns"),
-                row.whole("min_ns"),
-                row.whole("max_ns"),
-                durations == null ? LatencyDistribution.EMPTY : durations,
-                row.whole("sequences"),
-                row.whole("prefill_tokens"),
-                row.whole("output_tokens"),
-                row.whole("drafted_tokens"),
-                row.whole("accepted_tokens"),
-                row.whole("kv_length"),
-                row.whole("attributed"),
-                categoryNs == null ? Map.of() : categoryNs);
+        return StepStats.builder(phaseOf(input, row))
+                .steps(row.whole("count"), row.whole("wall_ns"))
+                .durations(
+                        row.whole("total_ns"),
+                        row.whole("min_ns"),
+                        row.whole("max_ns"),
+                        durations == null ? LatencyDistribution.EMPTY : durations)
+                .sequences(row.whole("sequences"))
+                .tokens(
+                        row.whole("prefill_tokens"),
+                        row.whole("output_tokens"),
+                        row.whole("drafted_tokens"),
+                        row.whole("accepted_tokens"))
+                .kvLength(row.whole("kv_length"))
+                .categories(row.whole("attributed"), categoryNs == null ? Map.of() : categoryNs)
+                .build();
     }
 
     /**

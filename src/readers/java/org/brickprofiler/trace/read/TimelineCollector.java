@@ -447,16 +447,13 @@ final class TimelineCollector extends EventCollector {
         }
         // A moment that has a place in the calendar, which does not go back beyond 1970.
         long monotonicNs = Math.max(0, -baseNs);
-        return new TraceInfo(
-                layout.processName(),
-                layout.pid(),
-                head.rank(),
-                head.worldSize(),
-                monotonicNs,
-                baseNs + monotonicNs,
-                Math.max(0, head.spansLost()),
-                head.clockErrorNs(),
-                head.devices);
+        return TraceInfo.builder(layout.processName(), layout.pid())
+                .rank(head.rank(), head.worldSize())
+                .moment(monotonicNs, baseNs + monotonicNs)
+                .droppedSpans(Math.max(0, head.spansLost()))
+                .clockErrorNs(head.clockErrorNs())
+                .devices(head.devices)
+                .build();
     }
 
     /** Forgets the events and deletes the temporary files. */
