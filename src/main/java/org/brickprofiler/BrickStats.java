@@ -127,7 +127,9 @@ public record BrickStats(
      * @return stats that are zero throughout
      */
     public static BrickStats empty(String name, BrickCategory category, Bottleneck bottleneck) {
-        return builder(name, category).bottleneck(bottleneck).build();
+        return builder(name, category)
+                .bottleneck(Objects.requireNonNull(bottleneck, "bottleneck"))
+                .build();
     }
 
     /** Tells whether the brick has samples. */

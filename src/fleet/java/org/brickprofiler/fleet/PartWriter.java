@@ -7,9 +7,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.brickprofiler.fleet.Manifest.PackFile;
 import org.brickprofiler.fleet.ProfileWindow.Head;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.report.internal.Fields;
+import org.brickprofiler.report.internal.ProfileFields;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,14 +31,19 @@ final class PartWriter implements AutoCloseable {
                                 + " commit_id VARCHAR, phase VARCHAR, start_ms BIGINT, wall_ns BIGINT, first_step BIGINT,"
                                 + " last_step BIGINT";
                     case "brick_window" ->
-                        "category VARCHAR, brick VARCHAR, count BIGINT, total_ns BIGINT, min_ns BIGINT, max_ns BIGINT,"
-                                + " elements BIGINT, dist BIGINT[]";
-                    case "step_window" -> "phase VARCHAR, steps BIGINT, total_ns BIGINT, tokens BIGINT, max_ns BIGINT";
+                        "category VARCHAR, brick VARCHAR" + packed(ProfileFields.BRICK) + ", dist BIGINT[]";
+                    case "step_window" -> "phase VARCHAR" + packed(ProfileFields.PHASE);
                     case "device_window" ->
-                        "device VARCHAR, stream VARCHAR, bricks BIGINT, busy_ns BIGINT, idle_ns BIGINT, device_uuid VARCHAR,"
-                                + " pci_address VARCHAR";
+                        "device VARCHAR, stream VARCHAR" + packed(ProfileFields.STREAM)
+                                + ", device_uuid VARCHAR, pci_address VARCHAR";
                     default -> throw new IllegalArgumentException("no table " + table);
                 };
+    }
+
+    private static String packed(Fields<?> fields) {
+        return fields.packed().stream()
+                .map(column -> ", " + column.name() + " BIGINT")
+                .collect(Collectors.joining());
     }
 
     /** Returns the columns of a table that are written. */
