@@ -91,62 +91,32 @@ public record BrickStats(
     }
 
     /**
-     * Creates the statistics of a brick that only the host timed and whose work is unknown. The parameters are those of
-     * the record.
+     * Returns a builder of the statistics of a brick that has no samples.
      *
-     * @param name its name
-     * @param category its category
-     * @param bottleneck the limiting resource
-     * @param count number of samples
-     * @param totalNs sum of the durations, ns
-     * @param minNs shortest duration, ns
-     * @param maxNs longest duration, ns
-     * @param lastNs duration of the sample that was recorded last, ns
-     * @param lastAtUnixNs time of that sample, ns since 1970-01-01T00:00Z
-     * @param totalElements sum of the elements
-     * @param totalBytes sum of the input bytes
-     * @param totalCompressedBytes sum of the output bytes
-     * @param totalCycles sum of the cycles
-     * @param minCycles fewest cycles of a sample with cycles
-     * @param maxCycles most cycles of a sample
-     * @param latency the distribution of the durations
+     * @param name of the brick
+     * @param category of the brick
+     * @return a builder
      */
-    public BrickStats(
-            String name,
-            BrickCategory category,
-            Bottleneck bottleneck,
-            long count,
-            long totalNs,
-            long minNs,
-            long maxNs,
-            long lastNs,
-            long lastAtUnixNs,
-            long totalElements,
-            long totalBytes,
-            long totalCompressedBytes,
-            long totalCycles,
-            long minCycles,
-            long maxCycles,
-            Optional<LatencyDistribution> latency) {
-        this(
-                name,
-                category,
-                bottleneck,
-                count,
-                totalNs,
-                minNs,
-                maxNs,
-                lastNs,
-                lastAtUnixNs,
-                totalElements,
-                totalBytes,
-                totalCompressedBytes,
-                totalCycles,
-                minCycles,
-                maxCycles,
-                latency,
-                DeviceTime.NONE,
-                Work.NONE);
+    public static Builder builder(String name, BrickCategory category) {
+        return new Builder(name, category);
+    }
+
+    /**
+     * Returns a builder with the values of this brick.
+     *
+     * @return a builder
+     */
+    public Builder toBuilder() {
+        return builder(name, category)
+                .bottleneck(bottleneck)
+                .samples(count, totalNs, minNs, maxNs)
+                .last(lastNs, lastAtUnixNs)
+                .elements(totalElements)
+                .bytes(totalBytes, totalCompressedBytes)
+                .cycles(totalCycles, minCycles, maxCycles)
+                .latency(latency)
+                .device(device)
+                .work(work);
     }
 
     /**
@@ -158,7 +128,9 @@ public record BrickStats(
      * @return statistics that are zero throughout
      */
     public static BrickStats empty(String name, BrickCategory category, Bottleneck bottleneck) {
-        return new BrickStats(name, category, bottleneck, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Optional.empty());
+        return builder(name, category)
+                .bottleneck(Objects.requireNonNull(bottleneck, "bottleneck"))
+                .build();
     }
 
     /** Returns whether the brick has samples. */
@@ -354,54 +326,34 @@ public record BrickStats(
     BrickStats plus(BrickStats other) {
         if (count == 0 || other.count == 0) {
             BrickStats recorded = count == 0 ? other : this;
-            return recorded.with(
-                    greater(bottleneck, other.bottleneck), device.plus(other.device), work.plus(other.work));
+            return recorded.toBuilder()
+                    .bottleneck(greater(bottleneck, other.bottleneck))
+                    .device(device.plus(other.device))
+                    .work(work.plus(other.work))
+                    .build();
         }
         boolean otherIsLater =
                 other.lastAtUnixNs > lastAtUnixNs || (other.lastAtUnixNs == lastAtUnixNs && other.lastNs > lastNs);
-        return new BrickStats(
-                name,
-                category,
-                greater(bottleneck, other.bottleneck),
-                count + other.count,
-                limited(totalNs, other.totalNs),
-                Math.min(minNs, other.minNs),
-                Math.max(maxNs, other.maxNs),
-                otherIsLater ? other.lastNs : lastNs,
-                Math.max(lastAtUnixNs, other.lastAtUnixNs),
-                limited(totalElements, other.totalElements),
-                limited(totalBytes, other.totalBytes),
-                limited(totalCompressedBytes, other.totalCompressedBytes),
-                limited(totalCycles, other.totalCycles),
-                totalCycles == 0 || (other.totalCycles > 0 && other.minCycles < minCycles)
-                        ? other.minCycles
-                        : minCycles,
-                Math.max(maxCycles, other.maxCycles),
-                merged(latency, other.latency),
-                device.plus(other.device),
-                work.plus(other.work));
-    }
-
-    private BrickStats with(Bottleneck limit, DeviceTime time, Work todo) {
-        return new BrickStats(
-                name,
-                category,
-                limit,
-                count,
-                totalNs,
-                minNs,
-                maxNs,
-                lastNs,
-                lastAtUnixNs,
-                totalElements,
-                totalBytes,
-                totalCompressedBytes,
-                totalCycles,
-                minCycles,
-                maxCycles,
-                latency,
-                time,
-                todo);
+        return builder(name, category)
+                .bottleneck(greater(bottleneck, other.bottleneck))
+                .samples(
+                        count + other.count,
+                        limited(totalNs, other.totalNs),
+                        Math.min(minNs, other.minNs),
+                        Math.max(maxNs, other.maxNs))
+                .last(otherIsLater ? other.lastNs : lastNs, Math.max(lastAtUnixNs, other.lastAtUnixNs))
+                .elements(limited(totalElements, other.totalElements))
+                .bytes(limited(totalBytes, other.totalBytes), limited(totalCompressedBytes, other.totalCompressedBytes))
+                .cycles(
+                        limited(totalCycles, other.totalCycles),
+                        totalCycles == 0 || (other.totalCycles > 0 && other.minCycles < minCycles)
+                                ? other.minCycles
+                                : minCycles,
+                        Math.max(maxCycles, other.maxCycles))
+                .latency(merged(latency, other.latency))
+                .device(device.plus(other.device))
+                .work(work.plus(other.work))
+                .build();
     }
 
     private static Bottleneck greater(Bottleneck one, Bottleneck two) {
@@ -412,5 +364,172 @@ public record BrickStats(
             Optional<LatencyDistribution> one, Optional<LatencyDistribution> two) {
         // A part without percentiles would silently leave its samples out of the percentiles.
         return one.flatMap(mine -> two.map(mine::plus));
+    }
+
+    /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
+    public static final class Builder {
+        private final String name;
+        private final BrickCategory category;
+        private Bottleneck bottleneck = Bottleneck.UNKNOWN;
+        private long count;
+        private long totalNs;
+        private long minNs;
+        private long maxNs;
+        private long lastNs;
+        private long lastAtUnixNs;
+        private long totalElements;
+        private long totalBytes;
+        private long totalCompressedBytes;
+        private long totalCycles;
+        private long minCycles;
+        private long maxCycles;
+        private Optional<LatencyDistribution> latency = Optional.empty();
+        private DeviceTime device = DeviceTime.NONE;
+        private Work work = Work.NONE;
+
+        private Builder(String name, BrickCategory category) {
+            this.name = Objects.requireNonNull(name, "name");
+            this.category = Objects.requireNonNull(category, "category");
+        }
+
+        /**
+         * Sets the resource that limits the brick.
+         *
+         * @param limit as its author found
+         * @return this
+         */
+        public Builder bottleneck(Bottleneck limit) {
+            bottleneck = Objects.requireNonNull(limit, "limit");
+            return this;
+        }
+
+        /**
+         * Sets the number of samples and their durations.
+         *
+         * @param number of samples
+         * @param sumNs sum of the durations, ns
+         * @param shortestNs shortest duration, ns
+         * @param longestNs longest duration, ns
+         * @return this
+         */
+        public Builder samples(long number, long sumNs, long shortestNs, long longestNs) {
+            count = number;
+            totalNs = sumNs;
+            minNs = shortestNs;
+            maxNs = longestNs;
+            return this;
+        }
+
+        /**
+         * Sets the sample that was recorded last.
+         *
+         * @param durationNs its duration, ns
+         * @param atUnixNs its end, ns since 1970-01-01T00:00Z
+         * @return this
+         */
+        public Builder last(long durationNs, long atUnixNs) {
+            lastNs = durationNs;
+            lastAtUnixNs = atUnixNs;
+            return this;
+        }
+
+        /**
+         * Sets the elements.
+         *
+         * @param sum of the elements
+         * @return this
+         */
+        public Builder elements(long sum) {
+            totalElements = sum;
+            return this;
+        }
+
+        /**
+         * Sets the bytes.
+         *
+         * @param input sum of the input bytes
+         * @param output sum of the output bytes
+         * @return this
+         */
+        public Builder bytes(long input, long output) {
+            totalBytes = input;
+            totalCompressedBytes = output;
+            return this;
+        }
+
+        /**
+         * Sets the cycles.
+         *
+         * @param sum of the cycles
+         * @param fewest of a sample with cycles
+         * @param most of a sample
+         * @return this
+         */
+        public Builder cycles(long sum, long fewest, long most) {
+            totalCycles = sum;
+            minCycles = fewest;
+            maxCycles = most;
+            return this;
+        }
+
+        /**
+         * Sets the distribution of the durations.
+         *
+         * @param distribution empty if percentiles were not recorded
+         * @return this
+         */
+        public Builder latency(Optional<LatencyDistribution> distribution) {
+            latency = Objects.requireNonNull(distribution, "distribution");
+            return this;
+        }
+
+        /**
+         * Sets the samples that devices timed.
+         *
+         * @param time their numbers and launches
+         * @return this
+         */
+        public Builder device(DeviceTime time) {
+            device = Objects.requireNonNull(time, "time");
+            return this;
+        }
+
+        /**
+         * Sets the work.
+         *
+         * @param done by all samples
+         * @return this
+         */
+        public Builder work(Work done) {
+            work = Objects.requireNonNull(done, "done");
+            return this;
+        }
+
+        /**
+         * Makes the statistics of a brick.
+         *
+         * @return the statistics of a brick
+         */
+        public BrickStats build() {
+            return new BrickStats(
+                    name,
+                    category,
+                    bottleneck,
+                    count,
+                    totalNs,
+                    minNs,
+                    maxNs,
+                    lastNs,
+                    lastAtUnixNs,
+                    totalElements,
+                    totalBytes,
+                    totalCompressedBytes,
+                    totalCycles,
+                    minCycles,
+                    maxCycles,
+                    latency,
+                    device,
+                    work);
+        }
     }
 }

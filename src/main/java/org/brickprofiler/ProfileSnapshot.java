@@ -110,57 +110,38 @@ public record ProfileSnapshot(
     }
 
     /**
-     * Makes a profile without devices, steps, pending measurements and overlaps, with tiles switched on. The parameters
-     * are those of the record.
+     * Returns a builder of a profile in which nothing was recorded.
      *
      * @param startedAt when the profiler was first on
      * @param endedAt when the snapshot was taken
      * @param wallNs time the profiler was switched on for, ns
-     * @param threads platform threads that recorded
-     * @param virtualThreads whether virtual threads recorded too
-     * @param overheadNs the cost of recording, ns
-     * @param droppedPending deferred measurements that were not recorded
-     * @param l2CacheHitRate share of accesses that hit the L2 cache
-     * @param zeroCopy whether transfers copy nothing
-     * @param environments the machines and virtual machines on which it ran
-     * @param bricks the bricks that recorded
-     * @param tiles the tile levels
-     * @throws IllegalArgumentException when a time or a number is negative
+     * @return a builder
      */
-    public ProfileSnapshot(
-            Instant startedAt,
-            Instant endedAt,
-            long wallNs,
-            int threads,
-            boolean virtualThreads,
-            long overheadNs,
-            long droppedPending,
-            OptionalDouble l2CacheHitRate,
-            boolean zeroCopy,
-            List<Environment> environments,
-            List<BrickStats> bricks,
-            List<TileStats> tiles) {
-        this(
-                startedAt,
-                endedAt,
-                wallNs,
-                threads,
-                virtualThreads,
-                overheadNs,
-                droppedPending,
-                0,
-                0,
-                l2CacheHitRate,
-                zeroCopy,
-                false,
-                environments,
-                bricks,
-                tiles,
-                List.of(),
-                Steps.NONE,
-                RequestStats.NONE,
-                RunFacts.NONE,
-                RunIdentity.NONE);
+    public static Builder builder(Instant startedAt, Instant endedAt, long wallNs) {
+        return new Builder(startedAt, endedAt, wallNs);
+    }
+
+    /**
+     * Returns a builder with the values of this profile.
+     *
+     * @return a builder
+     */
+    public Builder toBuilder() {
+        return builder(startedAt, endedAt, wallNs)
+                .threads(threads, virtualThreads)
+                .overheadNs(overheadNs)
+                .deferred(droppedPending, pending, literalOverlaps)
+                .l2CacheHitRate(l2CacheHitRate)
+                .zeroCopy(zeroCopy)
+                .tilesOff(tilesOff)
+                .environments(environments)
+                .bricks(bricks)
+                .tiles(tiles)
+                .streams(streams)
+                .steps(steps)
+                .requests(requests)
+                .facts(facts)
+                .identity(identity);
     }
 
     /**
@@ -171,27 +152,7 @@ public record ProfileSnapshot(
      */
     public ProfileSnapshot withFacts(RunFacts other) {
         Objects.requireNonNull(other, "other");
-        return new ProfileSnapshot(
-                startedAt,
-                endedAt,
-                wallNs,
-                threads,
-                virtualThreads,
-                overheadNs,
-                droppedPending,
-                pending,
-                literalOverlaps,
-                l2CacheHitRate,
-                zeroCopy,
-                tilesOff,
-                environments,
-                bricks,
-                tiles,
-                streams,
-                steps,
-                requests,
-                other,
-                identity);
+        return toBuilder().facts(other).build();
     }
 
     /**
@@ -202,52 +163,12 @@ public record ProfileSnapshot(
      */
     public ProfileSnapshot withIdentity(RunIdentity other) {
         Objects.requireNonNull(other, "other");
-        return new ProfileSnapshot(
-                startedAt,
-                endedAt,
-                wallNs,
-                threads,
-                virtualThreads,
-                overheadNs,
-                droppedPending,
-                pending,
-                literalOverlaps,
-                l2CacheHitRate,
-                zeroCopy,
-                tilesOff,
-                environments,
-                bricks,
-                tiles,
-                streams,
-                steps,
-                requests,
-                facts,
-                other);
+        return toBuilder().identity(other).build();
     }
 
     /** Returns this profile with another number of pending measurements. */
     ProfileSnapshot withPending(long other) {
-        return new ProfileSnapshot(
-                startedAt,
-                endedAt,
-                wallNs,
-                threads,
-                virtualThreads,
-                overheadNs,
-                droppedPending,
-                other,
-                literalOverlaps,
-                l2CacheHitRate,
-                zeroCopy,
-                tilesOff,
-                environments,
-                bricks,
-                tiles,
-                streams,
-                steps,
-                requests,
-                facts,
-                identity);
+        return toBuilder().deferred(droppedPending, other, literalOverlaps).build();
     }
 
     private static List<BrickStats> sumByBrick(Collection<BrickStats> parts) {
@@ -364,26 +285,247 @@ public record ProfileSnapshot(
      * @return a snapshot of the samples of both
      */
     public ProfileSnapshot merge(ProfileSnapshot other) {
-        return new ProfileSnapshot(
-                startedAt.isBefore(other.startedAt) ? startedAt : other.startedAt,
-                endedAt.isAfter(other.endedAt) ? endedAt : other.endedAt,
-                wallNs + other.wallNs,
-                Math.max(threads, other.threads),
-                virtualThreads || other.virtualThreads,
-                overheadNs + other.overheadNs,
-                droppedPending + other.droppedPending,
-                pending + other.pending,
-                literalOverlaps + other.literalOverlaps,
-                RunFacts.smaller(l2CacheHitRate, other.l2CacheHitRate),
-                zeroCopy && other.zeroCopy,
-                tilesOff && other.tilesOff,
-                RunFacts.concat(environments, other.environments),
-                RunFacts.concat(bricks, other.bricks),
-                RunFacts.concat(tiles, other.tiles),
-                RunFacts.concat(streams, other.streams),
-                steps.merge(other.steps),
-                requests.merge(other.requests),
-                facts.plus(other.facts),
-                identity.common(other.identity));
+        return builder(
+                        startedAt.isBefore(other.startedAt) ? startedAt : other.startedAt,
+                        endedAt.isAfter(other.endedAt) ? endedAt : other.endedAt,
+                        wallNs + other.wallNs)
+                .threads(Math.max(threads, other.threads), virtualThreads || other.virtualThreads)
+                .overheadNs(overheadNs + other.overheadNs)
+                .deferred(
+                        droppedPending + other.droppedPending,
+                        pending + other.pending,
+                        literalOverlaps + other.literalOverlaps)
+                .l2CacheHitRate(RunFacts.smaller(l2CacheHitRate, other.l2CacheHitRate))
+                .zeroCopy(zeroCopy && other.zeroCopy)
+                .tilesOff(tilesOff && other.tilesOff)
+                .environments(RunFacts.concat(environments, other.environments))
+                .bricks(RunFacts.concat(bricks, other.bricks))
+                .tiles(RunFacts.concat(tiles, other.tiles))
+                .streams(RunFacts.concat(streams, other.streams))
+                .steps(steps.merge(other.steps))
+                .requests(requests.merge(other.requests))
+                .facts(facts.plus(other.facts))
+                .identity(identity.common(other.identity))
+                .build();
+    }
+
+    /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
+    public static final class Builder {
+        private final Instant startedAt;
+        private final Instant endedAt;
+        private final long wallNs;
+        private int threads;
+        private boolean virtualThreads;
+        private long overheadNs;
+        private long droppedPending;
+        private long pending;
+        private long literalOverlaps;
+        private OptionalDouble l2CacheHitRate = OptionalDouble.empty();
+        private boolean zeroCopy;
+        private boolean tilesOff;
+        private List<Environment> environments = List.of();
+        private List<BrickStats> bricks = List.of();
+        private List<TileStats> tiles = List.of();
+        private List<StreamTotals> streams = List.of();
+        private Steps steps = Steps.NONE;
+        private RequestStats requests = RequestStats.NONE;
+        private RunFacts facts = RunFacts.NONE;
+        private RunIdentity identity = RunIdentity.NONE;
+
+        private Builder(Instant startedAt, Instant endedAt, long wallNs) {
+            this.startedAt = Objects.requireNonNull(startedAt, "startedAt");
+            this.endedAt = Objects.requireNonNull(endedAt, "endedAt");
+            this.wallNs = wallNs;
+        }
+
+        /**
+         * Sets the threads that recorded.
+         *
+         * @param platform number of platform threads
+         * @param virtual whether virtual threads recorded too
+         * @return this
+         */
+        public Builder threads(int platform, boolean virtual) {
+            threads = platform;
+            virtualThreads = virtual;
+            return this;
+        }
+
+        /**
+         * Sets the estimated cost of recording.
+         *
+         * @param ns over all threads
+         * @return this
+         */
+        public Builder overheadNs(long ns) {
+            overheadNs = ns;
+            return this;
+        }
+
+        /**
+         * Sets the deferred measurements that are not, or not reliably, among the samples.
+         *
+         * @param dropped that found their queue full
+         * @param unresolved that were pending
+         * @param overlapping whose literal spans overlapped
+         * @return this
+         */
+        public Builder deferred(long dropped, long unresolved, long overlapping) {
+            droppedPending = dropped;
+            pending = unresolved;
+            literalOverlaps = overlapping;
+            return this;
+        }
+
+        /**
+         * Sets the share of accesses that hit the L2 cache.
+         *
+         * @param rate 0 to 1; empty if the application did not say
+         * @return this
+         */
+        public Builder l2CacheHitRate(OptionalDouble rate) {
+            l2CacheHitRate = Objects.requireNonNull(rate, "rate");
+            return this;
+        }
+
+        /**
+         * Sets whether transfers copy nothing.
+         *
+         * @param copiesNothing whether the application said so
+         * @return this
+         */
+        public Builder zeroCopy(boolean copiesNothing) {
+            zeroCopy = copiesNothing;
+            return this;
+        }
+
+        /**
+         * Sets whether tiles were switched off.
+         *
+         * @param off whether they were
+         * @return this
+         */
+        public Builder tilesOff(boolean off) {
+            tilesOff = off;
+            return this;
+        }
+
+        /**
+         * Sets the environments in which it ran.
+         *
+         * @param all in any order
+         * @return this
+         */
+        public Builder environments(List<Environment> all) {
+            environments = Objects.requireNonNull(all, "all");
+            return this;
+        }
+
+        /**
+         * Sets the bricks.
+         *
+         * @param all in any order; those of one name and category are added up
+         * @return this
+         */
+        public Builder bricks(List<BrickStats> all) {
+            bricks = Objects.requireNonNull(all, "all");
+            return this;
+        }
+
+        /**
+         * Sets the tiles.
+         *
+         * @param all in any order; those of one level are added up
+         * @return this
+         */
+        public Builder tiles(List<TileStats> all) {
+            tiles = Objects.requireNonNull(all, "all");
+            return this;
+        }
+
+        /**
+         * Sets the totals of the device streams.
+         *
+         * @param all in any order; those of one stream are added up
+         * @return this
+         */
+        public Builder streams(List<StreamTotals> all) {
+            streams = Objects.requireNonNull(all, "all");
+            return this;
+        }
+
+        /**
+         * Sets the steps that have ended.
+         *
+         * @param ended the steps
+         * @return this
+         */
+        public Builder steps(Steps ended) {
+            steps = Objects.requireNonNull(ended, "ended");
+            return this;
+        }
+
+        /**
+         * Sets the requests.
+         *
+         * @param served by the engine
+         * @return this
+         */
+        public Builder requests(RequestStats served) {
+            requests = Objects.requireNonNull(served, "served");
+            return this;
+        }
+
+        /**
+         * Sets other facts of the run.
+         *
+         * @param known the facts
+         * @return this
+         */
+        public Builder facts(RunFacts known) {
+            facts = Objects.requireNonNull(known, "known");
+            return this;
+        }
+
+        /**
+         * Sets the run and the part of it.
+         *
+         * @param known the identity
+         * @return this
+         */
+        public Builder identity(RunIdentity known) {
+            identity = Objects.requireNonNull(known, "known");
+            return this;
+        }
+
+        /**
+         * Makes the profile.
+         *
+         * @return the profile
+         * @throws IllegalArgumentException when a time or a number is negative
+         */
+        public ProfileSnapshot build() {
+            return new ProfileSnapshot(
+                    startedAt,
+                    endedAt,
+                    wallNs,
+                    threads,
+                    virtualThreads,
+                    overheadNs,
+                    droppedPending,
+                    pending,
+                    literalOverlaps,
+                    l2CacheHitRate,
+                    zeroCopy,
+                    tilesOff,
+                    environments,
+                    bricks,
+                    tiles,
+                    streams,
+                    steps,
+                    requests,
+                    facts,
+                    identity);
+        }
     }
 }

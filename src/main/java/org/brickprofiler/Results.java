@@ -185,25 +185,17 @@ final class Results {
         Bottleneck bottleneck = bottlenecks.getOrDefault(key, Bottleneck.UNKNOWN);
         StatRow row = reading.row(key);
         DeviceTime device = reading.device(key);
-        return new BrickStats(
-                name,
-                category,
-                bottleneck,
-                row.count(),
-                row.totalNs(),
-                row.count() == 0 ? 0 : row.minNs(),
-                row.maxNs(),
-                row.lastNs(),
-                row.count() == 0 ? 0 : period.unixNs(row.lastAtNs()),
-                row.elements(),
-                row.bytes(),
-                row.compressedBytes(),
-                row.cycles(),
-                row.cycles() == 0 ? 0 : row.minCycles(),
-                row.maxCycles(),
-                Optional.ofNullable(reading.sums().buckets(key)).map(LatencyDistribution::ofCounts),
-                device,
-                reading.work(key));
+        return BrickStats.builder(name, category)
+                .bottleneck(bottleneck)
+                .samples(row.count(), row.totalNs(), row.count() == 0 ? 0 : row.minNs(), row.maxNs())
+                .last(row.lastNs(), row.count() == 0 ? 0 : period.unixNs(row.lastAtNs()))
+                .elements(row.elements())
+                .bytes(row.bytes(), row.compressedBytes())
+                .cycles(row.cycles(), row.cycles() == 0 ? 0 : row.minCycles(), row.maxCycles())
+                .latency(Optional.ofNullable(reading.sums().buckets(key)).map(LatencyDistribution::ofCounts))
+                .device(device)
+                .work(reading.work(key))
+                .build();
     }
 
     List<BrickStats> bricks(Recorded reading) {
@@ -223,27 +215,24 @@ final class Results {
         List<BrickStats> bricks = bricks(reading);
         long samples = bricks.stream().mapToLong(BrickStats::count).sum()
                 + tiles.levels().stream().mapToLong(TileStats::count).sum();
-        return new ProfileSnapshot(
-                part.startedAt(),
-                part.endedAt(),
-                part.coveredNs(),
-                Math.max(reading.threads(), tiles.threads()),
-                reading.virtualThreads() || tiles.virtualThreads(),
-                Math.round(samples * selfCost.perSampleNs()),
-                settings.droppedPending(),
-                settings.pending(),
-                settings.literalOverlaps(),
-                settings.l2CacheHitRate(),
-                settings.zeroCopy(),
-                settings.tilesOff(),
-                List.of(Environment.current()),
-                bricks,
-                tiles.levels(),
-                reading.streams(),
-                stepped.steps(),
-                stepped.requests(),
-                settings.facts(),
-                identity(settings.identity(), stepped, reading.streams()));
+        return ProfileSnapshot.builder(part.startedAt(), part.endedAt(), part.coveredNs())
+                .threads(
+                        Math.max(reading.threads(), tiles.threads()),
+                        reading.virtualThreads() || tiles.virtualThreads())
+                .overheadNs(Math.round(samples * selfCost.perSampleNs()))
+                .deferred(settings.droppedPending(), settings.pending(), settings.literalOverlaps())
+                .l2CacheHitRate(settings.l2CacheHitRate())
+                .zeroCopy(settings.zeroCopy())
+                .tilesOff(settings.tilesOff())
+                .environments(List.of(Environment.current()))
+                .bricks(bricks)
+                .tiles(tiles.levels())
+                .streams(reading.streams())
+                .steps(stepped.steps())
+                .requests(stepped.requests())
+                .facts(settings.facts())
+                .identity(identity(settings.identity(), stepped, reading.streams()))
+                .build();
     }
 
     /** Completes an identity with the recorded steps and devices. */

@@ -133,16 +133,16 @@ public record RunIdentity(
      */
     public Builder toBuilder() {
         Builder copy = new Builder();
-        copy.runId = runId.orElse(null);
+        copy.runId = runId;
         copy.rank = rank;
         copy.worldSize = worldSize;
         copy.localRank = localRank;
-        copy.host = host.orElse(null);
-        copy.device = device.orElse(null);
-        copy.model = model.orElse(null);
-        copy.precision = precision.orElse(null);
-        copy.commit = commit.orElse(null);
-        copy.phase = phase.orElse(null);
+        copy.host = host;
+        copy.device = device;
+        copy.model = model;
+        copy.precision = precision;
+        copy.commit = commit;
+        copy.phase = phase;
         copy.firstStep = firstStep;
         copy.lastStep = lastStep;
         copy.window = window;
@@ -157,20 +157,21 @@ public record RunIdentity(
      */
     public RunIdentity common(RunIdentity other) {
         boolean isOneRun = runId.isPresent() && runId.equals(other.runId);
-        return new RunIdentity(
-                alike(runId, other.runId, Optional.empty()),
-                alike(rank, other.rank, OptionalInt.empty()),
-                alike(worldSize, other.worldSize, OptionalInt.empty()),
-                alike(localRank, other.localRank, OptionalInt.empty()),
-                alike(host, other.host, Optional.empty()),
-                alike(device, other.device, Optional.empty()),
-                alike(model, other.model, Optional.empty()),
-                alike(precision, other.precision, Optional.empty()),
-                alike(commit, other.commit, Optional.empty()),
-                alike(phase, other.phase, Optional.empty()),
-                isOneRun ? either(firstStep, other.firstStep, Math::min) : OptionalLong.empty(),
-                isOneRun ? either(lastStep, other.lastStep, Math::max) : OptionalLong.empty(),
-                alike(window, other.window, OptionalLong.empty()));
+        Builder common = builder();
+        common.runId = alike(runId, other.runId, Optional.empty());
+        common.rank = alike(rank, other.rank, OptionalInt.empty());
+        common.worldSize = alike(worldSize, other.worldSize, OptionalInt.empty());
+        common.localRank = alike(localRank, other.localRank, OptionalInt.empty());
+        common.host = alike(host, other.host, Optional.empty());
+        common.device = alike(device, other.device, Optional.empty());
+        common.model = alike(model, other.model, Optional.empty());
+        common.precision = alike(precision, other.precision, Optional.empty());
+        common.commit = alike(commit, other.commit, Optional.empty());
+        common.phase = alike(phase, other.phase, Optional.empty());
+        common.firstStep = isOneRun ? either(firstStep, other.firstStep, Math::min) : OptionalLong.empty();
+        common.lastStep = isOneRun ? either(lastStep, other.lastStep, Math::max) : OptionalLong.empty();
+        common.window = alike(window, other.window, OptionalLong.empty());
+        return common.build();
     }
 
     private static <T> T alike(T one, T two, T empty) {
@@ -225,20 +226,18 @@ public record RunIdentity(
 
     /** Returns the identity that settings and a launcher give. */
     static RunIdentity of(LaunchSettings.Found found) {
-        return new RunIdentity(
-                Optional.of(found.runId()),
-                found.rank(),
-                found.worldSize(),
-                found.localRank(),
-                found.host(),
-                found.device(),
-                found.model(),
-                found.precision(),
-                found.commit(),
-                found.phase(),
-                OptionalLong.empty(),
-                OptionalLong.empty(),
-                OptionalLong.empty());
+        Builder identity = builder();
+        identity.runId = Optional.of(found.runId());
+        identity.rank = found.ranks().rank();
+        identity.worldSize = found.ranks().worldSize();
+        identity.localRank = found.ranks().localRank();
+        identity.host = found.host();
+        identity.device = found.device();
+        identity.model = found.model();
+        identity.precision = found.precision();
+        identity.commit = found.commit();
+        identity.phase = found.phase();
+        return identity.build();
     }
 
     /** Completes the identity that an application gives with the settings of this process. */
@@ -258,20 +257,18 @@ public record RunIdentity(
             localRank = given.localRank();
             worldSize = given.worldSize();
         }
-        return new RunIdentity(
-                given.runId().or(found::runId),
-                rank,
-                worldSize,
-                localRank,
-                given.host().or(found::host),
-                given.device().or(found::device),
-                given.model().or(found::model),
-                given.precision().or(found::precision),
-                given.commit().or(found::commit),
-                given.phase().or(found::phase),
-                given.firstStep(),
-                given.lastStep(),
-                given.window());
+        Builder complete = given.toBuilder();
+        complete.runId = given.runId().or(found::runId);
+        complete.rank = rank;
+        complete.worldSize = worldSize;
+        complete.localRank = localRank;
+        complete.host = given.host().or(found::host);
+        complete.device = given.device().or(found::device);
+        complete.model = given.model().or(found::model);
+        complete.precision = given.precision().or(found::precision);
+        complete.commit = given.commit().or(found::commit);
+        complete.phase = given.phase().or(found::phase);
+        return complete.build();
     }
 
     private static boolean isBeyond(OptionalInt rank, OptionalInt worldSize) {
@@ -284,16 +281,16 @@ public record RunIdentity(
 
     /** Sets the values one by one; the others stay unknown. Not thread-safe. */
     public static final class Builder {
-        private @Nullable String runId;
+        private Optional<String> runId = Optional.empty();
         private OptionalInt rank = OptionalInt.empty();
         private OptionalInt worldSize = OptionalInt.empty();
         private OptionalInt localRank = OptionalInt.empty();
-        private @Nullable String host;
-        private @Nullable String device;
-        private @Nullable String model;
-        private @Nullable String precision;
-        private @Nullable String commit;
-        private @Nullable String phase;
+        private Optional<String> host = Optional.empty();
+        private Optional<String> device = Optional.empty();
+        private Optional<String> model = Optional.empty();
+        private Optional<String> precision = Optional.empty();
+        private Optional<String> commit = Optional.empty();
+        private Optional<String> phase = Optional.empty();
         private OptionalLong firstStep = OptionalLong.empty();
         private OptionalLong lastStep = OptionalLong.empty();
         private OptionalLong window = OptionalLong.empty();
@@ -307,7 +304,7 @@ public record RunIdentity(
          * @return this
          */
         public Builder runId(String id) {
-            runId = Objects.requireNonNull(id, "id");
+            runId = Optional.of(Objects.requireNonNull(id, "id"));
             return this;
         }
 
@@ -351,7 +348,7 @@ public record RunIdentity(
          * @return this
          */
         public Builder host(String name) {
-            host = Objects.requireNonNull(name, "name");
+            host = Optional.of(Objects.requireNonNull(name, "name"));
             return this;
         }
 
@@ -362,7 +359,7 @@ public record RunIdentity(
          * @return this
          */
         public Builder device(String name) {
-            device = Objects.requireNonNull(name, "name");
+            device = Optional.of(Objects.requireNonNull(name, "name"));
             return this;
         }
 
@@ -373,7 +370,7 @@ public record RunIdentity(
          * @return this
          */
         public Builder model(String name) {
-            model = Objects.requireNonNull(name, "name");
+            model = Optional.of(Objects.requireNonNull(name, "name"));
             return this;
         }
 
@@ -384,7 +381,7 @@ public record RunIdentity(
          * @return this
          */
         public Builder precision(String name) {
-            precision = Objects.requireNonNull(name, "name");
+            precision = Optional.of(Objects.requireNonNull(name, "name"));
             return this;
         }
 
@@ -395,7 +392,7 @@ public record RunIdentity(
          * @return this
          */
         public Builder commit(String id) {
-            commit = Objects.requireNonNull(id, "id");
+            commit = Optional.of(Objects.requireNonNull(id, "id"));
             return this;
         }
 
@@ -406,7 +403,7 @@ public record RunIdentity(
          * @return this
          */
         public Builder phase(String name) {
-            phase = Objects.requireNonNull(name, "name");
+            phase = Optional.of(Objects.requireNonNull(name, "name"));
             return this;
         }
 
@@ -450,19 +447,8 @@ public record RunIdentity(
          */
         public RunIdentity build() {
             return new RunIdentity(
-                    Optional.ofNullable(runId),
-                    rank,
-                    worldSize,
-                    localRank,
-                    Optional.ofNullable(host),
-                    Optional.ofNullable(device),
-                    Optional.ofNullable(model),
-                    Optional.ofNullable(precision),
-                    Optional.ofNullable(commit),
-                    Optional.ofNullable(phase),
-                    firstStep,
-                    lastStep,
-                    window);
+                    runId, rank, worldSize, localRank, host, device, model, precision, commit, phase, firstStep,
+                    lastStep, window);
         }
     }
 }

@@ -53,36 +53,37 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
         long endStep = later.identity().lastStep().orElse(-1) + 1;
         Steps steps = steps(earlier.steps(), later.steps(), firstStep);
         RequestStats requests = later.requests().since(earlier.requests());
-        return new ProfileSnapshot(
-                latest(earlier.endedAt(), later.startedAt()),
-                later.endedAt(),
-                more(earlier.wallNs(), later.wallNs()),
-                later.threads(),
-                later.virtualThreads(),
-                more(earlier.overheadNs(), later.overheadNs()),
-                more(earlier.droppedPending(), later.droppedPending()),
-                later.pending(),
-                more(earlier.literalOverlaps(), later.literalOverlaps()),
-                later.l2CacheHitRate(),
-                later.zeroCopy(),
-                later.tilesOff(),
-                later.environments(),
-                later.bricks().stream()
+        return ProfileSnapshot.builder(
+                        latest(earlier.endedAt(), later.startedAt()),
+                        later.endedAt(),
+                        more(earlier.wallNs(), later.wallNs()))
+                .threads(later.threads(), later.virtualThreads())
+                .overheadNs(more(earlier.overheadNs(), later.overheadNs()))
+                .deferred(
+                        more(earlier.droppedPending(), later.droppedPending()),
+                        later.pending(),
+                        more(earlier.literalOverlaps(), later.literalOverlaps()))
+                .l2CacheHitRate(later.l2CacheHitRate())
+                .zeroCopy(later.zeroCopy())
+                .tilesOff(later.tilesOff())
+                .environments(later.environments())
+                .bricks(later.bricks().stream()
                         .map(brick -> brick(bricks.get(key(brick)), brick))
-                        .toList(),
-                later.tiles().stream()
+                        .toList())
+                .tiles(later.tiles().stream()
                         .map(tile -> tile(tile(earlier, tile.level()), tile))
-                        .toList(),
-                later.streams().stream()
+                        .toList())
+                .streams(later.streams().stream()
                         .map(stream -> stream(streams.get(stream.key()), stream))
-                        .toList(),
-                steps,
-                requests,
-                later.facts(),
-                Results.identity(
+                        .toList())
+                .steps(steps)
+                .requests(requests)
+                .facts(later.facts())
+                .identity(Results.identity(
                         later.identity().toBuilder().noSteps().build(),
                         new StepRecorder.Reading(steps, requests, firstStep, endStep),
-                        later.streams()));
+                        later.streams()))
+                .build();
     }
 
     private static TileStats tile(ProfileSnapshot snapshot, TileLevel level) {
@@ -136,25 +137,12 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
         long count = more(earlier.count(), later.count());
         BrickStats none = BrickStats.empty(later.name(), later.category(), later.bottleneck());
         if (count == 0) {
-            return new BrickStats(
-                    none.name(),
-                    none.category(),
-                    none.bottleneck(),
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    none.latency(),
-                    device,
-                    work);
+            return BrickStats.builder(none.name(), none.category())
+                    .bottleneck(none.bottleneck())
+                    .latency(none.latency())
+                    .device(device)
+                    .work(work)
+                    .build();
         }
         if (earlier.count() == 0) {
             return later;
@@ -171,25 +159,22 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 count == 1 ? totalNs : later.lastNs(),
                 latency.orElse(LatencyDistribution.EMPTY));
         boolean firstCycles = earlier.totalCycles() == 0;
-        return new BrickStats(
-                later.name(),
-                later.category(),
-                later.bottleneck(),
-                count,
-                totalNs,
-                times.min,
-                times.max,
-                later.lastNs(),
-                later.lastAtUnixNs(),
-                more(earlier.totalElements(), later.totalElements()),
-                more(earlier.totalBytes(), later.totalBytes()),
-                more(earlier.totalCompressedBytes(), later.totalCompressedBytes()),
-                cycles,
-                firstCycles || later.minCycles() < earlier.minCycles() ? later.minCycles() : cycles / count,
-                later.maxCycles() > earlier.maxCycles() ? later.maxCycles() : cycles / count,
-                latency,
-                device,
-                work);
+        return BrickStats.builder(later.name(), later.category())
+                .bottleneck(later.bottleneck())
+                .samples(count, totalNs, times.min, times.max)
+                .last(later.lastNs(), later.lastAtUnixNs())
+                .elements(more(earlier.totalElements(), later.totalElements()))
+                .bytes(
+                        more(earlier.totalBytes(), later.totalBytes()),
+                        more(earlier.totalCompressedBytes(), later.totalCompressedBytes()))
+                .cycles(
+                        cycles,
+                        firstCycles || later.minCycles() < earlier.minCycles() ? later.minCycles() : cycles / count,
+                        later.maxCycles() > earlier.maxCycles() ? later.maxCycles() : cycles / count)
+                .latency(latency)
+                .device(device)
+                .work(work)
+                .build();
     }
 
     private static DeviceTime device(DeviceTime earlier, DeviceTime later) {
@@ -239,33 +224,30 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 totalNs / count,
                 LatencyDistribution.EMPTY);
         boolean isSlowestKnown = later.maxNs() > earlier.maxNs();
-        return new TileStats(
-                later.level(),
-                count,
-                totalNs,
-                times.min,
-                times.max,
-                more(earlier.totalElements(), later.totalElements()),
-                more(earlier.totalFlops(), later.totalFlops()),
-                isSlowestKnown ? later.slowestRow() : TileStats.UNKNOWN,
-                isSlowestKnown ? later.slowestCol() : TileStats.UNKNOWN);
+        return TileStats.builder(later.level())
+                .samples(count, totalNs, times.min, times.max)
+                .work(
+                        more(earlier.totalElements(), later.totalElements()),
+                        more(earlier.totalFlops(), later.totalFlops()))
+                .slowest(
+                        isSlowestKnown ? later.slowestRow() : TileStats.UNKNOWN,
+                        isSlowestKnown ? later.slowestCol() : TileStats.UNKNOWN)
+                .build();
     }
 
     private static StreamTotals stream(@Nullable StreamTotals earlier, StreamTotals later) {
         return earlier == null
                 ? later
-                : new StreamTotals(
-                        later.stream(),
-                        later.device(),
-                        later.deviceIndex(),
-                        later.deviceUuid(),
-                        later.pciAddress(),
-                        more(earlier.samples(), later.samples()),
-                        more(earlier.busyNs(), later.busyNs()),
-                        more(earlier.idleNs(), later.idleNs()),
-                        more(earlier.waits(), later.waits()),
-                        later.clockErrorNs(),
-                        later.failure());
+                : StreamTotals.builder(later.stream(), later.device(), later.deviceIndex())
+                        .identifiers(later.deviceUuid(), later.pciAddress())
+                        .bricks(
+                                more(earlier.samples(), later.samples()),
+                                more(earlier.busyNs(), later.busyNs()),
+                                more(earlier.idleNs(), later.idleNs()))
+                        .waits(more(earlier.waits(), later.waits()))
+                        .clockErrorNs(later.clockErrorNs())
+                        .failure(later.failure())
+                        .build();
     }
 
     /** Returns the kept steps from one step on: the steps of all differences together are those of the whole. */
@@ -300,22 +282,18 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
         later.categoryNs()
                 .forEach((category, ns) ->
                         categoryNs.put(category, more(earlier.categoryNs().getOrDefault(category, 0L), ns)));
-        return new StepStats(
-                later.phase(),
-                count,
-                more(earlier.wallNs(), later.wallNs()),
-                totalNs,
-                times.min,
-                times.max,
-                durations,
-                more(earlier.sequences(), later.sequences()),
-                more(earlier.prefillTokens(), later.prefillTokens()),
-                more(earlier.outputTokens(), later.outputTokens()),
-                more(earlier.draftedTokens(), later.draftedTokens()),
-                more(earlier.acceptedTokens(), later.acceptedTokens()),
-                more(earlier.kvLength(), later.kvLength()),
-                more(earlier.attributed(), later.attributed()),
-                categoryNs);
+        return StepStats.builder(later.phase())
+                .steps(count, more(earlier.wallNs(), later.wallNs()))
+                .durations(totalNs, times.min, times.max, durations)
+                .sequences(more(earlier.sequences(), later.sequences()))
+                .tokens(
+                        more(earlier.prefillTokens(), later.prefillTokens()),
+                        more(earlier.outputTokens(), later.outputTokens()),
+                        more(earlier.draftedTokens(), later.draftedTokens()),
+                        more(earlier.acceptedTokens(), later.acceptedTokens()))
+                .kvLength(more(earlier.kvLength(), later.kvLength()))
+                .categories(more(earlier.attributed(), later.attributed()), categoryNs)
+                .build();
     }
 
     @Override

@@ -199,22 +199,14 @@ final class StepRecorder {
         }
 
         StepStats stats() {
-            return new StepStats(
-                    phase,
-                    count,
-                    wallNs,
-                    totalNs,
-                    count == 0 ? 0 : minNs,
-                    maxNs,
-                    LatencyDistribution.ofCounts(durations),
-                    sequences,
-                    prefillTokens,
-                    outputTokens,
-                    draftedTokens,
-                    acceptedTokens,
-                    kvLength,
-                    attributed,
-                    byCategory(categoryNs));
+            return StepStats.builder(phase)
+                    .steps(count, wallNs)
+                    .durations(totalNs, count == 0 ? 0 : minNs, maxNs, LatencyDistribution.ofCounts(durations))
+                    .sequences(sequences)
+                    .tokens(prefillTokens, outputTokens, draftedTokens, acceptedTokens)
+                    .kvLength(kvLength)
+                    .categories(attributed, byCategory(categoryNs))
+                    .build();
         }
     }
 

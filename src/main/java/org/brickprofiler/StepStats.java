@@ -69,6 +69,16 @@ public record StepStats(
     }
 
     /**
+     * Returns a builder of the sums of a phase without steps.
+     *
+     * @param phase the phase
+     * @return a builder
+     */
+    public static Builder builder(StepInfo.Phase phase) {
+        return new Builder(phase);
+    }
+
+    /**
      * Returns generated tokens per second in which a step of the phase was under way.
      *
      * @return tokens/s, 0 if no time was measured
@@ -147,21 +157,151 @@ public record StepStats(
         Map<BrickCategory, Long> sums = new EnumMap<>(BrickCategory.class);
         sums.putAll(categoryNs);
         other.categoryNs.forEach((category, ns) -> sums.merge(category, ns, Long::sum));
-        return new StepStats(
-                phase,
-                count + other.count,
-                wallNs + other.wallNs,
-                totalNs + other.totalNs,
-                count == 0 ? other.minNs : other.count == 0 ? minNs : Math.min(minNs, other.minNs),
-                Math.max(maxNs, other.maxNs),
-                durations.plus(other.durations),
-                sequences + other.sequences,
-                prefillTokens + other.prefillTokens,
-                outputTokens + other.outputTokens,
-                draftedTokens + other.draftedTokens,
-                acceptedTokens + other.acceptedTokens,
-                kvLength + other.kvLength,
-                attributed + other.attributed,
-                sums);
+        return builder(phase)
+                .steps(count + other.count, wallNs + other.wallNs)
+                .durations(
+                        totalNs + other.totalNs,
+                        count == 0 ? other.minNs : other.count == 0 ? minNs : Math.min(minNs, other.minNs),
+                        Math.max(maxNs, other.maxNs),
+                        durations.plus(other.durations))
+                .sequences(sequences + other.sequences)
+                .tokens(
+                        prefillTokens + other.prefillTokens,
+                        outputTokens + other.outputTokens,
+                        draftedTokens + other.draftedTokens,
+                        acceptedTokens + other.acceptedTokens)
+                .kvLength(kvLength + other.kvLength)
+                .categories(attributed + other.attributed, sums)
+                .build();
+    }
+
+    /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
+    public static final class Builder {
+        private final StepInfo.Phase phase;
+        private long count;
+        private long wallNs;
+        private long totalNs;
+        private long minNs;
+        private long maxNs;
+        private LatencyDistribution durations = LatencyDistribution.EMPTY;
+        private long sequences;
+        private long prefillTokens;
+        private long outputTokens;
+        private long draftedTokens;
+        private long acceptedTokens;
+        private long kvLength;
+        private long attributed;
+        private Map<BrickCategory, Long> categoryNs = Map.of();
+
+        private Builder(StepInfo.Phase phase) {
+            this.phase = Objects.requireNonNull(phase, "phase");
+        }
+
+        /**
+         * Sets the number of steps and the time in which one was under way.
+         *
+         * @param number of steps
+         * @param underWayNs time in which at least one step was under way, ns
+         * @return this
+         */
+        public Builder steps(long number, long underWayNs) {
+            count = number;
+            wallNs = underWayNs;
+            return this;
+        }
+
+        /**
+         * Sets the durations of the steps.
+         *
+         * @param sumNs sum, ns
+         * @param shortestNs the shortest, ns
+         * @param longestNs the longest, ns
+         * @param distribution of all
+         * @return this
+         */
+        public Builder durations(long sumNs, long shortestNs, long longestNs, LatencyDistribution distribution) {
+            totalNs = sumNs;
+            minNs = shortestNs;
+            maxNs = longestNs;
+            durations = Objects.requireNonNull(distribution, "distribution");
+            return this;
+        }
+
+        /**
+         * Sets the sum of the batch sizes.
+         *
+         * @param sum of the batch sizes
+         * @return this
+         */
+        public Builder sequences(long sum) {
+            sequences = sum;
+            return this;
+        }
+
+        /**
+         * Sets the tokens.
+         *
+         * @param prefill of prompts that were processed
+         * @param output that were generated, including accepted drafted ones
+         * @param drafted that were checked
+         * @param accepted drafted tokens that were accepted
+         * @return this
+         */
+        public Builder tokens(long prefill, long output, long drafted, long accepted) {
+            prefillTokens = prefill;
+            outputTokens = output;
+            draftedTokens = drafted;
+            acceptedTokens = accepted;
+            return this;
+        }
+
+        /**
+         * Sets the sum of the positions in the key-value cache.
+         *
+         * @param sum over the steps
+         * @return this
+         */
+        public Builder kvLength(long sum) {
+            kvLength = sum;
+            return this;
+        }
+
+        /**
+         * Sets the brick time of the steps by category.
+         *
+         * @param steps number of steps whose brick time by category is known
+         * @param timesNs time of these steps, over all threads, ns
+         * @return this
+         */
+        public Builder categories(long steps, Map<BrickCategory, Long> timesNs) {
+            attributed = steps;
+            categoryNs = Objects.requireNonNull(timesNs, "timesNs");
+            return this;
+        }
+
+        /**
+         * Makes the sums.
+         *
+         * @return the sums
+         * @throws IllegalArgumentException when a number is negative
+         */
+        public StepStats build() {
+            return new StepStats(
+                    phase,
+                    count,
+                    wallNs,
+                    totalNs,
+                    minNs,
+                    maxNs,
+                    durations,
+                    sequences,
+                    prefillTokens,
+                    outputTokens,
+                    draftedTokens,
+                    acceptedTokens,
+                    kvLength,
+                    attributed,
+                    categoryNs);
+        }
     }
 }

@@ -15,11 +15,13 @@ import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaCodeUnitAccess;
 import com.tngtech.archunit.core.domain.JavaField;
 import com.tngtech.archunit.core.domain.JavaMember;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.domain.JavaType;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
@@ -51,6 +53,8 @@ import org.jspecify.annotations.NullMarked;
 @AnalyzeClasses(locations = ArchitectureTest.Compiled.class)
 final class ArchitectureTest {
     private static final String ROOT = "org.brickprofiler";
+
+    private static final int MOST_ARGUMENTS = 8;
 
     private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/", Pattern.DOTALL);
 
@@ -344,6 +348,44 @@ final class ArchitectureTest {
                 .filteredOn(each -> exported.contains(each.getPackageName()))
                 .filteredOn(each -> each.isTopLevelClass() && isPublic(each))
                 .hasSizeLessThanOrEqualTo(109);
+    }
+
+    /**
+     * A long list of arguments hides which is which, so that records with many components have a builder. Functions of
+     * OpenCL have the parameters that its specification gives.
+     */
+    @ArchTest
+    static void noCallHasMoreThanEightArguments(JavaClasses classes) {
+        JavaClasses tests = new ClassFileImporter().importPath(Path.of("target", "test-classes"));
+        List<JavaCodeUnitAccess<?>> calls = Stream.of(classes, tests)
+                .flatMap(JavaClasses::stream)
+                .flatMap(each -> each.getCodeUnits().stream())
+                .flatMap(ArchitectureTest::callsAndReferences)
+                .filter(call -> OURS.test(call.getTargetOwner()))
+                .toList();
+        assertThat(calls.size()).as("calls that were looked at").isGreaterThan(40_000);
+        assertThat(calls)
+                .filteredOn(call -> call.getTarget().getRawParameterTypes().size() > MOST_ARGUMENTS)
+                .filteredOn(call -> !isOfItsBuilder(call) && !isOfOpenCl(call))
+                .extracting(JavaCodeUnitAccess::getDescription)
+                .isEmpty();
+    }
+
+    private static Stream<JavaCodeUnitAccess<?>> callsAndReferences(JavaCodeUnit unit) {
+        return Stream.of(
+                        unit.getMethodCallsFromSelf(),
+                        unit.getConstructorCallsFromSelf(),
+                        unit.getMethodReferencesFromSelf(),
+                        unit.getConstructorReferencesFromSelf())
+                .flatMap(Set::stream);
+    }
+
+    private static boolean isOfItsBuilder(JavaCodeUnitAccess<?> call) {
+        return call.getOriginOwner().getName().equals(call.getTargetOwner().getName() + "$Builder");
+    }
+
+    private static boolean isOfOpenCl(JavaCodeUnitAccess<?> call) {
+        return call.getTarget().getName().startsWith("clEnqueue");
     }
 
     /** Comments and blank lines do not count. */

@@ -17,42 +17,22 @@ import org.junit.jupiter.api.Test;
 
 final class BrickStatsTest {
 
-    private static final BrickStats STATS = new BrickStats(
-            "Up",
-            BrickCategory.FFN,
-            Bottleneck.MEMORY,
-            4,
-            8_000,
-            500,
-            5_000,
-            700,
-            42,
-            400,
-            16_000,
-            4_000,
-            24_000,
-            1_000,
-            9_000,
-            Optional.empty());
+    private static final BrickStats STATS = BrickStats.builder("Up", BrickCategory.FFN)
+            .bottleneck(Bottleneck.MEMORY)
+            .samples(4, 8_000, 500, 5_000)
+            .last(700, 42)
+            .elements(400)
+            .bytes(16_000, 4_000)
+            .cycles(24_000, 1_000, 9_000)
+            .build();
 
     private static BrickStats withCycles(long total, long min, long max) {
-        return new BrickStats(
-                "Up",
-                BrickCategory.FFN,
-                Bottleneck.UNKNOWN,
-                1,
-                10,
-                10,
-                10,
-                10,
-                1,
-                1,
-                0,
-                0,
-                total,
-                min,
-                max,
-                Optional.empty());
+        return BrickStats.builder("Up", BrickCategory.FFN)
+                .samples(1, 10, 10, 10)
+                .last(10, 1)
+                .elements(1)
+                .cycles(total, min, max)
+                .build();
     }
 
     @Spec("4.3")
@@ -121,8 +101,12 @@ final class BrickStatsTest {
 
     @Test
     void figuresOfSamplesWithoutDurationElementsOrBytesAreZero() {
-        BrickStats instant = new BrickStats(
-                "Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 3, 0, 0, 0, 0, 1, 0, 10, 0, 10, 1, 5, Optional.empty());
+        BrickStats instant = BrickStats.builder("Up", BrickCategory.FFN)
+                .samples(3, 0, 0, 0)
+                .last(0, 1)
+                .bytes(10, 0)
+                .cycles(10, 1, 5)
+                .build();
 
         assertThat(instant.avgUs()).isZero();
         assertThat(instant.throughput()).isZero();
@@ -133,23 +117,12 @@ final class BrickStatsTest {
     }
 
     private static BrickStats timed(long totalNs, long elements, long cycles) {
-        return new BrickStats(
-                "a",
-                BrickCategory.FFN,
-                Bottleneck.UNKNOWN,
-                2,
-                totalNs,
-                1,
-                totalNs,
-                1,
-                1,
-                elements,
-                0,
-                0,
-                cycles,
-                1,
-                cycles,
-                Optional.empty());
+        return BrickStats.builder("a", BrickCategory.FFN)
+                .samples(2, totalNs, 1, totalNs)
+                .last(1, 1)
+                .elements(elements)
+                .cycles(cycles, 1, cycles)
+                .build();
     }
 
     @Spec("4.1")
@@ -183,31 +156,25 @@ final class BrickStatsTest {
 
     @Test
     void bytesThatOnlyCameOutHaveARatioOfZero() {
-        BrickStats generated = new BrickStats(
-                "Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 1, 10, 10, 10, 10, 1, 1, 0, 64, 0, 0, 0, Optional.empty());
+        BrickStats generated = BrickStats.builder("Up", BrickCategory.FFN)
+                .samples(1, 10, 10, 10)
+                .last(10, 1)
+                .elements(1)
+                .bytes(0, 64)
+                .build();
 
         assertThat(generated.compressionRatio()).isZero();
     }
 
     @Test
     void figuresOfLargeSumsDoNotOverflow() {
-        BrickStats large = new BrickStats(
-                "Up",
-                BrickCategory.FFN,
-                Bottleneck.UNKNOWN,
-                1,
-                Long.MAX_VALUE,
-                1,
-                Long.MAX_VALUE,
-                1,
-                1,
-                Long.MAX_VALUE,
-                Long.MAX_VALUE,
-                Long.MAX_VALUE,
-                Long.MAX_VALUE,
-                1,
-                1,
-                Optional.empty());
+        BrickStats large = BrickStats.builder("Up", BrickCategory.FFN)
+                .samples(1, Long.MAX_VALUE, 1, Long.MAX_VALUE)
+                .last(1, 1)
+                .elements(Long.MAX_VALUE)
+                .bytes(Long.MAX_VALUE, Long.MAX_VALUE)
+                .cycles(Long.MAX_VALUE, 1, 1)
+                .build();
 
         assertThat(large.throughput()).isCloseTo(1e9, within(1.0));
         assertThat(large.throughputGbps()).isEqualTo(1.0);
@@ -256,8 +223,11 @@ final class BrickStatsTest {
     @Test
     void hasPercentilesOnlyIfAllOfItsSamplesHaveThem() {
         BrickStats with = Samples.brick("Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 10, 5);
-        BrickStats without = new BrickStats(
-                "Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 1, 4, 4, 4, 4, 1, 1, 0, 0, 0, 0, 0, Optional.empty());
+        BrickStats without = BrickStats.builder("Up", BrickCategory.FFN)
+                .samples(1, 4, 4, 4)
+                .last(4, 1)
+                .elements(1)
+                .build();
 
         assertThat(with.plus(without).latency()).isEmpty();
         assertThat(without.plus(with).latency()).isEmpty();
@@ -320,23 +290,16 @@ final class BrickStatsTest {
                     long[] ns = durations.stream().mapToLong(Long::longValue).toArray();
                     BrickStats plain = Samples.brick("Up", BrickCategory.FFN, bottleneck, atNs, ns);
                     boolean cycles = plain.count() > 0 && minCycles > 0;
-                    return new BrickStats(
-                            plain.name(),
-                            plain.category(),
-                            plain.bottleneck(),
-                            plain.count(),
-                            plain.totalNs(),
-                            plain.minNs(),
-                            plain.maxNs(),
-                            plain.lastNs(),
-                            plain.lastAtUnixNs(),
-                            plain.totalElements(),
-                            plain.count() * 3,
-                            plain.count() * 2,
-                            cycles ? minCycles + moreCycles : 0,
-                            cycles ? minCycles : 0,
-                            cycles ? minCycles + moreCycles : 0,
-                            withLatency ? plain.latency() : Optional.empty());
+                    return plain.toBuilder()
+                            .bytes(plain.count() * 3, plain.count() * 2)
+                            .cycles(
+                                    cycles ? minCycles + moreCycles : 0,
+                                    cycles ? minCycles : 0,
+                                    cycles ? minCycles + moreCycles : 0)
+                            .latency(withLatency ? plain.latency() : Optional.empty())
+                            .device(DeviceTime.NONE)
+                            .work(Work.NONE)
+                            .build();
                 });
     }
 }

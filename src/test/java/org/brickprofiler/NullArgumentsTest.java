@@ -127,7 +127,6 @@ final class NullArgumentsTest {
         instances.put(
                 HtmlReport.class, () -> HtmlReport.of(BrickProfiler.enabled().snapshot()));
         instances.put(RunIdentity.class, () -> RunIdentity.NONE);
-        instances.put(RunIdentity.Builder.class, RunIdentity::builder);
         instances.put(KernelRegistry.class, KernelRegistry::new);
         instances.put(KernelTimings.class, KernelTimings::new);
         instances.put(GraphRecorder.class, NullArgumentsTest::graph);
@@ -410,6 +409,14 @@ final class NullArgumentsTest {
                     .toArray(Class<?>[]::new);
             Constructor<?> canonical = type.getDeclaredConstructor(components);
             return canonical.newInstance(arguments(canonical));
+        }
+        Class<?> owner = type.getDeclaringClass();
+        if (owner != null && owner.isRecord() && type.getSimpleName().equals("Builder")) {
+            Method builder = Arrays.stream(owner.getMethods())
+                    .filter(method -> method.getName().equals("builder"))
+                    .findFirst()
+                    .orElseThrow();
+            return builder.invoke(null, arguments(builder));
         }
         Object usual = usual(type);
         if (usual != null) {

@@ -90,25 +90,7 @@ final class ProfileSnapshotProperties {
     private static List<BrickStats> withoutCalendar(List<BrickStats> bricks) {
         List<BrickStats> plain = new ArrayList<>();
         for (BrickStats b : bricks) {
-            plain.add(new BrickStats(
-                    b.name(),
-                    b.category(),
-                    b.bottleneck(),
-                    b.count(),
-                    b.totalNs(),
-                    b.minNs(),
-                    b.maxNs(),
-                    b.lastNs(),
-                    0,
-                    b.totalElements(),
-                    b.totalBytes(),
-                    b.totalCompressedBytes(),
-                    b.totalCycles(),
-                    b.minCycles(),
-                    b.maxCycles(),
-                    b.latency(),
-                    b.device(),
-                    b.work()));
+            plain.add(b.toBuilder().last(b.lastNs(), 0).build());
         }
         plain.sort(Comparator.comparing(BrickStats::name));
         return plain;
@@ -275,10 +257,19 @@ final class ProfileSnapshotProperties {
                         Arbitraries.of("0000:17:00.0", "0000:18:00.0").optional(),
                         few.list().ofSize(5),
                         Arbitraries.of("lost", "closed").optional())
-                .as((name, device, uuid, pci, n, failure) -> new StreamTotals(
-                        name, "gpu", device, uuid, pci, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), failure));
+                .as((name, device, uuid, pci, n, failure) -> StreamTotals.builder(name, "gpu", device)
+                        .identifiers(uuid, pci)
+                        .bricks(n.get(0), n.get(1), n.get(2))
+                        .waits(n.get(3))
+                        .clockErrorNs(n.get(4))
+                        .failure(failure)
+                        .build());
         Arbitrary<TileStats> tile = Combinators.combine(Arbitraries.of(TileLevel.class), few, few, few)
-                .as((level, ns, row, col) -> new TileStats(level, 1, ns, ns, ns, 1, 1, row.intValue(), col.intValue()));
+                .as((level, ns, row, col) -> TileStats.builder(level)
+                        .samples(1, ns, ns, ns)
+                        .work(1, 1)
+                        .slowest(row.intValue(), col.intValue())
+                        .build());
         Arbitrary<Environment> where =
                 Arbitraries.of(Samples.MACHINE, new Environment("25", "VM 1", "OS 2", "arch", "cpu", 4, 10));
         Arbitrary<OptionalDouble> rate = Arbitraries.of(
@@ -293,27 +284,21 @@ final class ProfileSnapshotProperties {
                         tile.list().ofMaxSize(4),
                         stream.list().ofMaxSize(3),
                         steps)
-                .as((n, l2, flag, environments, bricks, tiles, streams, stepped) -> new ProfileSnapshot(
-                        Instant.ofEpochSecond(n.get(0)),
-                        Instant.ofEpochSecond(10 + n.get(1)),
-                        n.get(2),
-                        n.get(3).intValue(),
-                        flag,
-                        n.get(4),
-                        n.get(5),
-                        n.get(6),
-                        n.get(7),
-                        l2,
-                        !flag,
-                        flag,
-                        environments,
-                        bricks,
-                        tiles,
-                        streams,
-                        stepped,
-                        RequestSamples.of(n),
-                        RunFacts.NONE,
-                        RunIdentity.NONE));
+                .as((n, l2, flag, environments, bricks, tiles, streams, stepped) -> ProfileSnapshot.builder(
+                                Instant.ofEpochSecond(n.get(0)), Instant.ofEpochSecond(10 + n.get(1)), n.get(2))
+                        .threads(n.get(3).intValue(), flag)
+                        .overheadNs(n.get(4))
+                        .deferred(n.get(5), n.get(6), n.get(7))
+                        .l2CacheHitRate(l2)
+                        .zeroCopy(!flag)
+                        .tilesOff(flag)
+                        .environments(environments)
+                        .bricks(bricks)
+                        .tiles(tiles)
+                        .streams(streams)
+                        .steps(stepped)
+                        .requests(RequestSamples.of(n))
+                        .build());
         Arbitrary<RunFacts> facts = Combinators.combine(
                         rate.filter(each -> each.orElse(1) > 0),
                         Arbitraries.maps(Arbitraries.of("mhz", "load"), Arbitraries.of(1.0, 2.0)),
@@ -358,24 +343,9 @@ final class ProfileSnapshotProperties {
         DeviceTime device = launchNs == 0 || b.count() == 0
                 ? new DeviceTime(0, 0, 0, 0, 0, unresolved)
                 : new DeviceTime(1, 1, launchNs, launchNs, launchNs, unresolved);
-        return new BrickStats(
-                b.name(),
-                b.category(),
-                b.bottleneck(),
-                b.count(),
-                b.totalNs(),
-                b.minNs(),
-                b.maxNs(),
-                b.lastNs(),
-                b.lastAtUnixNs(),
-                b.totalElements(),
-                b.totalBytes(),
-                b.totalCompressedBytes(),
-                b.totalCycles(),
-                b.minCycles(),
-                b.maxCycles(),
-                b.latency(),
-                device,
-                new Work(3 * launchNs, unresolved, launchNs));
+        return b.toBuilder()
+                .device(device)
+                .work(new Work(3 * launchNs, unresolved, launchNs))
+                .build();
     }
 }

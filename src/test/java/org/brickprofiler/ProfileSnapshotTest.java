@@ -21,36 +21,23 @@ final class ProfileSnapshotTest {
     private static final Environment OTHER_MACHINE = new Environment("25", "VM 1", "OS 2", "arch", "cpu", 4, 10);
 
     private static ProfileSnapshot with(long wallNs, int threads, long overheadNs, long droppedPending) {
-        return new ProfileSnapshot(
-                Instant.EPOCH,
-                Instant.EPOCH,
-                wallNs,
-                threads,
-                false,
-                overheadNs,
-                droppedPending,
-                OptionalDouble.empty(),
-                false,
-                List.of(),
-                List.of(),
-                List.of());
+        return ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, wallNs)
+                .threads(threads, false)
+                .overheadNs(overheadNs)
+                .deferred(droppedPending, 0, 0)
+                .build();
     }
 
     private static ProfileSnapshot with(
             long startS, long endS, OptionalDouble rate, boolean zeroCopy, Environment where) {
-        return new ProfileSnapshot(
-                Instant.ofEpochSecond(startS),
-                Instant.ofEpochSecond(endS),
-                10,
-                (int) startS,
-                startS == 1,
-                3,
-                4,
-                rate,
-                zeroCopy,
-                List.of(where),
-                List.of(),
-                List.of());
+        return ProfileSnapshot.builder(Instant.ofEpochSecond(startS), Instant.ofEpochSecond(endS), 10)
+                .threads((int) startS, startS == 1)
+                .overheadNs(3)
+                .deferred(4, 0, 0)
+                .l2CacheHitRate(rate)
+                .zeroCopy(zeroCopy)
+                .environments(List.of(where))
+                .build();
     }
 
     @Test
@@ -88,7 +75,11 @@ final class ProfileSnapshotTest {
         BrickStats same = Samples.brick("Up", BrickCategory.FFN, 70);
         BrickStats tie = Samples.brick("Also", BrickCategory.OTHER, 60);
         BrickStats empty = BrickStats.empty("Nothing", BrickCategory.OTHER, Bottleneck.UNKNOWN);
-        TileStats micro = new TileStats(TileLevel.MICRO, 1, 5, 5, 5, 1, 1, 0, 0);
+        TileStats micro = TileStats.builder(TileLevel.MICRO)
+                .samples(1, 5, 5, 5)
+                .work(1, 1)
+                .slowest(0, 0)
+                .build();
 
         ProfileSnapshot snapshot = Samples.snapshot(List.of(NORM, UP, empty, tie, same), List.of(micro, micro));
 
@@ -145,27 +136,27 @@ final class ProfileSnapshotTest {
 
     @Test
     void theOverheadIsSharedByTheSamples() {
-        ProfileSnapshot snapshot = new ProfileSnapshot(
-                Instant.EPOCH,
-                Instant.EPOCH,
-                1,
-                1,
-                false,
-                90,
-                0,
-                OptionalDouble.empty(),
-                false,
-                List.of(),
-                List.of(UP, NORM),
-                List.of());
+        ProfileSnapshot snapshot = ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, 1)
+                .threads(1, false)
+                .overheadNs(90)
+                .bricks(List.of(UP, NORM))
+                .build();
 
         assertThat(snapshot.overheadPerSampleNs()).isEqualTo(30.0);
     }
 
     @Test
     void mergesBricksAndTiles() {
-        TileStats one = new TileStats(TileLevel.MIDI, 1, 5, 5, 5, 1, 1, 0, 0);
-        TileStats two = new TileStats(TileLevel.MIDI, 1, 9, 9, 9, 1, 1, 4, 4);
+        TileStats one = TileStats.builder(TileLevel.MIDI)
+                .samples(1, 5, 5, 5)
+                .work(1, 1)
+                .slowest(0, 0)
+                .build();
+        TileStats two = TileStats.builder(TileLevel.MIDI)
+                .samples(1, 9, 9, 9)
+                .work(1, 1)
+                .slowest(4, 4)
+                .build();
         BrickStats more = Samples.brick("Up", BrickCategory.FFN, 5, 90);
 
         ProfileSnapshot merged =

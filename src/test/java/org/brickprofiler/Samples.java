@@ -4,7 +4,6 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileStats;
@@ -31,39 +30,26 @@ final class Samples {
             counts[LatencyBuckets.indexOf(ns)]++;
         }
         int samples = durationsNs.length;
-        return new BrickStats(
-                name,
-                category,
-                bottleneck,
-                samples,
-                Arrays.stream(durationsNs).sum(),
-                Arrays.stream(durationsNs).min().orElseThrow(),
-                Arrays.stream(durationsNs).max().orElseThrow(),
-                durationsNs[samples - 1],
-                firstAtUnixNs + samples - 1,
-                samples,
-                0,
-                0,
-                0,
-                0,
-                0,
-                Optional.of(LatencyDistribution.ofCounts(counts)));
+        return BrickStats.builder(name, category)
+                .bottleneck(bottleneck)
+                .samples(
+                        samples,
+                        Arrays.stream(durationsNs).sum(),
+                        Arrays.stream(durationsNs).min().orElseThrow(),
+                        Arrays.stream(durationsNs).max().orElseThrow())
+                .last(durationsNs[samples - 1], firstAtUnixNs + samples - 1)
+                .elements(samples)
+                .latency(Optional.of(LatencyDistribution.ofCounts(counts)))
+                .build();
     }
 
     static ProfileSnapshot snapshot(List<BrickStats> bricks, List<TileStats> tiles) {
-        return new ProfileSnapshot(
-                Instant.ofEpochSecond(100),
-                Instant.ofEpochSecond(101),
-                1_000_000_000,
-                1,
-                false,
-                0,
-                0,
-                OptionalDouble.empty(),
-                false,
-                List.of(MACHINE),
-                bricks,
-                tiles);
+        return ProfileSnapshot.builder(Instant.ofEpochSecond(100), Instant.ofEpochSecond(101), 1_000_000_000)
+                .threads(1, false)
+                .environments(List.of(MACHINE))
+                .bricks(bricks)
+                .tiles(tiles)
+                .build();
     }
 
     static ProfileSnapshot snapshot(BrickStats... bricks) {

@@ -36,22 +36,14 @@ public final class StepsProperties {
                 .map(map -> map.isEmpty() ? new EnumMap<>(BrickCategory.class) : new EnumMap<>(map));
         Arbitrary<StepStats> phase = Combinators.combine(
                         Arbitraries.of(StepInfo.Phase.class), number.list().ofSize(11), durations, categories)
-                .as((which, n, spread, parts) -> new StepStats(
-                        which,
-                        1 + n.get(0),
-                        n.get(1),
-                        n.get(2),
-                        n.get(3),
-                        n.get(4),
-                        spread,
-                        n.get(5),
-                        n.get(6),
-                        n.get(7),
-                        n.get(8),
-                        n.get(9),
-                        n.get(10),
-                        n.get(0),
-                        parts));
+                .as((which, n, spread, parts) -> StepStats.builder(which)
+                        .steps(1 + n.get(0), n.get(1))
+                        .durations(n.get(2), n.get(3), n.get(4), spread)
+                        .sequences(n.get(5))
+                        .tokens(n.get(6), n.get(7), n.get(8), n.get(9))
+                        .kvLength(n.get(10))
+                        .categories(n.get(0), parts)
+                        .build());
         Arbitrary<Step> step = Combinators.combine(
                         Arbitraries.of(StepInfo.Phase.class),
                         Arbitraries.integers().between(1, 9),

@@ -176,7 +176,11 @@ final class TimersOfOtherKindsTest {
                 clock.advance(elapsedNs);
                 host.tiles().stop(timer, 3, 5);
                 assertThat(host.tiles().stats(level))
-                        .isEqualTo(new TileStats(level, 1, elapsedNs, elapsedNs, elapsedNs, 3, 5, row, col));
+                        .isEqualTo(TileStats.builder(level)
+                                .samples(1, elapsedNs, elapsedNs, elapsedNs)
+                                .work(3, 5)
+                                .slowest(row, col)
+                                .build());
             }
         }
     }

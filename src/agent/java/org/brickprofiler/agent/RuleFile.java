@@ -281,10 +281,11 @@ final class RuleFile {
                 to,
                 kind == Kind.BRICK ? brick(node, entries.get("brick"), category) : "",
                 category,
-                elements == null ? unlessGiven : elements(elements),
-                kvLength == null ? Elements.ZERO : elements(kvLength),
-                output,
-                isPrompt);
+                new WeaveRule.Amounts(
+                        elements == null ? unlessGiven : elements(elements),
+                        kvLength == null ? Elements.ZERO : elements(kvLength),
+                        output,
+                        isPrompt));
     }
 
     private String brick(Node rule, @Nullable Node node, Optional<BrickCategory> category) {

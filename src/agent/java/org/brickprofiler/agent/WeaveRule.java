@@ -19,11 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param to where it ends
  * @param brick the brick's name; empty for the other kinds
  * @param category the category of a dynamic brick
- * @param elements the elements or tokens that each execution processes; for a layer its number, negative if layers are
- *     counted; for a prompt the number of steps that process it
- * @param kvLength the number of positions that the key-value cache holds at the step; 0 for the other kinds
- * @param output the number of tokens that a step, or the last step of a prompt, outputs; 0 for the other kinds
- * @param isPrompt whether a step processes a prompt, or a part of one, however few tokens these are
+ * @param amounts the numbers that each execution reports
  */
 record WeaveRule(
         int line,
@@ -33,10 +29,7 @@ record WeaveRule(
         Anchor to,
         String brick,
         Optional<BrickCategory> category,
-        Elements elements,
-        Elements kvLength,
-        Elements output,
-        boolean isPrompt) {
+        Amounts amounts) {
 
     /** A name in Java, as a regular expression. */
     static final String NAME = "(?![\\d-])[^\\s.,;:<>()\\[\\]/]+";
@@ -171,8 +164,41 @@ record WeaveRule(
         }
     }
 
-    /** Returns the same rule with other elements. */
+    /**
+     * The numbers that each execution reports.
+     *
+     * @param elements the elements or tokens that it processes; for a layer its number, negative if layers are counted;
+     *     for a prompt the number of steps that process it
+     * @param kvLength the number of positions that the key-value cache holds at the step; 0 for the other kinds
+     * @param output the number of tokens that a step, or the last step of a prompt, outputs; 0 for the other kinds
+     * @param isPrompt whether a step processes a prompt, or a part of one, however few tokens these are
+     */
+    record Amounts(Elements elements, Elements kvLength, Elements output, boolean isPrompt) {
+
+        /** Returns the amounts of a brick. */
+        static Amounts of(Elements elements) {
+            return new Amounts(elements, Elements.ZERO, Elements.ZERO, false);
+        }
+    }
+
+    Elements elements() {
+        return amounts.elements;
+    }
+
+    Elements kvLength() {
+        return amounts.kvLength;
+    }
+
+    Elements output() {
+        return amounts.output;
+    }
+
+    boolean isPrompt() {
+        return amounts.isPrompt;
+    }
+
+    /** Returns the same rule with the amounts of a brick of such elements. */
     WeaveRule withElements(Elements other) {
-        return new WeaveRule(line, kind, target, from, to, brick, category, other, kvLength, output, isPrompt);
+        return new WeaveRule(line, kind, target, from, to, brick, category, Amounts.of(other));
     }
 }

@@ -220,10 +220,7 @@ final class Weaver {
                 Anchor.EXIT,
                 brick,
                 Optional.empty(),
-                Elements.ONE,
-                Elements.ZERO,
-                Elements.ZERO,
-                false);
+                WeaveRule.Amounts.of(Elements.ONE));
         try {
             found.add(rule.withElements(Elements.parse(elements)));
         } catch (IllegalArgumentException neither) {

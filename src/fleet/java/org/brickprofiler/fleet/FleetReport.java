@@ -34,6 +34,8 @@ import org.brickprofiler.report.internal.HtmlPage;
 import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.report.internal.Markdown;
 import org.brickprofiler.report.internal.TextTable;
+import org.brickprofiler.report.internal.Fields.PackedColumn;
+import org.brickprofiler.report.internal.ProfileFields;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -622,8 +624,8 @@ public final class FleetReport {
                 for (String column : List.of("category", "brick")) {
                     json.writeStringField(column, brick.text(column));
                 }
-                for (String column : List.of("count", "total_ns", "min_ns", "max_ns", "elements")) {
-                    field(column, boxed(brick.ifNumber(column)));
+                for (PackedColumn column : ProfileFields.BRICK.packed()) {
+                    field(column.name(), boxed(brick.ifNumber(column.name())));
                 }
                 for (String column : List.of("p50", "p90", "p99", "p999")) {
                     field(column + "_ns", boxed(percentileNs(brick, column)));

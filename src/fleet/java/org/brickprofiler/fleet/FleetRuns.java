@@ -9,19 +9,15 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.stream.Stream;
-import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.compare.Run;
-import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /**
@@ -66,26 +62,16 @@ public final class FleetRuns {
 
     private static BrickStats brick(Question.Row row) {
         String category = row.text("category");
-        return new BrickStats(
-                row.text("brick"),
-                Stream.of(BrickCategory.values())
-                        .filter(each -> each.displayName().equals(category))
-                        .findFirst()
-                        .orElse(BrickCategory.OTHER),
-                Bottleneck.UNKNOWN,
-                row.number("count"),
-                row.number("total_ns"),
-                row.number("min_ns"),
-                row.number("max_ns"),
-                row.number("max_ns"),
-                0,
-                row.number("elements"),
-                0,
-                0,
-                0,
-                0,
-                0,
-                Optional.empty());
+        return BrickStats.builder(
+                        row.text("brick"),
+                        Stream.of(BrickCategory.values())
+                                .filter(each -> each.displayName().equals(category))
+                                .findFirst()
+                                .orElse(BrickCategory.OTHER))
+                .samples(row.number("count"), row.number("total_ns"), row.number("min_ns"), row.number("max_ns"))
+                .last(row.number("max_ns"), 0)
+                .elements(row.number("elements"))
+                .build();
     }
 
     private static Optional<StepInfo.Phase> phase(String name) {
@@ -98,22 +84,12 @@ public final class FleetRuns {
     private static StepStats steps(StepInfo.Phase phase, Question.Row row) {
         long count = row.number("steps");
         long totalNs = row.number("total_ns");
-        return new StepStats(
-                phase,
-                count,
-                totalNs,
-                totalNs,
-                0,
-                row.number("max_ns"),
-                LatencyDistribution.EMPTY,
-                count,
-                0,
-                row.number("tokens"),
-                0,
-                0,
-                0,
-                0,
-                Map.of());
+        return StepStats.builder(phase)
+                .steps(count, totalNs)
+                .durations(totalNs, 0, row.number("max_ns"), LatencyDistribution.EMPTY)
+                .sequences(count)
+                .tokens(0, row.number("tokens"), 0, 0)
+                .build();
     }
 
     private static ProfileSnapshot snapshot(Question.Row row, List<BrickStats> bricks, List<StepStats> steps) {
@@ -122,26 +98,15 @@ public final class FleetRuns {
         row.ifText("model").ifPresent(identity::model);
         row.ifText("precision").ifPresent(identity::precision);
         row.ifText("device").ifPresent(identity::device);
-        return new ProfileSnapshot(
-                Instant.ofEpochMilli(row.number("start_ms")),
-                Instant.ofEpochMilli(row.number("end_ms")),
-                row.number("wall_ns"),
-                1,
-                false,
-                0,
-                0,
-                0,
-                0,
-                OptionalDouble.empty(),
-                false,
-                true,
-                List.of(),
-                bricks,
-                List.of(),
-                List.of(),
-                new Steps(steps, LatencyDistribution.EMPTY, 0, LatencyDistribution.EMPTY, 0, List.of()),
-                RequestStats.NONE,
-                RunFacts.NONE,
-                identity.build());
+        return ProfileSnapshot.builder(
+                        Instant.ofEpochMilli(row.number("start_ms")),
+                        Instant.ofEpochMilli(row.number("end_ms")),
+                        row.number("wall_ns"))
+                .threads(1, false)
+                .tilesOff(true)
+                .bricks(bricks)
+                .steps(new Steps(steps, LatencyDistribution.EMPTY, 0, LatencyDistribution.EMPTY, 0, List.of()))
+                .identity(identity.build())
+                .build();
     }
 }

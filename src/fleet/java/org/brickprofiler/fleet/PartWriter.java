@@ -7,9 +7,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.brickprofiler.fleet.Manifest.PackFile;
 import org.brickprofiler.fleet.ProfileWindow.Head;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.report.internal.Fields;
+import org.brickprofiler.report.internal.ProfileFields;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,14 +31,19 @@ final class PartWriter implements AutoCloseable {
                                 + " commit_id VARCHAR, phase VARCHAR, start_ms BIGINT, wall_ns BIGINT, first_step BIGINT,"
                                 + " last_step BIGINT";
                     case "brick_window" ->
-                        "category VARCHAR, brick VARCHAR, count BIGINT, total_ns BIGINT, min_ns BIGINT, max_ns BIGINT,"
-                                + " elements BIGINT, dist BIGINT[]";
-                    case "step_window" -> "phase VARCHAR, steps BIGINT, total_ns BIGINT, tokens BIGINT, max_ns BIGINT";
+                        "category VARCHAR, brick VARCHAR" + packed(ProfileFields.BRICK) + ", dist BIGINT[]";
+                    case "step_window" -> "phase VARCHAR" + packed(ProfileFields.PHASE);
                     case "device_window" ->
-                        "device VARCHAR, stream VARCHAR, bricks BIGINT, busy_ns BIGINT, idle_ns BIGINT, device_uuid VARCHAR,"
-                                + " pci_address VARCHAR";
+                        "device VARCHAR, stream VARCHAR" + packed(ProfileFields.STREAM)
+                                + ", device_uuid VARCHAR, pci_address VARCHAR";
                     default -> throw new IllegalArgumentException("no table " + table);
                 };
+    }
+
+    private static String packed(Fields<?> fields) {
+        return fields.packed().stream()
+                .map(column -> ", " + column.name() + " BIGINT")
+                .collect(Collectors.joining());
     }
 
     /** Returns the columns of a table that are written. */
@@ -101,12 +109,12 @@ final class PartWriter implements AutoCloseable {
         @Nullable Integer size = head.worldSize();
         ranks.beginRow().add(head.runId()).add(head.rank()).add(head.window());
         ranks.add(size == null ? null : (Long) (long) size);
-        ranks.add(head.host())
-                .add(head.device())
-                .add(head.model())
-                .add(head.precision())
-                .add(head.commit());
-        ranks.add(head.phase())
+        ranks.add(head.labels().host())
+                .add(head.labels().device())
+                .add(head.labels().model())
+                .add(head.labels().precision())
+                .add(head.labels().commit());
+        ranks.add(head.labels().phase())
                 .add(head.startMs())
                 .add(head.wallNs())
                 .add(head.firstStep())

@@ -23,6 +23,7 @@ import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.report.internal.Buckets;
+import org.brickprofiler.report.internal.Fields.PackedColumn;
 import org.brickprofiler.report.internal.JsonInput;
 import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.report.internal.Row;
@@ -41,6 +42,12 @@ final class ProfileWindow {
     /** The keys before the bricks: the head of a file is read without its rest. */
     private static final Set<String> HEAD = Set.of("schema_version", "identity", "started_at", "wall_ns");
 
+    private static final List<PackedColumn> BRICK = ProfileFields.BRICK.packed();
+    private static final List<PackedColumn> PHASE = ProfileFields.PHASE.packed();
+    private static final List<PackedColumn> STREAM = ProfileFields.STREAM.packed();
+    private static final int COUNT = place("count");
+    private static final int TOTAL_NS = place("total_ns");
+
     private final Row brick = new Row(ProfileFields.BRICK);
     private final Row phaseRow = new Row(ProfileFields.PHASE);
     private final Row streamRow = new Row(ProfileFields.STREAM);
@@ -51,18 +58,18 @@ final class ProfileWindow {
 
     String[] name = new String[64];
     String[] category = new String[64];
-    /** Of each brick: count, total, least and greatest ns, elements. */
-    long[][] figures = new long[64][5];
+    /** Of each brick the columns of its table. */
+    long[][] figures = new long[64][BRICK.size()];
     /** Of each brick its buckets that have samples, as {@link #inBucket}; null without percentiles. */
     long[] @Nullable [] dist = new long[64][];
 
-    /** The phases of steps, and of each: steps, total ns, tokens, greatest ns. */
+    /** The phases of steps, and of each the columns of its table. */
     int phases;
 
     String[] phase = new String[8];
-    long[][] steps = new long[8][4];
+    long[][] steps = new long[8][PHASE.size()];
 
-    /** The streams, with device, and of each: bricks, busy and idle ns. */
+    /** The streams, with device, and of each the columns of its table. */
     int streams;
 
     String[] stream = new String[8];
@@ -74,7 +81,7 @@ final class ProfileWindow {
     @Nullable
     String[] pci = new String[8];
 
-    long[][] times = new long[8][3];
+    long[][] times = new long[8][STREAM.size()];
 
     /** A file that is no profile, or not a whole one; the message says why. */
     static final class Unreadable extends IOException {
@@ -95,23 +102,50 @@ final class ProfileWindow {
      */
     record Head(
             Path file,
-            String runId,
+            Labels labels,
             int rank,
             long window,
-            @Nullable Integer worldSize,
-            @Nullable String host,
-            @Nullable String device,
-            @Nullable String model,
-            @Nullable String precision,
-            @Nullable String commit,
-            @Nullable String phase,
             long startMs,
             long wallNs,
             @Nullable Long firstStep,
             @Nullable Long lastStep) {
 
+        /** The values that the windows of a rank have in common, as a rule. */
+        record Labels(
+                String runId,
+                @Nullable Integer worldSize,
+                @Nullable String host,
+                @Nullable String device,
+                @Nullable String model,
+                @Nullable String precision,
+                @Nullable String commit,
+                @Nullable String phase) {}
+
+        String runId() {
+            return labels.runId();
+        }
+
+        @Nullable
+        Integer worldSize() {
+            return labels.worldSize();
+        }
+
+        @Nullable
+        String model() {
+            return labels.model();
+        }
+
         private List<@Nullable Object> optional() {
-            return Arrays.asList(worldSize, host, device, model, precision, commit, phase, firstStep, lastStep);
+            return Arrays.asList(
+                    labels.worldSize(),
+                    labels.host(),
+                    labels.device(),
+                    labels.model(),
+                    labels.precision(),
+                    labels.commit(),
+                    labels.phase(),
+                    firstStep,
+                    lastStep);
         }
 
         /** Returns the number of optional values that are present. */
@@ -192,18 +226,19 @@ final class ProfileWindow {
         Head head(Path file, String ownRun) throws Unreadable {
             return new Head(
                     file,
-                    identity.runId().orElse(ownRun),
+                    new Head.Labels(
+                            identity.runId().orElse(ownRun),
+                            identity.worldSize().isPresent()
+                                    ? (Integer) identity.worldSize().getAsInt()
+                                    : null,
+                            identity.host().orElse(null),
+                            identity.device().orElse(null),
+                            identity.model().orElse(null),
+                            identity.precision().orElse(null),
+                            identity.commit().orElse(null),
+                            identity.phase().orElse(null)),
                     identity.rank().orElse(0),
                     identity.window().orElse(0),
-                    identity.worldSize().isPresent()
-                            ? (Integer) identity.worldSize().getAsInt()
-                            : null,
-                    identity.host().orElse(null),
-                    identity.device().orElse(null),
-                    identity.model().orElse(null),
-                    identity.precision().orElse(null),
-                    identity.commit().orElse(null),
-                    identity.phase().orElse(null),
                     startMs(),
                     wallNs,
                     step(identity.firstStep()),
@@ -306,8 +341,8 @@ final class ProfileWindow {
         long sum = 0;
         long samplesOfAll = 0;
         for (int i = 0; i < bricks; i++) {
-            samplesOfAll = Sums.limited(samplesOfAll, figures[i][0]);
-            sum = Sums.limited(sum, figures[i][1]);
+            samplesOfAll = Sums.limited(samplesOfAll, figures[i][COUNT]);
+            sum = Sums.limited(sum, figures[i][TOTAL_NS]);
         }
         if (totalNs >= 0 && sum != totalNs) {
             throw damaged("its bricks take " + sum + " ns, and its total_ns is " + totalNs);
@@ -322,19 +357,14 @@ final class ProfileWindow {
         if (i == name.length) {
             name = Arrays.copyOf(name, 2 * i);
             category = Arrays.copyOf(category, 2 * i);
-            figures = grown(figures, 5);
+            figures = grown(figures, BRICK.size());
             dist = Arrays.copyOf(dist, 2 * i);
         }
         brick.read(input, "brick");
         String named = ProfileFields.name(input, brick);
         name[i] = text(named);
         category[i] = ProfileFields.category(brick, named).displayName();
-        long[] figure = figures[i];
-        figure[0] = brick.whole("count");
-        figure[1] = brick.whole("total_ns");
-        figure[2] = brick.durationNs("min_ns", "min_us");
-        figure[3] = brick.durationNs("max_ns", "max_us");
-        figure[4] = ProfileFields.elements(brick);
+        take(BRICK, brick, figures[i]);
         Row latency = brick.get(Row.class, "latency");
         dist[i] = latency == null ? null : buckets(input, latency.get(Buckets.class, "buckets"));
     }
@@ -366,14 +396,11 @@ final class ProfileWindow {
         int i = phases++;
         if (i == phase.length) {
             phase = Arrays.copyOf(phase, 2 * i);
-            steps = grown(steps, 4);
+            steps = grown(steps, PHASE.size());
         }
         phaseRow.read(input, "phase");
         phase[i] = ProfileFields.phaseOf(input, phaseRow).name().toLowerCase(Locale.ROOT);
-        steps[i][0] = phaseRow.whole("count");
-        steps[i][1] = phaseRow.whole("total_ns");
-        steps[i][2] = Sums.limited(phaseRow.whole("prefill_tokens"), phaseRow.whole("output_tokens"));
-        steps[i][3] = phaseRow.whole("max_ns");
+        take(PHASE, phaseRow, steps[i]);
     }
 
     private void stream(JsonInput input) throws IOException {
@@ -383,16 +410,24 @@ final class ProfileWindow {
             device = Arrays.copyOf(device, 2 * i);
             uuid = Arrays.copyOf(uuid, 2 * i);
             pci = Arrays.copyOf(pci, 2 * i);
-            times = grown(times, 3);
+            times = grown(times, STREAM.size());
         }
         StreamTotals totals = ProfileFields.stream(streamRow.read(input, "stream"));
         stream[i] = text(totals.stream());
         device[i] = text(totals.device());
         uuid[i] = totals.deviceUuid().orElse(null);
         pci[i] = totals.pciAddress().orElse(null);
-        times[i][0] = totals.samples();
-        times[i][1] = totals.busyNs();
-        times[i][2] = totals.idleNs();
+        take(STREAM, streamRow, times[i]);
+    }
+
+    private static void take(List<PackedColumn> columns, Row row, long[] figures) {
+        for (int i = 0; i < figures.length; i++) {
+            figures[i] = columns.get(i).value().applyAsLong(row);
+        }
+    }
+
+    private static int place(String column) {
+        return BRICK.stream().map(PackedColumn::name).toList().indexOf(column);
     }
 
     private static long[][] grown(long[][] rows, int width) {

@@ -63,25 +63,26 @@ final class StragglerSearch {
     private static final int MOST_SKEWED = 3;
 
     /** The figures of a rank over all its windows. */
-    record Rank(
-            String run,
-            int number,
-            String device,
-            String host,
-            int windows,
-            int held,
-            long computeNs,
-            long standPpm,
-            OptionalLong lateNs,
-            long spreadPpm) {
+    record Rank(RankKey key, String device, String host, int windows, int held, Compute compute, OptionalLong lateNs) {
 
-        RankKey key() {
-            return new RankKey(run, number);
+        /** The time that a rank computes in a step, how much longer that is than usual, and how it spreads. */
+        record Compute(long ns, long standPpm, long spreadPpm) {}
+
+        String run() {
+            return key.run();
+        }
+
+        int number() {
+            return key.number();
+        }
+
+        long computeNs() {
+            return compute.ns();
         }
 
         /** Returns how much longer it computes than usual, ns a step. */
         double ownNs() {
-            return part((double) computeNs, standPpm);
+            return part((double) compute.ns(), compute.standPpm());
         }
 
         /** Returns how much later it is than its bricks explain, ns a step. */
@@ -211,16 +212,16 @@ final class StragglerSearch {
                 slowWindows.computeIfAbsent(key, none -> new ArrayList<>()).add(SlowWindow.of(row, "compute_ns"));
             } else {
                 Rank rank = new Rank(
-                        key.run(),
-                        key.number(),
+                        key,
                         row.text("device"),
                         row.text("host"),
                         (int) row.number("windows"),
                         (int) row.ifNumber("held").orElse(0),
-                        row.ifNumber("compute_ns").orElse(0),
-                        row.ifNumber("beyond_ppm").orElse(0),
-                        row.ifNumber("late_ns"),
-                        row.ifNumber("spread_ppm").orElse(0));
+                        new Rank.Compute(
+                                row.ifNumber("compute_ns").orElse(0),
+                                row.ifNumber("beyond_ppm").orElse(0),
+                                row.ifNumber("spread_ppm").orElse(0)),
+                        row.ifNumber("late_ns"));
                 ranks.put(key, rank);
                 boolean lasts = row.ifNumber("compute_ns").isPresent() && rank.windows() >= FEWEST_WINDOWS;
                 (lasts ? peers : brief)
@@ -403,18 +404,19 @@ final class StragglerSearch {
             if (isTested(group) && all != null && !bricks.isEmpty()) {
                 int windows =
                         (int) median(group.stream().mapToDouble(Rank::windows).toArray());
-                double spread = group.get(0).spreadPpm();
-                shown.add(new Shown(
-                        key.run(),
-                        key.device(),
-                        group.size(),
-                        windows,
-                        all / 1e4,
-                        bricks.values().stream().min(Double::compare).orElseThrow() / 1e4,
-                        bricks.values().stream().max(Double::compare).orElseThrow() / 1e4,
-                        leastWindows(group, windows),
-                        (Math.max(FLOOR_PPM, SLOW_DEVIATIONS * spread) + SURE_DEVIATIONS * NORMAL_DEVIATION * spread)
-                                / 1e4));
+                double spread = group.get(0).compute().spreadPpm();
+                shown.add(Shown.builder(key.run(), key.device())
+                        .tested(group.size(), windows)
+                        .percent(
+                                all / 1e4,
+                                bricks.values().stream().min(Double::compare).orElseThrow() / 1e4,
+                                bricks.values().stream().max(Double::compare).orElseThrow() / 1e4)
+                        .slowWindows(
+                                leastWindows(group, windows),
+                                (Math.max(FLOOR_PPM, SLOW_DEVIATIONS * spread)
+                                                + SURE_DEVIATIONS * NORMAL_DEVIATION * spread)
+                                        / 1e4)
+                        .build());
             }
         });
         return shown;
@@ -492,18 +494,13 @@ final class StragglerSearch {
     }
 
     private static Finding finding(Kind kind, Rank rank, List<String> bricks, double percent, int windows, long ownNs) {
-        return new Finding(
-                kind,
-                rank.run(),
-                OptionalInt.of(rank.number()),
-                rank.host(),
-                bricks,
-                percent,
-                List.of(),
-                windows,
-                ownNs,
-                rank.lateNs(),
-                OptionalLong.empty());
+        return Finding.builder(kind, rank.run(), OptionalInt.of(rank.number()), rank.host())
+                .bricks(bricks)
+                .percent(percent)
+                .windows(List.of(), windows)
+                .ownNs(ownNs)
+                .lateNs(rank.lateNs())
+                .build();
     }
 
     private void brickWindows() throws IOException {
@@ -613,19 +610,17 @@ final class StragglerSearch {
                 : OptionalLong.of(Math.round(median(windows.stream()
                         .mapToDouble(window -> window.lateNs().orElse(0))
                         .toArray())));
-        findings.add(new Finding(
-                kind,
-                rank.run(),
-                OptionalInt.of(rank.number()),
-                rank.host(),
-                bricks,
-                median(windows.stream().mapToDouble(SlowWindow::beyondPpm).toArray()) / 1e4,
-                stretches(windows),
-                windows.size(),
-                Math.round(
-                        median(windows.stream().mapToDouble(SlowWindow::ownNs).toArray())),
-                late,
-                OptionalLong.empty()));
+        findings.add(Finding.builder(kind, rank.run(), OptionalInt.of(rank.number()), rank.host())
+                .bricks(bricks)
+                .percent(median(windows.stream()
+                                .mapToDouble(SlowWindow::beyondPpm)
+                                .toArray())
+                        / 1e4)
+                .windows(stretches(windows), windows.size())
+                .ownNs(Math.round(
+                        median(windows.stream().mapToDouble(SlowWindow::ownNs).toArray())))
+                .lateNs(late)
+                .build());
     }
 
     private static List<Stretch> stretches(List<SlowWindow> windows) {
@@ -664,18 +659,15 @@ final class StragglerSearch {
             if (!there.isEmpty() && 2 * fasterNs < longerNs) {
                 double usualNs =
                         rows.stream().mapToDouble(row -> row.number("usual_ns")).sum();
-                findings.add(new Finding(
-                        Kind.LINK,
-                        host.run(),
-                        OptionalInt.empty(),
-                        host.host(),
-                        rows.stream().map(row -> row.text("brick")).toList(),
-                        100 * longerNs / usualNs,
-                        List.of(),
-                        there.stream().mapToInt(Rank::windows).max().orElse(0),
-                        longerNs,
-                        OptionalLong.empty(),
-                        OptionalLong.of(longerNs)));
+                findings.add(Finding.builder(Kind.LINK, host.run(), OptionalInt.empty(), host.host())
+                        .bricks(rows.stream().map(row -> row.text("brick")).toList())
+                        .percent(100 * longerNs / usualNs)
+                        .windows(
+                                List.of(),
+                                there.stream().mapToInt(Rank::windows).max().orElse(0))
+                        .ownNs(longerNs)
+                        .costNs(OptionalLong.of(longerNs))
+                        .build());
             }
         });
     }
@@ -733,18 +725,7 @@ final class StragglerSearch {
             OptionalLong cost = finding.kind() == Kind.LINK || finding.lateNs().isEmpty() || others.isEmpty()
                     ? finding.costNs()
                     : OptionalLong.of(Math.max(0, finding.lateNs().getAsLong() - others.get()));
-            costed.add(new Finding(
-                    finding.kind(),
-                    finding.run(),
-                    finding.rank(),
-                    finding.host(),
-                    finding.bricks(),
-                    finding.percent(),
-                    finding.windows(),
-                    finding.windowCount(),
-                    finding.ownNs(),
-                    finding.lateNs(),
-                    cost));
+            costed.add(finding.toBuilder().costNs(cost).build());
         }
         return costed;
     }

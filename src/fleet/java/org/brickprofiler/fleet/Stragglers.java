@@ -154,6 +154,22 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
             Objects.requireNonNull(costNs, "costNs");
         }
 
+        /** Returns a builder of a finding. */
+        static Builder builder(Kind kind, String run, OptionalInt rank, String host) {
+            return new Builder(kind, run, rank, host);
+        }
+
+        /** Returns a builder with the values of this finding. */
+        Builder toBuilder() {
+            return builder(kind, run, rank, host)
+                    .bricks(bricks)
+                    .percent(percent)
+                    .windows(windows, windowCount)
+                    .ownNs(ownNs)
+                    .lateNs(lateNs)
+                    .costNs(costNs);
+        }
+
         /**
          * Returns the name of the rank or host for people.
          *
@@ -197,7 +213,14 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
 
         /** Returns the same, which is slower still in some windows. */
         Finding slowerIn(List<Stretch> some) {
-            return new Finding(kind, run, rank, host, bricks, percent, some, windowCount, ownNs, lateNs, costNs);
+            return Finding.builder(kind, run, rank, host)
+                    .bricks(bricks)
+                    .percent(percent)
+                    .windows(some, windowCount)
+                    .ownNs(ownNs)
+                    .lateNs(lateNs)
+                    .costNs(costNs)
+                    .build();
         }
 
         private String inWindows(long number) {
@@ -212,6 +235,63 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
                                                     .map(Stretch::toString)
                                                     .toList())
                                     + (shown < windows.size() ? ", …" : "") + ")");
+        }
+
+        /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
+        static final class Builder {
+            private final Kind kind;
+            private final String run;
+            private final OptionalInt rank;
+            private final String host;
+            private List<String> bricks = List.of();
+            private double percent;
+            private List<Stretch> windows = List.of();
+            private int windowCount;
+            private long ownNs;
+            private OptionalLong lateNs = OptionalLong.empty();
+            private OptionalLong costNs = OptionalLong.empty();
+
+            private Builder(Kind kind, String run, OptionalInt rank, String host) {
+                this.kind = kind;
+                this.run = run;
+                this.rank = rank;
+                this.host = host;
+            }
+
+            Builder bricks(List<String> slow) {
+                bricks = slow;
+                return this;
+            }
+
+            Builder percent(double longer) {
+                percent = longer;
+                return this;
+            }
+
+            Builder windows(List<Stretch> stretches, int number) {
+                windows = stretches;
+                windowCount = number;
+                return this;
+            }
+
+            Builder ownNs(long ns) {
+                ownNs = ns;
+                return this;
+            }
+
+            Builder lateNs(OptionalLong ns) {
+                lateNs = ns;
+                return this;
+            }
+
+            Builder costNs(OptionalLong ns) {
+                costNs = ns;
+                return this;
+            }
+
+            Finding build() {
+                return new Finding(kind, run, rank, host, bricks, percent, windows, windowCount, ownNs, lateNs, costNs);
+            }
         }
     }
 
@@ -266,6 +346,61 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
             Objects.requireNonNull(run, "run");
             Objects.requireNonNull(device, "device");
             Objects.requireNonNull(slowWindows, "slowWindows");
+        }
+
+        /** Returns a builder. */
+        static Builder builder(String run, String device) {
+            return new Builder(run, device);
+        }
+
+        /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
+        static final class Builder {
+            private final String run;
+            private final String device;
+            private int ranks;
+            private int windows;
+            private double throughoutPercent;
+            private double leastBrickPercent;
+            private double mostBrickPercent;
+            private OptionalInt slowWindows = OptionalInt.empty();
+            private double slowWindowsPercent;
+
+            private Builder(String run, String device) {
+                this.run = run;
+                this.device = device;
+            }
+
+            Builder tested(int number, int each) {
+                ranks = number;
+                windows = each;
+                return this;
+            }
+
+            Builder percent(double throughout, double leastBrick, double mostBrick) {
+                throughoutPercent = throughout;
+                leastBrickPercent = leastBrick;
+                mostBrickPercent = mostBrick;
+                return this;
+            }
+
+            Builder slowWindows(OptionalInt number, double percent) {
+                slowWindows = number;
+                slowWindowsPercent = percent;
+                return this;
+            }
+
+            Shown build() {
+                return new Shown(
+                        run,
+                        device,
+                        ranks,
+                        windows,
+                        throughoutPercent,
+                        leastBrickPercent,
+                        mostBrickPercent,
+                        slowWindows,
+                        slowWindowsPercent);
+            }
         }
     }
 

@@ -152,16 +152,12 @@ final class ChecksumColumns {
             Chunk chunk = chunks[index / CHUNK_ROWS];
             int row = index % CHUNK_ROWS;
             long elapsedNs = elapsed[index / CHUNK_ROWS][row];
-            return new ChecksumEntry(
-                    chunk.names[row],
-                    chunk.layers[row],
-                    chunk.positions[row],
-                    chunk.hashes[row],
-                    chunk.elements[row],
-                    chunk.nans[row],
-                    chunk.infinities[row],
-                    elapsedNs < 0 ? OptionalLong.empty() : OptionalLong.of(elapsedNs),
-                    samples(chunk, row));
+            return ChecksumEntry.builder(chunk.names[row], chunk.layers[row], chunk.positions[row])
+                    .hash(chunk.hashes[row])
+                    .floats(chunk.elements[row], chunk.nans[row], chunk.infinities[row])
+                    .elapsedNs(elapsedNs < 0 ? OptionalLong.empty() : OptionalLong.of(elapsedNs))
+                    .samples(samples(chunk, row))
+                    .build();
         }
 
         private List<Float> samples(Chunk chunk, int row) {

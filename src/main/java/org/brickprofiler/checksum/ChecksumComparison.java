@@ -51,6 +51,11 @@ public record ChecksumComparison(
         before = List.copyOf(before);
     }
 
+    /** Returns a builder of the result of a comparison. */
+    static Builder builder(Tolerance tolerance, Side here, Side reference) {
+        return new Builder(tolerance, here, reference);
+    }
+
     /**
      * Returns whether both logs agree.
      *
@@ -96,6 +101,62 @@ public record ChecksumComparison(
         public Pair {
             Objects.requireNonNull(here, "here");
             Objects.requireNonNull(reference, "reference");
+        }
+    }
+
+    /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
+    static final class Builder {
+        private final Tolerance tolerance;
+        private final Side here;
+        private final Side reference;
+        private int compared;
+        private int equalHashes;
+        private int diverging;
+        private int comparedByHash;
+        private Optional<Divergence> first = Optional.empty();
+        private List<Pair> before = List.of();
+        private Optional<ValueError> largestAbsolute = Optional.empty();
+        private Optional<ValueError> largestRelative = Optional.empty();
+
+        private Builder(Tolerance tolerance, Side here, Side reference) {
+            this.tolerance = tolerance;
+            this.here = here;
+            this.reference = reference;
+        }
+
+        Builder compared(int entries, int equal, int different, int byHash) {
+            compared = entries;
+            equalHashes = equal;
+            diverging = different;
+            comparedByHash = byHash;
+            return this;
+        }
+
+        Builder first(Optional<Divergence> earliest, List<Pair> agreeing) {
+            first = earliest;
+            before = agreeing;
+            return this;
+        }
+
+        Builder largest(Optional<ValueError> absolute, Optional<ValueError> relative) {
+            largestAbsolute = absolute;
+            largestRelative = relative;
+            return this;
+        }
+
+        ChecksumComparison build() {
+            return new ChecksumComparison(
+                    tolerance,
+                    here,
+                    reference,
+                    compared,
+                    equalHashes,
+                    diverging,
+                    comparedByHash,
+                    first,
+                    before,
+                    largestAbsolute,
+                    largestRelative);
         }
     }
 }

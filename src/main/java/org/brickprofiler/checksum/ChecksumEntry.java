@@ -60,6 +60,18 @@ public record ChecksumEntry(
     }
 
     /**
+     * Returns a builder of the entry of an empty output.
+     *
+     * @param name the brick, not empty
+     * @param layer its layer, or {@link #NO_LAYER}
+     * @param position the position in the sequence, 0 or more
+     * @return a builder
+     */
+    public static Builder builder(String name, int layer, int position) {
+        return new Builder(name, layer, position);
+    }
+
+    /**
      * Checks the place of an entry.
      *
      * @param name the brick
@@ -82,5 +94,82 @@ public record ChecksumEntry(
      */
     public boolean isFinite() {
         return nans == 0 && infinities == 0;
+    }
+
+    /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
+    public static final class Builder {
+        private final String name;
+        private final int layer;
+        private final int position;
+        private long hash;
+        private int elements;
+        private int nans;
+        private int infinities;
+        private OptionalLong elapsedNs = OptionalLong.empty();
+        private List<Float> samples = List.of();
+
+        private Builder(String name, int layer, int position) {
+            this.name = Objects.requireNonNull(name, "name");
+            this.layer = layer;
+            this.position = position;
+        }
+
+        /**
+         * Sets the checksum.
+         *
+         * @param checksum of the covered floats
+         * @return this
+         */
+        public Builder hash(long checksum) {
+            hash = checksum;
+            return this;
+        }
+
+        /**
+         * Sets the number of floats.
+         *
+         * @param all floats in the whole output
+         * @param notANumber how many of them are not a number
+         * @param infinite how many of them are infinite
+         * @return this
+         */
+        public Builder floats(int all, int notANumber, int infinite) {
+            elements = all;
+            nans = notANumber;
+            infinities = infinite;
+            return this;
+        }
+
+        /**
+         * Sets the brick's time.
+         *
+         * @param ns empty if it is not known
+         * @return this
+         */
+        public Builder elapsedNs(OptionalLong ns) {
+            elapsedNs = Objects.requireNonNull(ns, "ns");
+            return this;
+        }
+
+        /**
+         * Sets the samples.
+         *
+         * @param values from all over the output
+         * @return this
+         */
+        public Builder samples(List<Float> values) {
+            samples = Objects.requireNonNull(values, "values");
+            return this;
+        }
+
+        /**
+         * Makes the entry.
+         *
+         * @return the entry
+         * @throws IllegalArgumentException when a value is out of its range
+         */
+        public ChecksumEntry build() {
+            return new ChecksumEntry(name, layer, position, hash, elements, nans, infinities, elapsedNs, samples);
+        }
     }
 }

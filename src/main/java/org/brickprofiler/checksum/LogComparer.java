@@ -70,18 +70,14 @@ final class LogComparer {
                 ? missing
                 : inHere;
         int compared = here.size() - onlyHere.size();
-        return new ChecksumComparison(
-                tolerance,
-                side(here, droppedHere, onlyHere),
-                side(reference, droppedInReference, onlyInReference),
-                compared,
-                equalHashes,
-                diverging,
-                tolerance.isExact() || bySamples ? 0 : compared,
-                first.divergence(),
-                before(first.executedBefore()),
-                Optional.ofNullable(largestAbsolute),
-                Optional.ofNullable(largestRelative));
+        return ChecksumComparison.builder(
+                        tolerance,
+                        side(here, droppedHere, onlyHere),
+                        side(reference, droppedInReference, onlyInReference))
+                .compared(compared, equalHashes, diverging, tolerance.isExact() || bySamples ? 0 : compared)
+                .first(first.divergence(), before(first.executedBefore()))
+                .largest(Optional.ofNullable(largestAbsolute), Optional.ofNullable(largestRelative))
+                .build();
     }
 
     private Site firstInHere() {

@@ -282,18 +282,13 @@ final class Comparer {
     private Line common(@Nullable MaxTTest test, int at) {
         double[] shared = common == null ? new double[runs] : common;
         Change change = changeOf(shared);
-        return new Line(
-                Kind.COMMON,
-                options.baseline().isEmpty() ? "all bricks alike" : "baseline bricks alike",
-                Optional.empty(),
-                Optional.empty(),
-                Optional.of(change),
-                Optional.empty(),
-                verdict(Kind.COMMON, test, at),
-                "",
-                smallest(test, at),
-                probability(test, at),
-                100);
+        return Line.builder(
+                        Kind.COMMON, options.baseline().isEmpty() ? "all bricks alike" : "baseline bricks alike", 100)
+                .change(Optional.of(change), Optional.empty())
+                .verdict(verdict(Kind.COMMON, test, at), "")
+                .smallestPercent(smallest(test, at))
+                .probability(probability(test, at))
+                .build();
     }
 
     private Verdict verdict(Kind kind, @Nullable MaxTTest test, int at) {
@@ -309,18 +304,11 @@ final class Comparer {
 
     private Line notComparable(Figure figure) {
         boolean both = Arrays.stream(figure.values()).noneMatch(Double::isNaN);
-        return new Line(
-                figure.kind(),
-                figure.name(),
-                side(figure.values(), 0, firstRuns),
-                side(figure.values(), firstRuns, runs),
-                both ? Optional.of(changeOf(logs(figure))) : Optional.empty(),
-                Optional.empty(),
-                Verdict.NOT_COMPARABLE,
-                figure.obstacle(),
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                figure.sharePercent());
+        return Line.builder(figure.kind(), figure.name(), figure.sharePercent())
+                .sides(side(figure.values(), 0, firstRuns), side(figure.values(), firstRuns, runs))
+                .change(both ? Optional.of(changeOf(logs(figure))) : Optional.empty(), Optional.empty())
+                .verdict(Verdict.NOT_COMPARABLE, figure.obstacle())
+                .build();
     }
 
     private Line line(Figure figure, @Nullable MaxTTest test, int at, double commonShift) {
@@ -340,18 +328,13 @@ final class Comparer {
                 note = "as all bricks";
             }
         }
-        return new Line(
-                figure.kind(),
-                figure.name(),
-                side(figure.values(), 0, firstRuns),
-                side(figure.values(), firstRuns, runs),
-                Optional.of(change),
-                beside ? Optional.of(changeOf(besideCommon(logs))) : Optional.empty(),
-                verdict,
-                note,
-                smallest(test, at),
-                probability(test, at),
-                figure.sharePercent());
+        return Line.builder(figure.kind(), figure.name(), figure.sharePercent())
+                .sides(side(figure.values(), 0, firstRuns), side(figure.values(), firstRuns, runs))
+                .change(Optional.of(change), beside ? Optional.of(changeOf(besideCommon(logs))) : Optional.empty())
+                .verdict(verdict, note)
+                .smallestPercent(smallest(test, at))
+                .probability(probability(test, at))
+                .build();
     }
 
     private OptionalDouble probability(@Nullable MaxTTest test, int at) {

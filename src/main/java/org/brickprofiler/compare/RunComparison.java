@@ -294,7 +294,19 @@ public record RunComparison(
         }
 
         /**
-         * Returns the change to which the verdict applies.
+         * Returns a builder of a line that was not tested.
+         *
+         * @param kind what it is
+         * @param name of the brick, category or tile level, or of the whole
+         * @param sharePercent share of the brick time, %
+         * @return a builder
+         */
+        public static Builder builder(Kind kind, String name, double sharePercent) {
+            return new Builder(kind, name, sharePercent);
+        }
+
+        /**
+         * Returns the change that the verdict is about.
          *
          * @return the change beside the others or, without one, the uncorrected change; empty if there is none
          */
@@ -313,6 +325,108 @@ public record RunComparison(
             }
             double ratio = before.get().value() / after.get().value();
             return OptionalDouble.of(kind == Kind.TOKENS_PER_SEC ? 1 / ratio : ratio);
+        }
+
+        /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
+        public static final class Builder {
+            private final Kind kind;
+            private final String name;
+            private final double sharePercent;
+            private Optional<Side> before = Optional.empty();
+            private Optional<Side> after = Optional.empty();
+            private Optional<Change> change = Optional.empty();
+            private Optional<Change> beside = Optional.empty();
+            private Verdict verdict = Verdict.NOT_COMPARABLE;
+            private String note = "";
+            private OptionalDouble smallestPercent = OptionalDouble.empty();
+            private OptionalDouble probability = OptionalDouble.empty();
+
+            private Builder(Kind kind, String name, double sharePercent) {
+                this.kind = Objects.requireNonNull(kind, "kind");
+                this.name = Objects.requireNonNull(name, "name");
+                this.sharePercent = sharePercent;
+            }
+
+            /**
+             * Sets both sides.
+             *
+             * @param first empty where a run of it lacks the value
+             * @param second empty likewise
+             * @return this
+             */
+            public Builder sides(Optional<Side> first, Optional<Side> second) {
+                before = Objects.requireNonNull(first, "first");
+                after = Objects.requireNonNull(second, "second");
+                return this;
+            }
+
+            /**
+             * Sets the change between the sides.
+             *
+             * @param asIs empty where a side is
+             * @param besideCommon beside what all bricks have in common; empty where the line is not compared so
+             * @return this
+             */
+            public Builder change(Optional<Change> asIs, Optional<Change> besideCommon) {
+                change = Objects.requireNonNull(asIs, "asIs");
+                beside = Objects.requireNonNull(besideCommon, "besideCommon");
+                return this;
+            }
+
+            /**
+             * Sets the verdict.
+             *
+             * @param said what can be said
+             * @param explanation may be empty
+             * @return this
+             */
+            public Builder verdict(Verdict said, String explanation) {
+                verdict = Objects.requireNonNull(said, "said");
+                note = Objects.requireNonNull(explanation, "explanation");
+                return this;
+            }
+
+            /**
+             * Sets the smallest change that would have been found.
+             *
+             * @param percent empty where there are too few runs
+             * @return this
+             */
+            public Builder smallestPercent(OptionalDouble percent) {
+                smallestPercent = Objects.requireNonNull(percent, "percent");
+                return this;
+            }
+
+            /**
+             * Sets the probability of such a difference if there is none.
+             *
+             * @param chance 0 to 1; empty where it was not tested
+             * @return this
+             */
+            public Builder probability(OptionalDouble chance) {
+                probability = Objects.requireNonNull(chance, "chance");
+                return this;
+            }
+
+            /**
+             * Makes the line.
+             *
+             * @return the line
+             */
+            public Line build() {
+                return new Line(
+                        kind,
+                        name,
+                        before,
+                        after,
+                        change,
+                        beside,
+                        verdict,
+                        note,
+                        smallestPercent,
+                        probability,
+                        sharePercent);
+            }
         }
     }
 

@@ -48,41 +48,15 @@ public record StreamTotals(
     }
 
     /**
-     * The totals of a stream on a device of which neither UUID nor PCI address is known.
+     * Returns a builder of the totals of a stream that has timed nothing.
      *
      * @param stream the stream's name
      * @param device the device's name
      * @param deviceIndex the number of the device among those of its kind
-     * @param samples how many bricks have a time of the device
-     * @param busyNs how long at least one brick was running, ns
-     * @param idleNs how long none was running between two bricks of the same pass, ns
-     * @param waits how often the stream was waited for
-     * @param clockErrorNs how far the latest device times may be off when they are put into the host's time, ns
-     * @param failure why the stream does not work, or what it could not do
-     * @throws NullPointerException when an argument is null; the message names it
+     * @return a builder
      */
-    public StreamTotals(
-            String stream,
-            String device,
-            int deviceIndex,
-            long samples,
-            long busyNs,
-            long idleNs,
-            long waits,
-            long clockErrorNs,
-            Optional<String> failure) {
-        this(
-                stream,
-                device,
-                deviceIndex,
-                Optional.empty(),
-                Optional.empty(),
-                samples,
-                busyNs,
-                idleNs,
-                waits,
-                clockErrorNs,
-                failure);
+    public static Builder builder(String stream, String device, int deviceIndex) {
+        return new Builder(stream, device, deviceIndex);
     }
 
     /**
@@ -143,22 +117,119 @@ public record StreamTotals(
      * @return the sums; of errors the largest, of failures the first in the alphabet
      */
     public StreamTotals plus(StreamTotals other) {
-        return new StreamTotals(
-                stream,
-                device,
-                deviceIndex,
-                deviceUuid,
-                first(pciAddress, other.pciAddress),
-                samples + other.samples,
-                busyNs + other.busyNs,
-                idleNs + other.idleNs,
-                waits + other.waits,
-                Math.max(clockErrorNs, other.clockErrorNs),
-                first(failure, other.failure));
+        return builder(stream, device, deviceIndex)
+                .identifiers(deviceUuid, first(pciAddress, other.pciAddress))
+                .bricks(samples + other.samples, busyNs + other.busyNs, idleNs + other.idleNs)
+                .waits(waits + other.waits)
+                .clockErrorNs(Math.max(clockErrorNs, other.clockErrorNs))
+                .failure(first(failure, other.failure))
+                .build();
     }
 
     /** Returns the first in the alphabet of those that there are. */
     private static Optional<String> first(Optional<String> one, Optional<String> other) {
         return Stream.of(one, other).flatMap(Optional::stream).min(Comparator.naturalOrder());
+    }
+
+    /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
+    public static final class Builder {
+        private final String stream;
+        private final String device;
+        private final int deviceIndex;
+        private Optional<String> deviceUuid = Optional.empty();
+        private Optional<String> pciAddress = Optional.empty();
+        private long samples;
+        private long busyNs;
+        private long idleNs;
+        private long waits;
+        private long clockErrorNs;
+        private Optional<String> failure = Optional.empty();
+
+        private Builder(String stream, String device, int deviceIndex) {
+            this.stream = Objects.requireNonNull(stream, "stream");
+            this.device = Objects.requireNonNull(device, "device");
+            this.deviceIndex = deviceIndex;
+        }
+
+        /**
+         * Sets the identifiers of the device.
+         *
+         * @param uuid empty if it is not known
+         * @param pci the address of its PCI function; empty if it is not known
+         * @return this
+         */
+        public Builder identifiers(Optional<String> uuid, Optional<String> pci) {
+            deviceUuid = Objects.requireNonNull(uuid, "uuid");
+            pciAddress = Objects.requireNonNull(pci, "pci");
+            return this;
+        }
+
+        /**
+         * Sets the times of the bricks.
+         *
+         * @param number of bricks with a time of the device
+         * @param runningNs time in which at least one brick was running, ns
+         * @param betweenNs time in which none was running between two bricks of the same pass, ns
+         * @return this
+         */
+        public Builder bricks(long number, long runningNs, long betweenNs) {
+            samples = number;
+            busyNs = runningNs;
+            idleNs = betweenNs;
+            return this;
+        }
+
+        /**
+         * Sets how often the stream was waited for.
+         *
+         * @param number of waits
+         * @return this
+         */
+        public Builder waits(long number) {
+            waits = number;
+            return this;
+        }
+
+        /**
+         * Sets the error of the latest device times in the time of the host.
+         *
+         * @param ns the largest error
+         * @return this
+         */
+        public Builder clockErrorNs(long ns) {
+            clockErrorNs = ns;
+            return this;
+        }
+
+        /**
+         * Sets the reason why the stream does not work.
+         *
+         * @param reason or what the stream could not do; empty if it works
+         * @return this
+         */
+        public Builder failure(Optional<String> reason) {
+            failure = Objects.requireNonNull(reason, "reason");
+            return this;
+        }
+
+        /**
+         * Makes the totals.
+         *
+         * @return the totals
+         */
+        public StreamTotals build() {
+            return new StreamTotals(
+                    stream,
+                    device,
+                    deviceIndex,
+                    deviceUuid,
+                    pciAddress,
+                    samples,
+                    busyNs,
+                    idleNs,
+                    waits,
+                    clockErrorNs,
+                    failure);
+        }
     }
 }

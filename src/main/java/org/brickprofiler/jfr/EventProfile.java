@@ -7,7 +7,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalDouble;
 import jdk.jfr.consumer.EventStream;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedThread;
@@ -16,11 +15,8 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.RunFacts;
-import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.Steps;
-import org.brickprofiler.request.RequestStats;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,27 +94,13 @@ public final class EventProfile {
         for (Playback thread : threads.values()) {
             steps = steps.merge(thread.profiler.snapshot().steps());
         }
-        return new ProfileSnapshot(
-                start,
-                last,
-                Duration.between(start, last).toNanos(),
-                0,
-                false,
-                0,
-                0,
-                0,
-                0,
-                OptionalDouble.empty(),
-                false,
-                true,
-                List.of(Environment.current()),
-                bricks.profiler.allBrickStats(),
-                List.of(),
-                List.of(),
-                steps,
-                RequestStats.NONE,
-                RunFacts.NONE,
-                RunIdentity.NONE);
+        return ProfileSnapshot.builder(
+                        start, last, Duration.between(start, last).toNanos())
+                .tilesOff(true)
+                .environments(List.of(Environment.current()))
+                .bricks(bricks.profiler.allBrickStats())
+                .steps(steps)
+                .build();
     }
 
     /** A profiler that events are played back to, on the clock of the recording. Guarded by the profile. */

@@ -260,8 +260,12 @@ public final class ChecksumFile {
                     throw input.error("an entry has no " + (name == null ? "name" : "hash"));
                 }
                 try {
-                    return new ChecksumEntry(
-                            name, layer, position, hash, elements, nans, infinities, elapsedNs, samples);
+                    return ChecksumEntry.builder(name, layer, position)
+                            .hash(hash)
+                            .floats(elements, nans, infinities)
+                            .elapsedNs(elapsedNs)
+                            .samples(samples)
+                            .build();
                 } catch (IllegalArgumentException impossible) {
                     throw input.error("an entry is wrong: " + impossible.getMessage());
                 }

@@ -120,27 +120,22 @@ final class JsonReportReader {
         if (bricks == null) {
             throw input.error("there are no bricks: this is no report of Brick Profiler");
         }
-        return new ProfileSnapshot(
-                startedAt,
-                endedAt,
-                numbers.get("wall_ns"),
-                threads,
-                virtualThreads,
-                numbers.get("overhead_ns"),
-                numbers.get("dropped_pending"),
-                numbers.get("pending"),
-                numbers.get("literal_overlaps"),
-                l2CacheHitRate,
-                zeroCopy,
-                tilesOff,
-                environments,
-                bricks,
-                tiles,
-                streams,
-                steps,
-                requests,
-                facts,
-                identity);
+        return ProfileSnapshot.builder(startedAt, endedAt, numbers.get("wall_ns"))
+                .threads(threads, virtualThreads)
+                .overheadNs(numbers.get("overhead_ns"))
+                .deferred(numbers.get("dropped_pending"), numbers.get("pending"), numbers.get("literal_overlaps"))
+                .l2CacheHitRate(l2CacheHitRate)
+                .zeroCopy(zeroCopy)
+                .tilesOff(tilesOff)
+                .environments(environments)
+                .bricks(bricks)
+                .tiles(tiles)
+                .streams(streams)
+                .steps(steps)
+                .requests(requests)
+                .facts(facts)
+                .identity(identity)
+                .build();
     }
 
     /** Reads the environment that {@link JsonReportWriter#environment} wrote. */

@@ -145,20 +145,15 @@ public final class WorkModel {
          */
         public static LlamaConfig dense(int layers, int dim, int heads, int kvHeads, int ffnDim, int vocab) {
             requirePositive("heads", heads);
-            return new LlamaConfig(
-                    layers,
-                    dim,
-                    heads,
-                    kvHeads,
-                    dim / heads,
-                    ffnDim,
-                    vocab,
-                    HALF_BITS,
-                    HALF_BITS,
-                    HALF_BITS,
-                    0,
-                    0,
-                    false);
+            Builder shape = new Builder();
+            shape.layers = layers;
+            shape.dim = dim;
+            shape.heads = heads;
+            shape.kvHeads = kvHeads;
+            shape.headDim = dim / heads;
+            shape.ffnDim = ffnDim;
+            shape.vocab = vocab;
+            return shape.build();
         }
 
         /**
@@ -171,20 +166,11 @@ public final class WorkModel {
          * @throws IllegalArgumentException when a number is not above 0
          */
         public LlamaConfig withBits(double weight, double cache, double activation) {
-            return new LlamaConfig(
-                    layers,
-                    dim,
-                    heads,
-                    kvHeads,
-                    headDim,
-                    ffnDim,
-                    vocab,
-                    weight,
-                    cache,
-                    activation,
-                    experts,
-                    expertsPerToken,
-                    fusedAttention);
+            Builder shape = toBuilder();
+            shape.weightBits = weight;
+            shape.cacheBits = cache;
+            shape.activationBits = activation;
+            return shape.build();
         }
 
         /**
@@ -196,20 +182,10 @@ public final class WorkModel {
          * @throws IllegalArgumentException when there are fewer experts than a token uses
          */
         public LlamaConfig withExperts(int all, int perToken) {
-            return new LlamaConfig(
-                    layers,
-                    dim,
-                    heads,
-                    kvHeads,
-                    headDim,
-                    ffnDim,
-                    vocab,
-                    weightBits,
-                    cacheBits,
-                    activationBits,
-                    all,
-                    perToken,
-                    fusedAttention);
+            Builder shape = toBuilder();
+            shape.experts = all;
+            shape.expertsPerToken = perToken;
+            return shape.build();
         }
 
         /**
@@ -218,20 +194,27 @@ public final class WorkModel {
          * @return the shape
          */
         public LlamaConfig withFusedAttention() {
-            return new LlamaConfig(
-                    layers,
-                    dim,
-                    heads,
-                    kvHeads,
-                    headDim,
-                    ffnDim,
-                    vocab,
-                    weightBits,
-                    cacheBits,
-                    activationBits,
-                    experts,
-                    expertsPerToken,
-                    true);
+            Builder shape = toBuilder();
+            shape.fusedAttention = true;
+            return shape.build();
+        }
+
+        private Builder toBuilder() {
+            Builder copy = new Builder();
+            copy.layers = layers;
+            copy.dim = dim;
+            copy.heads = heads;
+            copy.kvHeads = kvHeads;
+            copy.headDim = headDim;
+            copy.ffnDim = ffnDim;
+            copy.vocab = vocab;
+            copy.weightBits = weightBits;
+            copy.cacheBits = cacheBits;
+            copy.activationBits = activationBits;
+            copy.experts = experts;
+            copy.expertsPerToken = expertsPerToken;
+            copy.fusedAttention = fusedAttention;
+            return copy;
         }
 
         private double queryDim() {
@@ -240,6 +223,40 @@ public final class WorkModel {
 
         private double kvDim() {
             return (double) kvHeads * headDim;
+        }
+
+        /** The shape by name; unless set, a dense model of numbers that take 16 bits. */
+        private static final class Builder {
+            private int layers;
+            private int dim;
+            private int heads;
+            private int kvHeads;
+            private int headDim;
+            private int ffnDim;
+            private int vocab;
+            private double weightBits = HALF_BITS;
+            private double cacheBits = HALF_BITS;
+            private double activationBits = HALF_BITS;
+            private int experts;
+            private int expertsPerToken;
+            private boolean fusedAttention;
+
+            LlamaConfig build() {
+                return new LlamaConfig(
+                        layers,
+                        dim,
+                        heads,
+                        kvHeads,
+                        headDim,
+                        ffnDim,
+                        vocab,
+                        weightBits,
+                        cacheBits,
+                        activationBits,
+                        experts,
+                        expertsPerToken,
+                        fusedAttention);
+            }
         }
     }
 

@@ -353,16 +353,13 @@ public final class TileProfiler {
             return TileStats.empty(level);
         }
         boolean tagged = row.maxTag() != StatRow.NO_TAG;
-        return new TileStats(
-                level,
-                row.count(),
-                row.totalNs(),
-                row.minNs(),
-                row.maxNs(),
-                row.elements(),
-                row.work(),
-                tagged ? (int) (row.maxTag() >>> Integer.SIZE) : TileStats.UNKNOWN,
-                tagged ? (int) row.maxTag() : TileStats.UNKNOWN);
+        return TileStats.builder(level)
+                .samples(row.count(), row.totalNs(), row.minNs(), row.maxNs())
+                .work(row.elements(), row.work())
+                .slowest(
+                        tagged ? (int) (row.maxTag() >>> Integer.SIZE) : TileStats.UNKNOWN,
+                        tagged ? (int) row.maxTag() : TileStats.UNKNOWN)
+                .build();
     }
 
     /**

@@ -43,13 +43,23 @@ public record TileStats(
     }
 
     /**
+     * Returns a builder of the statistics of a level without samples.
+     *
+     * @param level the level
+     * @return a builder
+     */
+    public static Builder builder(TileLevel level) {
+        return new Builder(level);
+    }
+
+    /**
      * Returns the statistics of a level without samples.
      *
      * @param level the level
      * @return stats that are zero throughout
      */
     public static TileStats empty(TileLevel level) {
-        return new TileStats(level, 0, 0, 0, 0, 0, 0, UNKNOWN, UNKNOWN);
+        return builder(level).build();
     }
 
     /**
@@ -168,15 +178,84 @@ public record TileStats(
                 || (other.maxNs == maxNs
                         && (other.slowestRow > slowestRow
                                 || (other.slowestRow == slowestRow && other.slowestCol > slowestCol)));
-        return new TileStats(
-                level,
-                count + other.count,
-                limited(totalNs, other.totalNs),
-                Math.min(minNs, other.minNs),
-                Math.max(maxNs, other.maxNs),
-                limited(totalElements, other.totalElements),
-                limited(totalFlops, other.totalFlops),
-                otherIsSlower ? other.slowestRow : slowestRow,
-                otherIsSlower ? other.slowestCol : slowestCol);
+        return builder(level)
+                .samples(
+                        count + other.count,
+                        limited(totalNs, other.totalNs),
+                        Math.min(minNs, other.minNs),
+                        Math.max(maxNs, other.maxNs))
+                .work(limited(totalElements, other.totalElements), limited(totalFlops, other.totalFlops))
+                .slowest(otherIsSlower ? other.slowestRow : slowestRow, otherIsSlower ? other.slowestCol : slowestCol)
+                .build();
+    }
+
+    /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
+    public static final class Builder {
+        private final TileLevel level;
+        private long count;
+        private long totalNs;
+        private long minNs;
+        private long maxNs;
+        private long totalElements;
+        private long totalFlops;
+        private int slowestRow = UNKNOWN;
+        private int slowestCol = UNKNOWN;
+
+        private Builder(TileLevel level) {
+            this.level = Objects.requireNonNull(level, "level");
+        }
+
+        /**
+         * Sets the number of tiles and their durations.
+         *
+         * @param number of tiles
+         * @param sumNs sum of the durations, ns
+         * @param shortestNs shortest duration, ns
+         * @param longestNs longest duration, ns
+         * @return this
+         */
+        public Builder samples(long number, long sumNs, long shortestNs, long longestNs) {
+            count = number;
+            totalNs = sumNs;
+            minNs = shortestNs;
+            maxNs = longestNs;
+            return this;
+        }
+
+        /**
+         * Sets the work of the tiles.
+         *
+         * @param elements sum of the elements that they read or wrote
+         * @param flops sum of their floating-point operations
+         * @return this
+         */
+        public Builder work(long elements, long flops) {
+            totalElements = elements;
+            totalFlops = flops;
+            return this;
+        }
+
+        /**
+         * Sets the place of the slowest tile.
+         *
+         * @param row its row
+         * @param col its column
+         * @return this
+         */
+        public Builder slowest(int row, int col) {
+            slowestRow = row;
+            slowestCol = col;
+            return this;
+        }
+
+        /**
+         * Makes the statistics.
+         *
+         * @return the statistics
+         */
+        public TileStats build() {
+            return new TileStats(
+                    level, count, totalNs, minNs, maxNs, totalElements, totalFlops, slowestRow, slowestCol);
+        }
     }
 }

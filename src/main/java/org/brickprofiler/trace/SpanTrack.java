@@ -166,16 +166,12 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
             } else {
                 int given = layer(entry);
                 int own = around != null && end <= around.endNs() ? around.layer() : LayerSpans.NO_LAYER;
-                visitor.span(span.of(
-                        start,
-                        end,
-                        name(entry),
-                        elements(entry),
-                        kind(entry) == SpanKind.DEVICE_SAMPLE,
-                        given == LayerToken.OWN_LAYER ? own : given,
-                        deviceNs.getIfAbsent(entry, -1),
-                        flowsOut.get(entry),
-                        flowsIn.get(entry)));
+                span.of(start, end, name(entry), elements(entry), given == LayerToken.OWN_LAYER ? own : given);
+                span.isDeviceSample = kind(entry) == SpanKind.DEVICE_SAMPLE;
+                span.deviceNs = deviceNs.getIfAbsent(entry, -1);
+                span.flowOut = flowsOut.get(entry);
+                span.flowIn = flowsIn.get(entry);
+                visitor.span(span);
             }
         }
         while (next < layers.size()) {
@@ -206,30 +202,22 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
         private long flowOut;
         private long flowIn;
 
-        ReplayedSpan of(
-                long start,
-                long end,
-                int nameIndex,
-                long elementCount,
-                boolean timedByDevice,
-                int layerNumber,
-                long onDeviceNs,
-                long out,
-                long in) {
+        /** Makes it a span that no device timed, without flows. */
+        ReplayedSpan of(long start, long end, int nameIndex, long elementCount, int layerNumber) {
             startNs = start;
             endNs = end;
             name = nameIndex;
             elements = elementCount;
-            isDeviceSample = timedByDevice;
             layer = layerNumber;
-            deviceNs = onDeviceNs;
-            flowOut = out;
-            flowIn = in;
+            isDeviceSample = false;
+            deviceNs = -1;
+            flowOut = 0;
+            flowIn = 0;
             return this;
         }
 
         ReplayedSpan of(LayerSpan span) {
-            return of(span.startNs(), span.endNs(), span.name(), span.elements(), false, span.layer(), -1, 0, 0);
+            return of(span.startNs(), span.endNs(), span.name(), span.elements(), span.layer());
         }
 
         @Override

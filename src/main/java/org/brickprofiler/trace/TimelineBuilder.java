@@ -295,16 +295,14 @@ final class TimelineBuilder {
     // ---- the whole ----
 
     Timeline build(TraceRecorder.Builder.RunProcess process, long monotonicNs, long unixNs) {
-        TraceInfo info = new TraceInfo(
-                process.name(),
-                ProcessHandle.current().pid(),
-                process.rank(),
-                process.worldSize(),
-                monotonicNs,
-                unixNs,
-                dropped,
-                clockErrorNs,
-                streams.devices());
+        TraceInfo info = TraceInfo.builder(
+                        process.name(), ProcessHandle.current().pid())
+                .rank(process.rank(), process.worldSize())
+                .moment(monotonicNs, unixNs)
+                .droppedSpans(dropped)
+                .clockErrorNs(clockErrorNs)
+                .devices(streams.devices())
+                .build();
         return new RecordedTimeline(info, List.copyOf(index.names), List.copyOf(tracks), List.copyOf(events));
     }
 

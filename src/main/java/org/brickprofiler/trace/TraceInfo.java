@@ -54,4 +54,103 @@ public record TraceInfo(
         requireNotNegative("droppedSpans", droppedSpans);
         requireNotNegative("clockErrorNs", clockErrorNs.orElse(0));
     }
+
+    /**
+     * Returns a builder of the data of a process that is no part of a distributed run.
+     *
+     * @param processName the name of the process
+     * @param pid the process's identifier in the operating system
+     * @return a builder
+     */
+    public static Builder builder(String processName, long pid) {
+        return new Builder(processName, pid);
+    }
+
+    /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
+    public static final class Builder {
+        private final String processName;
+        private final long pid;
+        private OptionalInt rank = OptionalInt.empty();
+        private int worldSize = 1;
+        private long monotonicNs;
+        private long unixNs;
+        private long droppedSpans;
+        private OptionalLong clockErrorNs = OptionalLong.empty();
+        private List<DeviceInfo> devices = List.of();
+
+        private Builder(String processName, long pid) {
+            this.processName = Objects.requireNonNull(processName, "processName");
+            this.pid = pid;
+        }
+
+        /**
+         * Sets the rank of the process.
+         *
+         * @param number empty if the run is not distributed
+         * @param processes number of processes of the run
+         * @return this
+         */
+        public Builder rank(OptionalInt number, int processes) {
+            rank = Objects.requireNonNull(number, "number");
+            worldSize = processes;
+            return this;
+        }
+
+        /**
+         * Sets a moment that both clocks know.
+         *
+         * @param onTimelineNs on the timeline's clock, ns
+         * @param sinceEpochNs on the calendar, ns since 1970
+         * @return this
+         */
+        public Builder moment(long onTimelineNs, long sinceEpochNs) {
+            monotonicNs = onTimelineNs;
+            unixNs = sinceEpochNs;
+            return this;
+        }
+
+        /**
+         * Sets the number of missing spans.
+         *
+         * @param number of spans
+         * @return this
+         */
+        public Builder droppedSpans(long number) {
+            droppedSpans = number;
+            return this;
+        }
+
+        /**
+         * Sets the largest error of device times.
+         *
+         * @param ns empty if no device was timed
+         * @return this
+         */
+        public Builder clockErrorNs(OptionalLong ns) {
+            clockErrorNs = Objects.requireNonNull(ns, "ns");
+            return this;
+        }
+
+        /**
+         * Sets the devices.
+         *
+         * @param all that tracks refer to
+         * @return this
+         */
+        public Builder devices(List<DeviceInfo> all) {
+            devices = Objects.requireNonNull(all, "all");
+            return this;
+        }
+
+        /**
+         * Makes the data.
+         *
+         * @return the data
+         * @throws IllegalArgumentException when a value is out of its range
+         */
+        public TraceInfo build() {
+            return new TraceInfo(
+                    processName, pid, rank, worldSize, monotonicNs, unixNs, droppedSpans, clockErrorNs, devices);
+        }
+    }
 }

@@ -342,7 +342,8 @@ final class ChecksumComparisonTest {
 
     @Test
     void refusesADivergenceWithoutItsEntries() {
-        ChecksumEntry entry = new ChecksumEntry("a", 0, 0, 1, 1, 0, 0, OptionalLong.empty(), List.of());
+        ChecksumEntry entry =
+                ChecksumEntry.builder("a", 0, 0).hash(1).floats(1, 0, 0).build();
         var present = Optional.of(entry);
         var absent = Optional.<ChecksumEntry>empty();
         for (Kind kind : Kind.values()) {

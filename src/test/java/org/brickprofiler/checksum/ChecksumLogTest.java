@@ -35,8 +35,10 @@ final class ChecksumLogTest {
         log.record("RmsNorm", 3, 17, output);
 
         assertThat(log.list())
-                .containsExactly(new ChecksumEntry(
-                        "RmsNorm", 3, 17, Logs.hash(output, 64), 100, 0, 0, OptionalLong.empty(), List.of()));
+                .containsExactly(ChecksumEntry.builder("RmsNorm", 3, 17)
+                        .hash(Logs.hash(output, 64))
+                        .floats(100, 0, 0)
+                        .build());
         output[64] = -1;
         log.record("RmsNorm", 3, 17, output);
         assertThat(last().hash()).isEqualTo(Logs.hash(output, 64));
@@ -228,16 +230,12 @@ final class ChecksumLogTest {
             float[] output = {i, i + 0.5f, -i};
             String name = "x".repeat(1 + i % 9);
             sampling.record(name, i % 7, i, output);
-            expected.add(new ChecksumEntry(
-                    name,
-                    i % 7,
-                    i,
-                    Logs.hash(output, 3),
-                    3,
-                    0,
-                    0,
-                    OptionalLong.of(name.length()),
-                    List.of((float) i, (float) -i)));
+            expected.add(ChecksumEntry.builder(name, i % 7, i)
+                    .hash(Logs.hash(output, 3))
+                    .floats(3, 0, 0)
+                    .elapsedNs(OptionalLong.of(name.length()))
+                    .samples(List.of((float) i, (float) -i))
+                    .build());
         }
 
         assertThat(Logs.timed(sampling, String::length).list()).isEqualTo(expected);
@@ -301,11 +299,53 @@ final class ChecksumLogTest {
     void refusesEntriesThatCannotBe() {
         OptionalLong noTime = OptionalLong.empty();
         List<Float> none = List.of();
-        assertRefused(() -> new ChecksumEntry("a", 0, 0, 1, -1, 0, 0, noTime, none), "elements -1");
-        assertRefused(() -> new ChecksumEntry("a", 0, 0, 1, 2, -1, 0, noTime, none), "nans -1");
-        assertRefused(() -> new ChecksumEntry("a", 0, 0, 1, 2, 0, -1, noTime, none), "infinities -1");
-        assertRefused(() -> new ChecksumEntry("a", 0, 0, 1, 2, 2, 1, noTime, none), "2 nans and 1 infinities");
-        assertRefused(() -> new ChecksumEntry("a", 0, 0, 1, 2, 0, 0, OptionalLong.of(-3), none), "elapsedNs -3");
-        assertRefused(() -> new ChecksumEntry("a", 0, 0, 1, 2, 0, 0, noTime, List.of(1f, 2f, 3f)), "3 samples");
+        assertRefused(
+                () -> ChecksumEntry.builder("a", 0, 0)
+                        .hash(1)
+                        .floats(-1, 0, 0)
+                        .elapsedNs(noTime)
+                        .samples(none)
+                        .build(),
+                "elements -1");
+        assertRefused(
+                () -> ChecksumEntry.builder("a", 0, 0)
+                        .hash(1)
+                        .floats(2, -1, 0)
+                        .elapsedNs(noTime)
+                        .samples(none)
+                        .build(),
+                "nans -1");
+        assertRefused(
+                () -> ChecksumEntry.builder("a", 0, 0)
+                        .hash(1)
+                        .floats(2, 0, -1)
+                        .elapsedNs(noTime)
+                        .samples(none)
+                        .build(),
+                "infinities -1");
+        assertRefused(
+                () -> ChecksumEntry.builder("a", 0, 0)
+                        .hash(1)
+                        .floats(2, 2, 1)
+                        .elapsedNs(noTime)
+                        .samples(none)
+                        .build(),
+                "2 nans and 1 infinities");
+        assertRefused(
+                () -> ChecksumEntry.builder("a", 0, 0)
+                        .hash(1)
+                        .floats(2, 0, 0)
+                        .elapsedNs(OptionalLong.of(-3))
+                        .samples(none)
+                        .build(),
+                "elapsedNs -3");
+        assertRefused(
+                () -> ChecksumEntry.builder("a", 0, 0)
+                        .hash(1)
+                        .floats(2, 0, 0)
+                        .elapsedNs(noTime)
+                        .samples(List.of(1f, 2f, 3f))
+                        .build(),
+                "3 samples");
     }
 }

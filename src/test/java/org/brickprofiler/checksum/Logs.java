@@ -23,7 +23,10 @@ public final class Logs {
     }
 
     static ChecksumEntry entry(String name, int layer, int position, long hash) {
-        return new ChecksumEntry(name, layer, position, hash, 64, 0, 0, OptionalLong.empty(), List.of());
+        return ChecksumEntry.builder(name, layer, position)
+                .hash(hash)
+                .floats(64, 0, 0)
+                .build();
     }
 
     /** A log with one entry of values that are all kept as samples. */
@@ -42,16 +45,12 @@ public final class Logs {
     }
 
     private static ChecksumEntry timed(ChecksumEntry entry, long elapsedNs) {
-        return new ChecksumEntry(
-                entry.name(),
-                entry.layer(),
-                entry.position(),
-                entry.hash(),
-                entry.elements(),
-                entry.nans(),
-                entry.infinities(),
-                elapsedNs < 0 ? OptionalLong.empty() : OptionalLong.of(elapsedNs),
-                entry.samples());
+        return ChecksumEntry.builder(entry.name(), entry.layer(), entry.position())
+                .hash(entry.hash())
+                .floats(entry.elements(), entry.nans(), entry.infinities())
+                .elapsedNs(elapsedNs < 0 ? OptionalLong.empty() : OptionalLong.of(elapsedNs))
+                .samples(entry.samples())
+                .build();
     }
 
     /** Floats that differ from each other: seed, seed + 1, ... */

@@ -10,9 +10,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalDouble;
-import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
@@ -61,39 +58,18 @@ class CompareCommandTest {
             double noise = 1 + 0.004 * Math.sin(run * 1.3 + number);
             double meanNs = 20_000 * (1 + number) * noise * (brick == BrickId.GATE_PROJECTION ? factor : 1);
             long count = brick == BrickId.LM_HEAD ? 100 : 1_200;
-            bricks.add(new BrickStats(
-                    brick.displayName(),
-                    brick.category(),
-                    Bottleneck.UNKNOWN,
-                    count,
-                    Math.round(count * meanNs),
-                    1,
-                    10_000_000,
-                    1,
-                    1,
-                    count,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    Optional.empty()));
+            bricks.add(BrickStats.builder(brick.displayName(), brick.category())
+                    .samples(count, Math.round(count * meanNs), 1, 10_000_000)
+                    .last(1, 1)
+                    .elements(count)
+                    .build());
         }
         long totalNs = bricks.stream().mapToLong(BrickStats::totalNs).sum();
         Instant start = Instant.parse("2026-01-02T03:04:05Z").plusSeconds(60L * run);
-        return new ProfileSnapshot(
-                start,
-                start.plusSeconds(20),
-                totalNs,
-                1,
-                false,
-                0,
-                0,
-                OptionalDouble.empty(),
-                false,
-                List.of(),
-                bricks,
-                List.of());
+        return ProfileSnapshot.builder(start, start.plusSeconds(20), totalNs)
+                .threads(1, false)
+                .bricks(bricks)
+                .build();
     }
 
     @Spec({"15.1", "16.2"})
@@ -252,19 +228,11 @@ class CompareCommandTest {
     }
 
     private static ProfileSnapshot with(ProfileSnapshot snapshot, List<BrickStats> bricks) {
-        return new ProfileSnapshot(
-                snapshot.startedAt(),
-                snapshot.endedAt(),
-                snapshot.wallNs(),
-                snapshot.threads(),
-                false,
-                0,
-                0,
-                OptionalDouble.empty(),
-                false,
-                snapshot.environments(),
-                bricks,
-                List.of());
+        return ProfileSnapshot.builder(snapshot.startedAt(), snapshot.endedAt(), snapshot.wallNs())
+                .threads(snapshot.threads(), false)
+                .environments(snapshot.environments())
+                .bricks(bricks)
+                .build();
     }
 
     @Spec("16.19")
@@ -363,21 +331,7 @@ class CompareCommandTest {
         Path two = folder.resolve("two.json");
         for (Path file : List.of(one, two)) {
             Instant start = Instant.ofEpochSecond(file.equals(one) ? 1 : 2);
-            JsonReport.write(
-                    new ProfileSnapshot(
-                            start,
-                            start,
-                            0,
-                            0,
-                            false,
-                            0,
-                            0,
-                            OptionalDouble.empty(),
-                            false,
-                            List.of(),
-                            List.of(),
-                            List.of()),
-                    file);
+            JsonReport.write(ProfileSnapshot.builder(start, start, 0).build(), file);
         }
         Cli compare = Cli.run("compare", one, "--", two);
         assertThat(compare.exitCode()).isEqualTo(1);

@@ -15,7 +15,6 @@ import java.util.OptionalDouble;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
@@ -32,7 +31,6 @@ import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.compare.SimulatedRuns.Behaviour;
 import org.brickprofiler.compare.SimulatedRuns.Sides;
 import org.brickprofiler.internal.record.LatencyBuckets;
-import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
@@ -62,23 +60,12 @@ class ComparisonTest {
         }
 
         private BrickStats stats(long totalNs, Optional<LatencyDistribution> latency) {
-            return new BrickStats(
-                    name,
-                    category,
-                    Bottleneck.UNKNOWN,
-                    count,
-                    totalNs,
-                    1,
-                    1_000_000_000,
-                    1,
-                    1,
-                    elements * count,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    latency);
+            return BrickStats.builder(name, category)
+                    .samples(count, totalNs, 1, 1_000_000_000)
+                    .last(1, 1)
+                    .elements(elements * count)
+                    .latency(latency)
+                    .build();
         }
     }
 
@@ -124,22 +111,13 @@ class ComparisonTest {
 
         private static StepStats phase(StepInfo.Phase phase, long count, double meanNs, long prompt, long kvLength) {
             long ns = Math.round(meanNs);
-            return new StepStats(
-                    phase,
-                    count,
-                    count * ns,
-                    count * ns,
-                    ns,
-                    ns,
-                    LatencyDistribution.EMPTY,
-                    count,
-                    count * prompt,
-                    count,
-                    0,
-                    0,
-                    count * kvLength,
-                    0,
-                    Map.of());
+            return StepStats.builder(phase)
+                    .steps(count, count * ns)
+                    .durations(count * ns, ns, ns, LatencyDistribution.EMPTY)
+                    .sequences(count)
+                    .tokens(count * prompt, count, 0, 0)
+                    .kvLength(count * kvLength)
+                    .build();
         }
 
         private void brick(String name, BrickCategory category, long count, double meanNs, double shift) {
@@ -177,27 +155,17 @@ class ComparisonTest {
             Instant start = Instant.parse("2026-01-01T00:00:00Z").plusSeconds(run * 100L + (afterwards ? 10_000 : 0));
             return Run.of(
                     side + "/" + run,
-                    new ProfileSnapshot(
-                            start,
-                            start.plusSeconds(5),
-                            Math.round(totalNs * wallFactor),
-                            threads,
-                            false,
-                            0,
-                            0,
-                            0,
-                            0,
-                            OptionalDouble.empty(),
-                            false,
-                            false,
-                            List.of(environment),
-                            stats,
-                            List.of(new TileStats(TileLevel.MACRO, 10, totalNs / 20, 1, totalNs, 640, 1_280, 0, 0)),
-                            List.of(),
-                            steps,
-                            RequestStats.NONE,
-                            RunFacts.NONE,
-                            RunIdentity.NONE));
+                    ProfileSnapshot.builder(start, start.plusSeconds(5), Math.round(totalNs * wallFactor))
+                            .threads(threads, false)
+                            .environments(List.of(environment))
+                            .bricks(stats)
+                            .tiles(List.of(TileStats.builder(TileLevel.MACRO)
+                                    .samples(10, totalNs / 20, 1, totalNs)
+                                    .work(640, 1_280)
+                                    .slowest(0, 0)
+                                    .build()))
+                            .steps(steps)
+                            .build());
         }
     }
 

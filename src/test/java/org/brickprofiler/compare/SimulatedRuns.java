@@ -5,14 +5,12 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.apache.commons.rng.UniformRandomProvider;
 import org.apache.commons.rng.sampling.ArraySampler;
 import org.apache.commons.rng.sampling.distribution.ZigguratSampler;
 import org.apache.commons.rng.simple.RandomSource;
-import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
@@ -274,39 +272,20 @@ final class SimulatedRuns {
     }
 
     private static BrickStats brick(int number, long count, long totalNs, Optional<LatencyDistribution> latency) {
-        return new BrickStats(
-                String.format("brick %02d", number),
-                CATEGORIES.get(number % CATEGORIES.size()),
-                Bottleneck.UNKNOWN,
-                count,
-                totalNs,
-                1_000,
-                9_000_000,
-                20_000,
-                1,
-                count,
-                0,
-                0,
-                0,
-                0,
-                0,
-                latency);
+        return BrickStats.builder(String.format("brick %02d", number), CATEGORIES.get(number % CATEGORIES.size()))
+                .samples(count, totalNs, 1_000, 9_000_000)
+                .last(20_000, 1)
+                .elements(count)
+                .latency(latency)
+                .build();
     }
 
     private static ProfileSnapshot snapshot(double when, long wallNs, List<BrickStats> bricks) {
         Instant start = Instant.parse("2026-01-01T00:00:00Z").plusSeconds(Math.round(100_000 * when));
-        return new ProfileSnapshot(
-                start,
-                start.plusNanos(wallNs),
-                wallNs,
-                1,
-                false,
-                0,
-                0,
-                OptionalDouble.empty(),
-                false,
-                List.of(ENVIRONMENT),
-                bricks,
-                List.of());
+        return ProfileSnapshot.builder(start, start.plusNanos(wallNs), wallNs)
+                .threads(1, false)
+                .environments(List.of(ENVIRONMENT))
+                .bricks(bricks)
+                .build();
     }
 }

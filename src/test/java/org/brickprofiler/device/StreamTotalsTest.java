@@ -10,7 +10,11 @@ import org.junit.jupiter.api.Test;
 final class StreamTotalsTest {
 
     private static StreamTotals on(Optional<String> uuid, Optional<String> address) {
-        return new StreamTotals("decode", "GPU", 0, uuid, address, 1, 20, 5, 1, 0, Optional.empty());
+        return StreamTotals.builder("decode", "GPU", 0)
+                .identifiers(uuid, address)
+                .bricks(1, 20, 5)
+                .waits(1)
+                .build();
     }
 
     @Spec("12.33")
@@ -36,7 +40,10 @@ final class StreamTotalsTest {
 
     @Test
     void aDeviceNeedNotBeKnown() {
-        StreamTotals totals = new StreamTotals("decode", "GPU", 0, 1, 20, 5, 1, 0, Optional.empty());
+        StreamTotals totals = StreamTotals.builder("decode", "GPU", 0)
+                .bricks(1, 20, 5)
+                .waits(1)
+                .build();
         assertThat(totals).isEqualTo(on(Optional.empty(), Optional.empty()));
     }
 }

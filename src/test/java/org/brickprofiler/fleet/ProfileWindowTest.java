@@ -108,7 +108,7 @@ final class ProfileWindowTest {
                 + " \"window\": null}, \"started_at\": null, \"bricks\": []}");
 
         assertThat(head.runId()).isEqualTo("own");
-        assertThat(head.host()).isNull();
+        assertThat(head.labels().host()).isNull();
         assertThat(head.rank()).isEqualTo(3);
         assertThat(head.startMs()).isZero();
 

@@ -42,16 +42,12 @@ final class ChecksumFileProperties {
                         Arbitraries.longs().greaterOrEqual(0).optional(),
                         Arbitraries.integers().list().ofSize(samples))
                 .as((name, layer, position, hash, elements, nonFinite, elapsedNs, bits) -> {
-                    return new ChecksumEntry(
-                            name,
-                            layer,
-                            position,
-                            hash,
-                            elements,
-                            nonFinite.get(0),
-                            nonFinite.get(1),
-                            elapsedNs.map(OptionalLong::of).orElseGet(OptionalLong::empty),
-                            bits.stream().map(Float::intBitsToFloat).toList());
+                    return ChecksumEntry.builder(name, layer, position)
+                            .hash(hash)
+                            .floats(elements, nonFinite.get(0), nonFinite.get(1))
+                            .elapsedNs(elapsedNs.map(OptionalLong::of).orElseGet(OptionalLong::empty))
+                            .samples(bits.stream().map(Float::intBitsToFloat).toList())
+                            .build();
                 });
     }
 

@@ -44,29 +44,24 @@ final class ChecksumFileTest {
     private static ChecksumLog full() {
         ChecksumOptions options = new ChecksumOptions(ChecksumOptions.Scope.WHOLE, 3, 1000);
         List<ChecksumEntry> entries = List.of(
-                new ChecksumEntry(
-                        "Embedding",
-                        ChecksumEntry.NO_LAYER,
-                        0,
-                        0xFEDCBA9876543210L,
-                        4096,
-                        0,
-                        0,
-                        OptionalLong.of(12_345),
-                        List.of(0.1f, -0.0f, Float.MIN_VALUE)),
-                new ChecksumEntry(
-                        "caf\u00e9 \"\\\n \ud800",
-                        3,
-                        2_000_000_000,
-                        1,
-                        8,
-                        2,
-                        1,
-                        OptionalLong.empty(),
-                        List.of(Float.NaN, Float.NEGATIVE_INFINITY, Float.POSITIVE_INFINITY)),
-                new ChecksumEntry(
-                        "RmsNorm", 0, 1, Long.MIN_VALUE, 1, 0, 0, OptionalLong.of(0), List.of(-Float.MAX_VALUE)),
-                new ChecksumEntry("Expert", 0, 0, 0, 0, 0, 0, OptionalLong.empty(), List.of()));
+                ChecksumEntry.builder("Embedding", ChecksumEntry.NO_LAYER, 0)
+                        .hash(0xFEDCBA9876543210L)
+                        .floats(4096, 0, 0)
+                        .elapsedNs(OptionalLong.of(12_345))
+                        .samples(List.of(0.1f, -0.0f, Float.MIN_VALUE))
+                        .build(),
+                ChecksumEntry.builder("caf\u00e9 \"\\\n \ud800", 3, 2_000_000_000)
+                        .hash(1)
+                        .floats(8, 2, 1)
+                        .samples(List.of(Float.NaN, Float.NEGATIVE_INFINITY, Float.POSITIVE_INFINITY))
+                        .build(),
+                ChecksumEntry.builder("RmsNorm", 0, 1)
+                        .hash(Long.MIN_VALUE)
+                        .floats(1, 0, 0)
+                        .elapsedNs(OptionalLong.of(0))
+                        .samples(List.of(-Float.MAX_VALUE))
+                        .build(),
+                ChecksumEntry.builder("Expert", 0, 0).build());
         return ChecksumLog.of(options, entries, 42);
     }
 
@@ -124,7 +119,7 @@ final class ChecksumFileTest {
 
         assertThat(log.options()).isEqualTo(ChecksumOptions.DEFAULT);
         assertThat(log.list())
-                .containsExactly(new ChecksumEntry("a", -1, 0, 0xab, 0, 0, 0, OptionalLong.empty(), List.of()));
+                .containsExactly(ChecksumEntry.builder("a", -1, 0).hash(0xab).build());
     }
 
     @ParameterizedTest

@@ -43,18 +43,13 @@ class ComparisonReportIT extends PageInBrowser {
             Verdict verdict =
                     Math.abs(pct) < halfPct + 2 ? Verdict.NO_DIFFERENCE : pct < 0 ? Verdict.FASTER : Verdict.SLOWER;
             Change change = new Change(pct, pct - halfPct, pct + halfPct);
-            lines.add(new Line(
-                    Kind.BRICK,
-                    "model.layers." + i + ".block",
-                    Optional.of(new Side(20_000, 1, 10)),
-                    Optional.of(new Side(20_000 * (1 + pct / 100), 1, 10)),
-                    Optional.of(change),
-                    Optional.of(change),
-                    verdict,
-                    "",
-                    OptionalDouble.of(halfPct + 2),
-                    OptionalDouble.of(0.01),
-                    100.0 / bricks));
+            lines.add(Line.builder(Kind.BRICK, "model.layers." + i + ".block", 100.0 / bricks)
+                    .sides(Optional.of(new Side(20_000, 1, 10)), Optional.of(new Side(20_000 * (1 + pct / 100), 1, 10)))
+                    .change(Optional.of(change), Optional.of(change))
+                    .verdict(verdict, "")
+                    .smallestPercent(OptionalDouble.of(halfPct + 2))
+                    .probability(OptionalDouble.of(0.01))
+                    .build());
         }
         Run run = Run.of("a.json", Samples.plain());
         return new RunComparison(
@@ -66,18 +61,13 @@ class ComparisonReportIT extends PageInBrowser {
         RunComparison many = many(12);
         List<Line> lines = new ArrayList<>(many.lines());
         for (BrickCategory category : BrickCategory.values()) {
-            lines.add(new Line(
-                    Kind.CATEGORY,
-                    category.displayName(),
-                    Optional.of(new Side(9_000_000, 1, 10)),
-                    Optional.of(new Side(9_900_000, 1, 10)),
-                    Optional.of(new Change(10, 8, 12)),
-                    Optional.empty(),
-                    Verdict.SLOWER,
-                    "",
-                    OptionalDouble.of(2),
-                    OptionalDouble.of(0.01),
-                    9));
+            lines.add(Line.builder(Kind.CATEGORY, category.displayName(), 9)
+                    .sides(Optional.of(new Side(9_000_000, 1, 10)), Optional.of(new Side(9_900_000, 1, 10)))
+                    .change(Optional.of(new Change(10, 8, 12)), Optional.empty())
+                    .verdict(Verdict.SLOWER, "")
+                    .smallestPercent(OptionalDouble.of(2))
+                    .probability(OptionalDouble.of(0.01))
+                    .build());
         }
         return new RunComparison(many.before(), many.after(), many.options(), many.stepBrick(), many.remarks(), lines);
     }

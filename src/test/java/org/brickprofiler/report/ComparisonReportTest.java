@@ -39,51 +39,31 @@ class ComparisonReportTest {
             Change change,
             @Nullable Change beside,
             Verdict verdict) {
-        return new Line(
-                kind,
-                name,
-                Optional.of(new Side(before, 1.25, 3)),
-                Optional.of(new Side(after, 0.75, 2)),
-                Optional.of(change),
-                Optional.ofNullable(beside),
-                verdict,
-                "",
-                OptionalDouble.of(2.25),
-                OptionalDouble.of(0.0125),
-                40);
+        return Line.builder(kind, name, 40)
+                .sides(Optional.of(new Side(before, 1.25, 3)), Optional.of(new Side(after, 0.75, 2)))
+                .change(Optional.of(change), Optional.ofNullable(beside))
+                .verdict(verdict, "")
+                .smallestPercent(OptionalDouble.of(2.25))
+                .probability(OptionalDouble.of(0.0125))
+                .build();
     }
 
     private static Line oneSide(String name, boolean before) {
         Optional<Side> side = Optional.of(new Side(71_234, 0, 3));
-        return new Line(
-                Kind.BRICK,
-                name,
-                before ? side : Optional.empty(),
-                before ? Optional.empty() : side,
-                Optional.empty(),
-                Optional.empty(),
-                Verdict.NOT_COMPARABLE,
-                before ? "only before" : "only after",
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                3);
+        return Line.builder(Kind.BRICK, name, 3)
+                .sides(before ? side : Optional.empty(), before ? Optional.empty() : side)
+                .verdict(Verdict.NOT_COMPARABLE, before ? "only before" : "only after")
+                .build();
     }
 
     /** Every kind of line and every verdict. */
     static RunComparison full() {
         Change common = new Change(-0.5, -1.5, 0.5);
-        Line noted = new Line(
-                Kind.BRICK,
-                HOSTILE,
-                Optional.of(new Side(1_500, 4, 3)),
-                Optional.of(new Side(3_000, 5, 2)),
-                Optional.of(new Change(100, 90.04, 110.06)),
-                Optional.empty(),
-                Verdict.NOT_COMPARABLE,
-                "other number of elements in a sample: 1 before, 2 after",
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                1);
+        Line noted = Line.builder(Kind.BRICK, HOSTILE, 1)
+                .sides(Optional.of(new Side(1_500, 4, 3)), Optional.of(new Side(3_000, 5, 2)))
+                .change(Optional.of(new Change(100, 90.04, 110.06)), Optional.empty())
+                .verdict(Verdict.NOT_COMPARABLE, "other number of elements in a sample: 1 before, 2 after")
+                .build();
         return new RunComparison(
                 List.of(
                         Run.of("before/1.json", Samples.plain()),
@@ -112,18 +92,12 @@ class ComparisonReportTest {
                                 new Change(-5.4, -6.5, -4.25),
                                 null,
                                 Verdict.SLOWER),
-                        new Line(
-                                Kind.COMMON,
-                                "all bricks alike",
-                                Optional.empty(),
-                                Optional.empty(),
-                                Optional.of(common),
-                                Optional.empty(),
-                                Verdict.NO_DIFFERENCE,
-                                "",
-                                OptionalDouble.of(3),
-                                OptionalDouble.of(0.9),
-                                100),
+                        Line.builder(Kind.COMMON, "all bricks alike", 100)
+                                .change(Optional.of(common), Optional.empty())
+                                .verdict(Verdict.NO_DIFFERENCE, "")
+                                .smallestPercent(OptionalDouble.of(3))
+                                .probability(OptionalDouble.of(0.9))
+                                .build(),
                         line(
                                 Kind.CATEGORY,
                                 "FFN",

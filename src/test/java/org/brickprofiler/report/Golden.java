@@ -40,7 +40,8 @@ public final class Golden {
         assertSame(actual, Path.of("docs", name));
     }
 
-    private static void assertSame(String actual, Path path) throws IOException {
+    /** Compares with a file of the project. */
+    public static void assertSame(String actual, Path path) throws IOException {
         if (Boolean.getBoolean(REGENERATE)) {
             Files.writeString(path, actual);
             fail("%s was written anew: look at the difference, then run without -D%s", path, REGENERATE);

@@ -639,7 +639,10 @@ class HtmlReportIT extends PageInBrowser {
                         row == 2 ? 8 : 4 * row + 3,
                         col,
                         col,
-                        new TileStats(TileLevel.MACRO, 5, 5 * ns, ns, ns, 0, 0, 4 * row, col)));
+                        TileStats.builder(TileLevel.MACRO)
+                                .samples(5, 5 * ns, ns, ns)
+                                .slowest(4 * row, col)
+                                .build()));
             }
         }
         return places;

@@ -33,8 +33,10 @@ final class JsonReportReaderTest {
         assertThat(old.totalTokens()).isEqualTo(1_445);
         assertThat(old.bricks()).extracting(BrickStats::name).containsExactly("DownProjection", "RmsNorm");
         assertThat(old.tiles().get(0))
-                .isEqualTo(new TileStats(
-                        TileLevel.MACRO, 4, 1_000, 200, 300, 16, 64, TileStats.UNKNOWN, TileStats.UNKNOWN));
+                .isEqualTo(TileStats.builder(TileLevel.MACRO)
+                        .samples(4, 1_000, 200, 300)
+                        .work(16, 64)
+                        .build());
         assertThat(TextReport.render(old)).contains("DownProjection", "not known");
     }
 

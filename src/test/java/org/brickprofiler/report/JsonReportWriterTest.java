@@ -146,19 +146,10 @@ final class JsonReportWriterTest {
     @Test
     void valuesThatAreNoNumbersAreLeftOut() {
         for (double rate : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
-            ProfileSnapshot odd = new ProfileSnapshot(
-                    Samples.STARTED,
-                    Samples.ENDED,
-                    1,
-                    1,
-                    false,
-                    0,
-                    0,
-                    OptionalDouble.of(rate),
-                    false,
-                    List.of(),
-                    List.of(),
-                    List.of());
+            ProfileSnapshot odd = ProfileSnapshot.builder(Samples.STARTED, Samples.ENDED, 1)
+                    .threads(1, false)
+                    .l2CacheHitRate(OptionalDouble.of(rate))
+                    .build();
 
             assertThat(JsonReport.toJson(odd)).doesNotContain("NaN", "Infinity", "l2_cache_hit_rate");
         }

@@ -23,7 +23,7 @@ class PageTypesTest {
     @Property(tries = 1, seed = "1", shrinking = ShrinkingMode.OFF)
     @Domain(Snapshots.class)
     void declareTheDataOfAProfile(@ForAll @Size(100) List<ProfileSnapshot> snapshots) throws IOException {
-        PageTypes types = PageTypes.of("profile");
+        PageTypes types = PageTypes.of("fields", "profile");
         for (ProfileSnapshot snapshot : snapshots) {
             types.check(HtmlReport.render(snapshot));
         }
@@ -40,7 +40,7 @@ class PageTypesTest {
         List<String> columns = new ArrayList<>();
         report.at("/steps/kept_columns").forEach(column -> columns.add(column.asText()));
 
-        assertThat(columns).containsAll(PageTypes.of("profile").keys("KeptStep"));
+        assertThat(columns).containsAll(PageTypes.of("fields", "profile").keys("KeptStep"));
     }
 
     @Test

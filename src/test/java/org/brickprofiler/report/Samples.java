@@ -16,8 +16,6 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.RunFacts;
-import org.brickprofiler.RunIdentity;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
@@ -52,59 +50,34 @@ final class Samples {
     private Samples() {}
 
     static ProfileSnapshot empty() {
-        return new ProfileSnapshot(
-                STARTED,
-                ENDED,
-                0,
-                0,
-                false,
-                0,
-                0,
-                OptionalDouble.empty(),
-                false,
-                List.of(ENVIRONMENT),
-                List.of(),
-                List.of());
+        return ProfileSnapshot.builder(STARTED, ENDED, 0)
+                .environments(List.of(ENVIRONMENT))
+                .build();
     }
 
     /** One thread, no percentiles, nothing optional. */
     static ProfileSnapshot plain() {
-        return new ProfileSnapshot(
-                STARTED,
-                ENDED,
-                20_000_000_000L,
-                1,
-                false,
-                80_000,
-                0,
-                OptionalDouble.empty(),
-                false,
-                List.of(ENVIRONMENT),
-                List.of(
+        return ProfileSnapshot.builder(STARTED, ENDED, 20_000_000_000L)
+                .threads(1, false)
+                .overheadNs(80_000)
+                .environments(List.of(ENVIRONMENT))
+                .bricks(List.of(
                         brick("DownProjection", BrickCategory.FFN, 704, 6_120_450_112L, 8_011_000, 12_345_678, 704),
                         brick("RmsNorm", BrickCategory.NORM, 1_441, 31_702_000, 13_870, 191_004, 1_441),
-                        brick("Sampling", BrickCategory.OTHER, 1, 999, 999, 999, 1)),
-                List.of());
+                        brick("Sampling", BrickCategory.OTHER, 1, 999, 999, 999, 1)))
+                .build();
     }
 
     /** Bricks on two streams of a device, one of which was lost. */
     static ProfileSnapshot device() {
         BrickStats host = brick("Sampling", BrickCategory.OTHER, 32, 1_900_000, 40_000, 90_000, 32);
-        return new ProfileSnapshot(
-                STARTED,
-                ENDED,
-                12_346_543_211L,
-                1,
-                false,
-                65_432,
-                0,
-                14,
-                0,
-                OptionalDouble.empty(),
-                false,
-                true,
-                List.of(ENVIRONMENT),
-                List.of(
+        return ProfileSnapshot.builder(STARTED, ENDED, 12_346_543_211L)
+                .threads(1, false)
+                .overheadNs(65_432)
+                .deferred(0, 14, 0)
+                .tilesOff(true)
+                .environments(List.of(ENVIRONMENT))
+                .bricks(List.of(
                         onDevice(
                                 brick("DownProjection", BrickCategory.FFN, 704, 620_450_112L, 801_000, 1_234_567, 704),
                                 new DeviceTime(704, 44, 256_000, 3_900, 61_000, 0)),
@@ -117,265 +90,128 @@ final class Samples {
                         onDevice(
                                 BrickStats.empty("page out", BrickCategory.TRANSFER, Bottleneck.UNKNOWN),
                                 new DeviceTime(0, 0, 0, 0, 0, 12)),
-                        host),
-                List.of(),
-                List.of(
-                        new StreamTotals(
-                                "decode",
-                                "Example GPU",
-                                0,
-                                Optional.of("GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadae00"),
-                                Optional.of("0000:17:00.0"),
-                                2_177,
-                                683_120_300,
-                                21_400_900,
-                                32,
-                                4_200,
-                                Optional.empty()),
-                        new StreamTotals(
-                                "copies", "Example GPU", 0, 0, 0, 0, 0, 0, Optional.of("the device was lost"))),
-                Steps.NONE,
-                RequestStats.NONE,
-                RunFacts.NONE,
-                RunIdentity.NONE);
+                        host))
+                .streams(List.of(
+                        StreamTotals.builder("decode", "Example GPU", 0)
+                                .identifiers(
+                                        Optional.of("GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadae00"),
+                                        Optional.of("0000:17:00.0"))
+                                .bricks(2_177, 683_120_300, 21_400_900)
+                                .waits(32)
+                                .clockErrorNs(4_200)
+                                .build(),
+                        StreamTotals.builder("copies", "Example GPU", 0)
+                                .failure(Optional.of("the device was lost"))
+                                .build()))
+                .build();
     }
 
     private static BrickStats onDevice(BrickStats b, DeviceTime device) {
-        return new BrickStats(
-                b.name(),
-                b.category(),
-                b.bottleneck(),
-                b.count(),
-                b.totalNs(),
-                b.minNs(),
-                b.maxNs(),
-                b.lastNs(),
-                b.lastAtUnixNs(),
-                b.totalElements(),
-                b.totalBytes(),
-                b.totalCompressedBytes(),
-                b.totalCycles(),
-                b.minCycles(),
-                b.maxCycles(),
-                b.latency(),
-                device,
-                b.work());
+        return b.toBuilder().device(device).build();
     }
 
     static BrickStats working(BrickStats b, Work work) {
-        return new BrickStats(
-                b.name(),
-                b.category(),
-                b.bottleneck(),
-                b.count(),
-                b.totalNs(),
-                b.minNs(),
-                b.maxNs(),
-                b.lastNs(),
-                b.lastAtUnixNs(),
-                b.totalElements(),
-                b.totalBytes(),
-                b.totalCompressedBytes(),
-                b.totalCycles(),
-                b.minCycles(),
-                b.maxCycles(),
-                b.latency(),
-                b.device(),
-                work);
+        return b.toBuilder().work(work).build();
     }
 
     /** Everything that a snapshot can hold. */
     static ProfileSnapshot full() {
-        return new ProfileSnapshot(
-                STARTED,
-                ENDED,
-                12_346_543_211L,
-                3,
-                true,
-                65_432_100,
-                12,
-                OptionalDouble.of(0.9125),
-                true,
-                List.of(ENVIRONMENT),
-                fullBricks(),
-                List.of(
-                        new TileStats(
-                                TileLevel.MACRO,
-                                704,
-                                6_100_000_000L,
-                                7_900_000,
-                                12_300_000,
-                                5_767_168_000L,
-                                11_534_336_000L,
-                                3,
-                                7),
-                        new TileStats(
-                                TileLevel.MICRO,
-                                1_441_792,
-                                5_800_000_000L,
-                                812,
-                                91_000,
-                                5_905_580_032L,
-                                11_811_160_064L,
-                                2_047,
-                                15)));
+        return ProfileSnapshot.builder(STARTED, ENDED, 12_346_543_211L)
+                .threads(3, true)
+                .overheadNs(65_432_100)
+                .deferred(12, 0, 0)
+                .l2CacheHitRate(OptionalDouble.of(0.9125))
+                .zeroCopy(true)
+                .environments(List.of(ENVIRONMENT))
+                .bricks(fullBricks())
+                .tiles(List.of(
+                        TileStats.builder(TileLevel.MACRO)
+                                .samples(704, 6_100_000_000L, 7_900_000, 12_300_000)
+                                .work(5_767_168_000L, 11_534_336_000L)
+                                .slowest(3, 7)
+                                .build(),
+                        TileStats.builder(TileLevel.MICRO)
+                                .samples(1_441_792, 5_800_000_000L, 812, 91_000)
+                                .work(5_905_580_032L, 11_811_160_064L)
+                                .slowest(2_047, 15)
+                                .build()))
+                .build();
     }
 
     /** Deferred measurements that shared one resolution, some of which are still pending, and no switch for tiles. */
     static ProfileSnapshot deferred() {
-        return new ProfileSnapshot(
-                STARTED,
-                ENDED,
-                1_000_000,
-                1,
-                false,
-                150,
-                0,
-                1_200,
-                3,
-                OptionalDouble.empty(),
-                false,
-                true,
-                List.of(ENVIRONMENT),
-                List.of(
+        return ProfileSnapshot.builder(STARTED, ENDED, 1_000_000)
+                .threads(1, false)
+                .overheadNs(150)
+                .deferred(0, 1_200, 3)
+                .tilesOff(true)
+                .environments(List.of(ENVIRONMENT))
+                .bricks(List.of(
                         brick("RmsNorm", BrickCategory.NORM, 1, 1_000_000, 1_000_000, 1_000_000, 1),
                         brick("DownProjection", BrickCategory.FFN, 1, 900_000, 900_000, 900_000, 1),
-                        brick("LmHead", BrickCategory.OTHER, 1, 600_000, 600_000, 600_000, 1)),
-                List.of(),
-                List.of(),
-                Steps.NONE,
-                RequestStats.NONE,
-                RunFacts.NONE,
-                RunIdentity.NONE);
+                        brick("LmHead", BrickCategory.OTHER, 1, 600_000, 600_000, 600_000, 1)))
+                .build();
     }
 
     private static List<BrickStats> fullBricks() {
         return List.of(
                 working(
-                        new BrickStats(
-                                "DownProjection",
-                                BrickCategory.FFN,
-                                Bottleneck.MEMORY,
-                                704,
-                                6_120_450_112L,
-                                8_011_000,
-                                12_345_678,
-                                8_700_001,
-                                LAST_AT_UNIX_NS,
-                                704,
-                                127_205_900_288L,
-                                0,
-                                0,
-                                0,
-                                0,
-                                Optional.of(latency(704, 8_650_000))),
+                        BrickStats.builder("DownProjection", BrickCategory.FFN)
+                                .bottleneck(Bottleneck.MEMORY)
+                                .samples(704, 6_120_450_112L, 8_011_000, 12_345_678)
+                                .last(8_700_001, LAST_AT_UNIX_NS)
+                                .elements(704)
+                                .bytes(127_205_900_288L, 0)
+                                .latency(Optional.of(latency(704, 8_650_000)))
+                                .build(),
                         new Work(63_491_014_656L, 127_205_900_288L, 4_000_000_000L)),
-                new BrickStats(
-                        "GateProjection",
-                        BrickCategory.FFN,
-                        Bottleneck.MEMORY,
-                        704,
-                        6_013_000_771L,
-                        8_000_001,
-                        11_900_000,
-                        8_500_500,
-                        LAST_AT_UNIX_NS,
-                        704,
-                        127_205_900_288L,
-                        0,
-                        0,
-                        0,
-                        0,
-                        Optional.of(latency(704, 8_490_000))),
-                new BrickStats(
-                        "AttentionSoftmax",
-                        BrickCategory.ATTENTION,
-                        Bottleneck.COMPUTE,
-                        22_528,
-                        2_530_000_000L,
-                        90_100,
-                        412_000,
-                        120_000,
-                        LAST_AT_UNIX_NS,
-                        1_441_792,
-                        0,
-                        0,
-                        5_060_000_000L,
-                        180_200,
-                        824_000,
-                        Optional.of(latency(22_528, 109_000))),
-                new BrickStats(
-                        "model.layers.31.self_attn.rotary_embedding.cache_update",
-                        BrickCategory.OTHER,
-                        Bottleneck.UNKNOWN,
-                        44_000,
-                        120_450_000,
-                        812,
-                        99_960,
-                        2_500,
-                        LAST_AT_UNIX_NS,
-                        44_000,
-                        0,
-                        0,
-                        0,
-                        0,
-                        0,
-                        Optional.empty()),
-                new BrickStats(
-                        "quantize\n\tkv \u00e9",
-                        BrickCategory.QUANTIZATION,
-                        Bottleneck.UNKNOWN,
-                        12,
-                        3_400_000,
-                        250_000,
-                        300_000,
-                        290_000,
-                        LAST_AT_UNIX_NS,
-                        12,
-                        4_194_304,
-                        1_048_576,
-                        0,
-                        0,
-                        0,
-                        Optional.of(latency(12, 281_000))),
+                BrickStats.builder("GateProjection", BrickCategory.FFN)
+                        .bottleneck(Bottleneck.MEMORY)
+                        .samples(704, 6_013_000_771L, 8_000_001, 11_900_000)
+                        .last(8_500_500, LAST_AT_UNIX_NS)
+                        .elements(704)
+                        .bytes(127_205_900_288L, 0)
+                        .latency(Optional.of(latency(704, 8_490_000)))
+                        .build(),
+                BrickStats.builder("AttentionSoftmax", BrickCategory.ATTENTION)
+                        .bottleneck(Bottleneck.COMPUTE)
+                        .samples(22_528, 2_530_000_000L, 90_100, 412_000)
+                        .last(120_000, LAST_AT_UNIX_NS)
+                        .elements(1_441_792)
+                        .cycles(5_060_000_000L, 180_200, 824_000)
+                        .latency(Optional.of(latency(22_528, 109_000)))
+                        .build(),
+                BrickStats.builder("model.layers.31.self_attn.rotary_embedding.cache_update", BrickCategory.OTHER)
+                        .samples(44_000, 120_450_000, 812, 99_960)
+                        .last(2_500, LAST_AT_UNIX_NS)
+                        .elements(44_000)
+                        .build(),
+                BrickStats.builder("quantize\n\tkv \u00e9", BrickCategory.QUANTIZATION)
+                        .samples(12, 3_400_000, 250_000, 300_000)
+                        .last(290_000, LAST_AT_UNIX_NS)
+                        .elements(12)
+                        .bytes(4_194_304, 1_048_576)
+                        .latency(Optional.of(latency(12, 281_000)))
+                        .build(),
                 brick("Sampling", BrickCategory.OTHER, 1, 999, 999, 999, 1));
     }
 
     static BrickStats brick(
             String name, BrickCategory category, long count, long totalNs, long minNs, long maxNs, long elements) {
-        return new BrickStats(
-                name,
-                category,
-                Bottleneck.UNKNOWN,
-                count,
-                totalNs,
-                minNs,
-                maxNs,
-                maxNs,
-                LAST_AT_UNIX_NS,
-                elements,
-                0,
-                0,
-                0,
-                0,
-                0,
-                Optional.empty());
+        return BrickStats.builder(name, category)
+                .samples(count, totalNs, minNs, maxNs)
+                .last(maxNs, LAST_AT_UNIX_NS)
+                .elements(elements)
+                .build();
     }
 
     static ProfileSnapshot of(BrickStats... bricks) {
-        return new ProfileSnapshot(
-                STARTED,
-                ENDED,
-                1_000_000_000,
-                1,
-                false,
-                100,
-                0,
-                OptionalDouble.empty(),
-                false,
-                List.of(ENVIRONMENT),
-                List.of(bricks),
-                List.of());
+        return ProfileSnapshot.builder(STARTED, ENDED, 1_000_000_000)
+                .threads(1, false)
+                .overheadNs(100)
+                .environments(List.of(ENVIRONMENT))
+                .bricks(List.of(bricks))
+                .build();
     }
 
     /**
@@ -400,23 +236,12 @@ final class Samples {
                 minNs = Math.min(minNs, ns);
                 maxNs = Math.max(maxNs, ns);
             }
-            all[i] = new BrickStats(
-                    "model.layers." + i + ".block",
-                    categories[i % categories.length],
-                    Bottleneck.UNKNOWN,
-                    count,
-                    totalNs,
-                    minNs,
-                    maxNs,
-                    maxNs,
-                    LAST_AT_UNIX_NS,
-                    4 * count,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    Optional.of(LatencyDistribution.ofCounts(counts)));
+            all[i] = BrickStats.builder("model.layers." + i + ".block", categories[i % categories.length])
+                    .samples(count, totalNs, minNs, maxNs)
+                    .last(maxNs, LAST_AT_UNIX_NS)
+                    .elements(4 * count)
+                    .latency(Optional.of(LatencyDistribution.ofCounts(counts)))
+                    .build();
         }
         return of(all);
     }
@@ -548,55 +373,45 @@ final class Samples {
                 Map.of(BrickCategory.ATTENTION, 9_000_000L, BrickCategory.FFN, 28_000_000L));
         Step token = new Step(
                 1, 1_760_000_000_041_000_000L, 2_500_000, StepInfo.decode(512).withDraftedTokens(4), 3, Map.of());
-        return new ProfileSnapshot(
-                STARTED,
-                ENDED,
-                50_000_000,
-                1,
-                false,
-                65_432,
-                0,
-                0,
-                0,
-                OptionalDouble.empty(),
-                false,
-                true,
-                List.of(ENVIRONMENT),
-                List.of(
+        return ProfileSnapshot.builder(STARTED, ENDED, 50_000_000)
+                .threads(1, false)
+                .overheadNs(65_432)
+                .tilesOff(true)
+                .environments(List.of(ENVIRONMENT))
+                .bricks(List.of(
                         brick("DownProjection", BrickCategory.FFN, 2, 28_000_000, 500_000, 27_500_000, 513),
-                        brick("AttentionScore", BrickCategory.ATTENTION, 2, 9_000_000, 500_000, 8_500_000, 513)),
-                List.of(),
-                List.of(),
-                new Steps(
+                        brick("AttentionScore", BrickCategory.ATTENTION, 2, 9_000_000, 500_000, 8_500_000, 513)))
+                .steps(new Steps(
                         List.of(phase(prompt, 1, 37_000_000), phase(token, 2, 0)),
                         distribution(40_000_000),
                         40_000_000,
                         distribution(875_000),
                         1,
-                        List.of(prompt, token)),
-                requests,
-                RunFacts.NONE,
-                RunIdentity.NONE);
+                        List.of(prompt, token)))
+                .requests(requests)
+                .build();
     }
 
     private static StepStats phase(Step step, long steps, long attributedNs) {
         StepInfo info = step.info();
-        return new StepStats(
-                info.phase(),
-                steps,
-                steps * step.durationNs(),
-                steps * step.durationNs(),
-                step.durationNs(),
-                step.durationNs(),
-                distribution(LongStream.generate(step::durationNs).limit(steps).toArray()),
-                steps,
-                steps * info.prefillTokens(),
-                steps * step.outputTokens(),
-                steps * info.draftedTokens(),
-                steps * step.acceptedTokens(),
-                steps * info.kvLength(),
-                attributedNs > 0 ? steps : 0,
-                step.categoryNs());
+        return StepStats.builder(info.phase())
+                .steps(steps, steps * step.durationNs())
+                .durations(
+                        steps * step.durationNs(),
+                        step.durationNs(),
+                        step.durationNs(),
+                        distribution(LongStream.generate(step::durationNs)
+                                .limit(steps)
+                                .toArray()))
+                .sequences(steps)
+                .tokens(
+                        steps * info.prefillTokens(),
+                        steps * step.outputTokens(),
+                        steps * info.draftedTokens(),
+                        steps * step.acceptedTokens())
+                .kvLength(steps * info.kvLength())
+                .categories(attributedNs > 0 ? steps : 0, step.categoryNs())
+                .build();
     }
 
     private static LatencyDistribution distribution(long... durationsNs) {

@@ -60,27 +60,23 @@ final class Snapshots extends DomainContextBase {
                                         facts(),
                                         identities())
                                 .as(Parts::new))
-                .as((at, times, threads, flags, l2, environments, bricks, parts) -> new ProfileSnapshot(
-                        at.get(0),
-                        at.get(1),
-                        times.get(0),
-                        threads,
-                        flags.get(0),
-                        times.get(1),
-                        times.get(2),
-                        times.get(3),
-                        times.get(4),
-                        l2.map(OptionalDouble::of).orElseGet(OptionalDouble::empty),
-                        flags.get(1),
-                        flags.get(2),
-                        environments,
-                        bricks,
-                        parts.tiles,
-                        parts.streams,
-                        parts.steps,
-                        RequestSamples.of(times),
-                        parts.facts,
-                        parts.identity))
+                .as((at, times, threads, flags, l2, environments, bricks, parts) -> ProfileSnapshot.builder(
+                                at.get(0), at.get(1), times.get(0))
+                        .threads(threads, flags.get(0))
+                        .overheadNs(times.get(1))
+                        .deferred(times.get(2), times.get(3), times.get(4))
+                        .l2CacheHitRate(l2.map(OptionalDouble::of).orElseGet(OptionalDouble::empty))
+                        .zeroCopy(flags.get(1))
+                        .tilesOff(flags.get(2))
+                        .environments(environments)
+                        .bricks(bricks)
+                        .tiles(parts.tiles)
+                        .streams(parts.streams)
+                        .steps(parts.steps)
+                        .requests(RequestSamples.of(times))
+                        .facts(parts.facts)
+                        .identity(parts.identity)
+                        .build())
                 // Combinations of edge cases alone would use up the tries; single ones are drawn all the same.
                 .withoutEdgeCases();
     }
@@ -110,20 +106,21 @@ final class Snapshots extends DomainContextBase {
         Arbitrary<OptionalLong> steps =
                 numbers().optional().map(step -> step.map(OptionalLong::of).orElseGet(OptionalLong::empty));
         return Combinators.combine(names.list().ofSize(7), ranks, ranks, steps, steps)
-                .as((texts, rank, localRank, first, window) -> new RunIdentity(
-                        texts.get(0),
-                        rank,
-                        rank.isEmpty() ? rank : OptionalInt.of(Integer.MAX_VALUE),
-                        localRank,
-                        texts.get(1),
-                        texts.get(2),
-                        texts.get(3),
-                        texts.get(4),
-                        texts.get(5),
-                        texts.get(6),
-                        first,
-                        first.isEmpty() ? first : OptionalLong.of(first.getAsLong() + 1),
-                        window));
+                .as((texts, rank, localRank, first, window) -> {
+                    RunIdentity.Builder identity = RunIdentity.builder();
+                    texts.get(0).ifPresent(identity::runId);
+                    rank.ifPresent(number -> identity.rank(number).worldSize(Integer.MAX_VALUE));
+                    localRank.ifPresent(identity::localRank);
+                    texts.get(1).ifPresent(identity::host);
+                    texts.get(2).ifPresent(identity::device);
+                    texts.get(3).ifPresent(identity::model);
+                    texts.get(4).ifPresent(identity::precision);
+                    texts.get(5).ifPresent(identity::commit);
+                    texts.get(6).ifPresent(identity::phase);
+                    first.ifPresent(step -> identity.steps(step, step + 1));
+                    window.ifPresent(identity::window);
+                    return identity.build();
+                });
     }
 
     private static Arbitrary<Environment> environments() {
@@ -141,25 +138,17 @@ final class Snapshots extends DomainContextBase {
                         numbers().list().ofSize(15),
                         latencies().optional(),
                         devices())
-                .as((name, category, bottleneck, n, latency, device) -> new BrickStats(
-                        name,
-                        category,
-                        bottleneck,
-                        n.get(0),
-                        n.get(1),
-                        n.get(2),
-                        n.get(3),
-                        n.get(4),
-                        n.get(5),
-                        n.get(6),
-                        n.get(7),
-                        n.get(8),
-                        n.get(9),
-                        n.get(10),
-                        n.get(11),
-                        latency,
-                        device,
-                        new Work(n.get(12), n.get(13), n.get(14))));
+                .as((name, category, bottleneck, n, latency, device) -> BrickStats.builder(name, category)
+                        .bottleneck(bottleneck)
+                        .samples(n.get(0), n.get(1), n.get(2), n.get(3))
+                        .last(n.get(4), n.get(5))
+                        .elements(n.get(6))
+                        .bytes(n.get(7), n.get(8))
+                        .cycles(n.get(9), n.get(10), n.get(11))
+                        .latency(latency)
+                        .device(device)
+                        .work(new Work(n.get(12), n.get(13), n.get(14)))
+                        .build());
     }
 
     private static Arbitrary<DeviceTime> devices() {
@@ -180,8 +169,13 @@ final class Snapshots extends DomainContextBase {
                         texts().optional(),
                         numbers().list().ofSize(5),
                         texts().optional())
-                .as((stream, device, index, uuid, pci, n, failure) -> new StreamTotals(
-                        stream, device, index, uuid, pci, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), failure));
+                .as((stream, device, index, uuid, pci, n, failure) -> StreamTotals.builder(stream, device, index)
+                        .identifiers(uuid, pci)
+                        .bricks(n.get(0), n.get(1), n.get(2))
+                        .waits(n.get(3))
+                        .clockErrorNs(n.get(4))
+                        .failure(failure)
+                        .build());
     }
 
     private static Arbitrary<RunFacts> facts() {
@@ -256,6 +250,10 @@ final class Snapshots extends DomainContextBase {
                         Arbitraries.of(TileLevel.class), numbers().list().ofSize(6), places, places)
                 .as((level, n, row, col) -> n.get(0) == 0
                         ? TileStats.empty(level)
-                        : new TileStats(level, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), n.get(5), row, col));
+                        : TileStats.builder(level)
+                                .samples(n.get(0), n.get(1), n.get(2), n.get(3))
+                                .work(n.get(4), n.get(5))
+                                .slowest(row, col)
+                                .build());
     }
 }

@@ -8,7 +8,6 @@ import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
-import java.util.OptionalDouble;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
@@ -123,19 +122,9 @@ final class TextReportTest {
 
     @Test
     void aFileWithoutTimesSaysSo() {
-        ProfileSnapshot old = new ProfileSnapshot(
-                Instant.EPOCH,
-                Instant.EPOCH,
-                0,
-                0,
-                false,
-                0,
-                0,
-                OptionalDouble.empty(),
-                false,
-                List.of(),
-                List.of(Samples.brick("a", BrickCategory.OTHER, 1, 10, 10, 10, 1)),
-                List.of());
+        ProfileSnapshot old = ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, 0)
+                .bricks(List.of(Samples.brick("a", BrickCategory.OTHER, 1, 10, 10, 10, 1)))
+                .build();
 
         assertThat(TextReport.render(old))
                 .containsPattern("taken +not known\n")
@@ -146,20 +135,13 @@ final class TextReportTest {
 
     @Test
     void tilesAloneAreReported() {
-        TileStats tile = new TileStats(TileLevel.MIDI, 1, 10, 10, 10, 4, 32, TileStats.UNKNOWN, TileStats.UNKNOWN);
-        ProfileSnapshot tiles = new ProfileSnapshot(
-                Samples.STARTED,
-                Samples.ENDED,
-                1,
-                0,
-                false,
-                0,
-                0,
-                OptionalDouble.empty(),
-                false,
-                List.of(),
-                List.of(),
-                List.of(tile));
+        TileStats tile = TileStats.builder(TileLevel.MIDI)
+                .samples(1, 10, 10, 10)
+                .work(4, 32)
+                .build();
+        ProfileSnapshot tiles = ProfileSnapshot.builder(Samples.STARTED, Samples.ENDED, 1)
+                .tiles(List.of(tile))
+                .build();
 
         assertThat(TextReport.render(tiles))
                 .contains("No bricks were recorded")
@@ -270,19 +252,10 @@ final class TextReportTest {
         List<Environment> environments = IntStream.range(0, 100)
                 .mapToObj(i -> new Environment("17", "vm", "os", "arch", "cpu" + i, 1, 1))
                 .toList();
-        ProfileSnapshot merged = new ProfileSnapshot(
-                Samples.STARTED,
-                Samples.ENDED,
-                1,
-                1,
-                false,
-                0,
-                0,
-                OptionalDouble.empty(),
-                false,
-                environments,
-                List.of(),
-                List.of());
+        ProfileSnapshot merged = ProfileSnapshot.builder(Samples.STARTED, Samples.ENDED, 1)
+                .threads(1, false)
+                .environments(environments)
+                .build();
 
         assertThat(TextReport.render(merged)).contains("and 96 more").doesNotContain("cpu9,");
     }

@@ -20,7 +20,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The types of a page's data, from the declarations that its script is checked with: {@code build/pages/PAGE.d.ts}.
+ * The types of a page's data, from the declarations that its script is checked with, in {@code build/pages}.
  * Compares the data of pages with them in both directions: each value has its declared type, no key is undeclared, and
  * each declared key occurs. Reads interfaces of one key per line and aliases; types may be unions, arrays, tuples and
  * records. One thread.
@@ -67,9 +67,13 @@ public final class PageTypes {
         declare(HELD);
     }
 
-    /** Returns the types of the pages of a kind. */
-    public static PageTypes of(String page) throws IOException {
-        return new PageTypes(Files.readString(Path.of("build", "pages", page + ".d.ts")));
+    /** Returns the types of the pages of a kind, from the files that declare them. */
+    public static PageTypes of(String... files) throws IOException {
+        StringBuilder text = new StringBuilder();
+        for (String file : files) {
+            text.append(Files.readString(Path.of("build", "pages", file + ".d.ts")));
+        }
+        return new PageTypes(text.toString());
     }
 
     private void declare(String type) {

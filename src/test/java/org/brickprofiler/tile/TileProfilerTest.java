@@ -89,9 +89,17 @@ final class TileProfilerTest {
         tile(TileLevel.MIDI, 5, 6, 100);
 
         assertThat(tiles.stats(TileLevel.MACRO))
-                .isEqualTo(new TileStats(TileLevel.MACRO, 1, 300, 300, 300, 10, 40, 0, 0));
+                .isEqualTo(TileStats.builder(TileLevel.MACRO)
+                        .samples(1, 300, 300, 300)
+                        .work(10, 40)
+                        .slowest(0, 0)
+                        .build());
         assertThat(tiles.stats(TileLevel.MIDI))
-                .isEqualTo(new TileStats(TileLevel.MIDI, 3, 1_000, 100, 700, 30, 120, 3, 4));
+                .isEqualTo(TileStats.builder(TileLevel.MIDI)
+                        .samples(3, 1_000, 100, 700)
+                        .work(30, 120)
+                        .slowest(3, 4)
+                        .build());
         assertThat(tiles.stats(TileLevel.MICRO)).isEqualTo(TileStats.empty(TileLevel.MICRO));
         assertThat(tiles.all())
                 .containsExactly(
@@ -104,16 +112,11 @@ final class TileProfilerTest {
         tiles.record(TileLevel.MICRO, 100_000, Integer.MAX_VALUE, 60_000_000_000L, 5, 7);
 
         assertThat(tiles.stats(TileLevel.MICRO))
-                .isEqualTo(new TileStats(
-                        TileLevel.MICRO,
-                        1,
-                        60_000_000_000L,
-                        60_000_000_000L,
-                        60_000_000_000L,
-                        5,
-                        7,
-                        100_000,
-                        Integer.MAX_VALUE));
+                .isEqualTo(TileStats.builder(TileLevel.MICRO)
+                        .samples(1, 60_000_000_000L, 60_000_000_000L, 60_000_000_000L)
+                        .work(5, 7)
+                        .slowest(100_000, Integer.MAX_VALUE)
+                        .build());
     }
 
     @ParameterizedTest
@@ -142,7 +145,12 @@ final class TileProfilerTest {
     void aTileOfZeroNsIsASample() {
         tile(TileLevel.MACRO, 2, 3, 0);
 
-        assertThat(tiles.stats(TileLevel.MACRO)).isEqualTo(new TileStats(TileLevel.MACRO, 1, 0, 0, 0, 10, 40, 2, 3));
+        assertThat(tiles.stats(TileLevel.MACRO))
+                .isEqualTo(TileStats.builder(TileLevel.MACRO)
+                        .samples(1, 0, 0, 0)
+                        .work(10, 40)
+                        .slowest(2, 3)
+                        .build());
     }
 
     @Test
@@ -216,7 +224,11 @@ final class TileProfilerTest {
                 .containsExactly(
                         TileStats.empty(TileLevel.MACRO),
                         TileStats.empty(TileLevel.MIDI),
-                        new TileStats(TileLevel.MICRO, 1, 5, 5, 5, 10, 40, 1, 2));
+                        TileStats.builder(TileLevel.MICRO)
+                                .samples(1, 5, 5, 5)
+                                .work(10, 40)
+                                .slowest(1, 2)
+                                .build());
         requireNothingRecorded();
     }
 
@@ -346,9 +358,36 @@ final class TileProfilerTest {
 
         assertThat(tiles.places())
                 .containsExactly(
-                        new TileProfiler.Place(0, 0, 0, 0, new TileStats(TileLevel.MACRO, 2, 40, 10, 30, 20, 80, 0, 0)),
-                        new TileProfiler.Place(2, 2, 1, 1, new TileStats(TileLevel.MACRO, 1, 50, 50, 50, 10, 40, 2, 1)),
-                        new TileProfiler.Place(2, 2, 1, 1, new TileStats(TileLevel.MICRO, 2, 12, 5, 7, 20, 80, 9, 9)));
+                        new TileProfiler.Place(
+                                0,
+                                0,
+                                0,
+                                0,
+                                TileStats.builder(TileLevel.MACRO)
+                                        .samples(2, 40, 10, 30)
+                                        .work(20, 80)
+                                        .slowest(0, 0)
+                                        .build()),
+                        new TileProfiler.Place(
+                                2,
+                                2,
+                                1,
+                                1,
+                                TileStats.builder(TileLevel.MACRO)
+                                        .samples(1, 50, 50, 50)
+                                        .work(10, 40)
+                                        .slowest(2, 1)
+                                        .build()),
+                        new TileProfiler.Place(
+                                2,
+                                2,
+                                1,
+                                1,
+                                TileStats.builder(TileLevel.MICRO)
+                                        .samples(2, 12, 5, 7)
+                                        .work(20, 80)
+                                        .slowest(9, 9)
+                                        .build()));
         assertThat(tiles.stats(TileLevel.MACRO).totalNs()).isEqualTo(90);
         tiles.reset();
         assertThat(tiles.places()).isEmpty();

@@ -14,7 +14,11 @@ import org.junit.jupiter.api.Test;
 
 final class TileStatsTest {
 
-    private static final TileStats STATS = new TileStats(TileLevel.MIDI, 4, 8_000, 500, 5_000, 1_000, 32_000, 3, 7);
+    private static final TileStats STATS = TileStats.builder(TileLevel.MIDI)
+            .samples(4, 8_000, 500, 5_000)
+            .work(1_000, 32_000)
+            .slowest(3, 7)
+            .build();
 
     @Spec("7.4")
     @Test
@@ -35,7 +39,7 @@ final class TileStatsTest {
     void everyFigureIsZeroWithoutSamples() {
         TileStats empty = TileStats.empty(TileLevel.MACRO);
 
-        assertThat(empty).isEqualTo(new TileStats(TileLevel.MACRO, 0, 0, 0, 0, 0, 0, -1, -1));
+        assertThat(empty).isEqualTo(TileStats.builder(TileLevel.MACRO).build());
         assertThat(List.of(
                         empty.avgUs(),
                         empty.minUs(),
@@ -50,7 +54,11 @@ final class TileStatsTest {
 
     @Test
     void figuresOfTilesWithoutDurationOrElementsAreZero() {
-        TileStats instant = new TileStats(TileLevel.MACRO, 1, 0, 0, 0, 0, 100, 0, 0);
+        TileStats instant = TileStats.builder(TileLevel.MACRO)
+                .samples(1, 0, 0, 0)
+                .work(0, 100)
+                .slowest(0, 0)
+                .build();
 
         assertThat(instant.throughput()).isZero();
         assertThat(instant.gflops()).isZero();
@@ -61,7 +69,11 @@ final class TileStatsTest {
     @Spec("7.4")
     @Test
     void theSizeOfAnElementIsTheCallersToSay() {
-        TileStats stats = new TileStats(TileLevel.MACRO, 1, 10, 10, 10, 100, 900, 0, 0);
+        TileStats stats = TileStats.builder(TileLevel.MACRO)
+                .samples(1, 10, 10, 10)
+                .work(100, 900)
+                .slowest(0, 0)
+                .build();
 
         assertThat(stats.arithmeticIntensity())
                 .isEqualTo(stats.arithmeticIntensity(4))
@@ -97,10 +109,18 @@ final class TileStatsTest {
     @Spec("7.3")
     @Test
     void addsUpAndKeepsTheSlowestTile() {
-        TileStats other = new TileStats(TileLevel.MIDI, 1, 6_000, 6_000, 6_000, 10, 20, 1, 2);
+        TileStats other = TileStats.builder(TileLevel.MIDI)
+                .samples(1, 6_000, 6_000, 6_000)
+                .work(10, 20)
+                .slowest(1, 2)
+                .build();
 
         assertThat(STATS.plus(other))
-                .isEqualTo(new TileStats(TileLevel.MIDI, 5, 14_000, 500, 6_000, 1_010, 32_020, 1, 2));
+                .isEqualTo(TileStats.builder(TileLevel.MIDI)
+                        .samples(5, 14_000, 500, 6_000)
+                        .work(1_010, 32_020)
+                        .slowest(1, 2)
+                        .build());
         assertThat(STATS.plus(TileStats.empty(TileLevel.MIDI))).isEqualTo(STATS);
         assertThat(TileStats.empty(TileLevel.MIDI).plus(STATS)).isEqualTo(STATS);
     }
@@ -127,7 +147,11 @@ final class TileStatsTest {
                 .between(0, 2)
                 .list()
                 .ofSize(3)
-                .map(n -> new TileStats(TileLevel.MICRO, 1, n.get(0), n.get(0), n.get(0), 1, 2, n.get(1), n.get(2)))
+                .map(n -> TileStats.builder(TileLevel.MICRO)
+                        .samples(1, n.get(0), n.get(0), n.get(0))
+                        .work(1, 2)
+                        .slowest(n.get(1), n.get(2))
+                        .build())
                 .list()
                 .ofMaxSize(3)
                 .map(parts -> parts.stream().reduce(TileStats.empty(TileLevel.MICRO), TileStats::plus));

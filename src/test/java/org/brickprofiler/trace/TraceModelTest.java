@@ -15,15 +15,23 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class TraceModelTest {
 
     private static TraceInfo info(OptionalInt rank, int worldSize, long pid, long unixNs, long dropped, long errorNs) {
-        return new TraceInfo(
-                "p", pid, rank, worldSize, -5, unixNs, dropped, OptionalLong.of(errorNs), new ArrayList<>());
+        return TraceInfo.builder("p", pid)
+                .rank(rank, worldSize)
+                .moment(-5, unixNs)
+                .droppedSpans(dropped)
+                .clockErrorNs(OptionalLong.of(errorNs))
+                .devices(new ArrayList<>())
+                .build();
     }
 
     @Test
     void anyMomentOfTheClockIsFineAndTheDevicesAreACopy() {
         List<DeviceInfo> devices = new ArrayList<>();
-        TraceInfo info =
-                new TraceInfo("p", 0, OptionalInt.of(0), 1, Long.MIN_VALUE, 0, 0, OptionalLong.empty(), devices);
+        TraceInfo info = TraceInfo.builder("p", 0)
+                .rank(OptionalInt.of(0), 1)
+                .moment(Long.MIN_VALUE, 0)
+                .devices(devices)
+                .build();
 
         devices.add(new DeviceInfo(0, "d", Backend.CPU, OptionalLong.of(0)));
 

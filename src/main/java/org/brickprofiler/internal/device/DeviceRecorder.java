@@ -98,7 +98,7 @@ public final class DeviceRecorder {
         this.queue = new SampleQueue(launches, new Taking());
         this.sums = new DeviceFigures.Sums(bricks, launches);
         this.streams = new MarkedStream[streams.size()];
-        Readings readings = new Readings();
+        MarkedStream.Shared shared = new MarkedStream.Shared(clock, new Readings(), queue, sums, bricks);
         // Whoever traces may catch up as soon as it knows of a stream.
         turn.lock();
         try {
@@ -108,8 +108,7 @@ public final class DeviceRecorder {
                 SpanSink.Place place = new SpanSink.Place(
                         stream.backend(), stream.deviceIndex(), stream.deviceName(), stream.name(), i);
                 SpanSink.Stream spans = tracing.of(place, () -> catchUpAndIsWaiting(index));
-                this.streams[i] = new MarkedStream(
-                        stream, i, clock, launchesEvery, readings, queue, sums, this::makeRoom, bricks, spans);
+                this.streams[i] = new MarkedStream(stream, i, shared, launchesEvery, this::makeRoom, spans);
             }
         } finally {
             turn.unlock();

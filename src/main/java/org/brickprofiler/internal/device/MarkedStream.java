@@ -98,44 +98,48 @@ final class MarkedStream {
     private long clockErrorNs;
 
     /**
+     * The parts that the streams of a recorder have in common.
+     *
+     * @param clock the host's clock
+     * @param readings makes the starts of deferred measurements of all streams different
+     * @param queue takes the samples that threads end
+     * @param sums takes those that have their time, or never will
+     * @param lines has the timelines of the threads, for launches
+     */
+    record Shared(
+            NanoClock clock, Readings readings, SampleQueue queue, DeviceFigures.Sums sums, TableRegistry lines) {}
+
+    /**
      * A stream that was not marked so far.
      *
      * @param stream the queue of the device
      * @param index its number among the streams of its recorder
-     * @param clock the host's clock
+     * @param shared the parts that the streams of the recorder have in common
      * @param launchesEvery the host's side is timed of one brick in so many
-     * @param readings makes the starts of deferred measurements of all streams different
-     * @param queue takes the samples that threads end
-     * @param sums takes those that have their time, or never will
      * @param roomMaker makes room where no mark is left, and reports whether it could
-     * @param lines has the timelines of the threads, for launches
      * @param spans takes the device's work; null where nobody wants spans
      */
     MarkedStream(
             DeviceStream stream,
             int index,
-            NanoClock clock,
+            Shared shared,
             int launchesEvery,
-            Readings readings,
-            SampleQueue queue,
-            DeviceFigures.Sums sums,
             Predicate<MarkedStream> roomMaker,
-            TableRegistry lines,
             SpanSink.@Nullable Stream spans) {
         this.stream = stream;
         this.index = index;
-        this.clock = clock;
+        this.clock = shared.clock;
         this.draws = new LaunchDraws(spans == null ? launchesEvery : 1);
-        this.queue = queue;
-        this.sums = sums;
+        this.queue = shared.queue;
+        this.sums = shared.sums;
         this.roomMaker = roomMaker;
-        this.lines = lines;
+        this.lines = shared.lines;
         this.spans = spans;
         this.marks = new Marks(stream);
         this.waiting = new WaitingSamples(stream, marks);
         this.chain = new MarkChain(stream, marks);
         this.starts = new StartMarks(stream, marks);
-        this.readings = readings;
+        this.readings = shared.readings;
     }
 
     DeviceStream stream() {
@@ -708,18 +712,13 @@ final class MarkedStream {
 
     /** Returns the sums of the stream since the last reset. */
     StreamTotals totals() {
-        return new StreamTotals(
-                stream.name(),
-                stream.deviceName(),
-                stream.deviceIndex(),
-                stream.deviceUuid(),
-                stream.pciAddress(),
-                samples,
-                busyNs,
-                idleNs,
-                waits,
-                clockErrorNs,
-                stream.failure());
+        return StreamTotals.builder(stream.name(), stream.deviceName(), stream.deviceIndex())
+                .identifiers(stream.deviceUuid(), stream.pciAddress())
+                .bricks(samples, busyNs, idleNs)
+                .waits(waits)
+                .clockErrorNs(clockErrorNs)
+                .failure(stream.failure())
+                .build();
     }
 
     void resetTotals() {

@@ -42,9 +42,7 @@ public final class LaunchSettings {
      * The values that were found. A rank is below the world size.
      *
      * @param runId the id of the run
-     * @param rank number of the process among those of the run, 0 or more
-     * @param worldSize how many processes the run has
-     * @param localRank number of the process among those of the run on its host, 0 or more
+     * @param ranks the numbers of the process
      * @param host name of the host
      * @param device name of the device that computes
      * @param model name of the model
@@ -54,15 +52,22 @@ public final class LaunchSettings {
      */
     public record Found(
             String runId,
-            OptionalInt rank,
-            OptionalInt worldSize,
-            OptionalInt localRank,
+            Ranks ranks,
             Optional<String> host,
             Optional<String> device,
             Optional<String> model,
             Optional<String> precision,
             Optional<String> commit,
             Optional<String> phase) {}
+
+    /**
+     * The numbers of a process.
+     *
+     * @param rank number of the process among those of the run, 0 or more
+     * @param worldSize how many processes the run has
+     * @param localRank number of the process among those of the run on its host, 0 or more
+     */
+    public record Ranks(OptionalInt rank, OptionalInt worldSize, OptionalInt localRank) {}
 
     private final Settings.Place properties;
     private final Settings.Place environment;
@@ -104,9 +109,7 @@ public final class LaunchSettings {
         }
         return new Found(
                 text("run_id").orElseGet(this::runId),
-                optional(rank),
-                optional(worldSize),
-                optional(localRank),
+                new Ranks(optional(rank), optional(worldSize), optional(localRank)),
                 text("host").or(this::hostName),
                 text("device"),
                 text("model"),

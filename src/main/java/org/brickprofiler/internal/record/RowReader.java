@@ -65,21 +65,22 @@ final class RowReader {
     }
 
     private static StatRow copy(long[] cells, int base, long count) {
-        return new StatRow(
-                count,
-                Sums.limited(cells[base + StatTable.TOTAL_NS]),
-                cells[base + StatTable.MIN_NS],
-                cells[base + StatTable.MAX_NS],
-                cells[base + StatTable.LAST_NS],
-                cells[base + StatTable.LAST_AT_NS],
-                Sums.limited(cells[base + StatTable.ELEMENTS]),
-                cells[base + StatTable.BYTES],
-                cells[base + StatTable.COMPRESSED_BYTES],
-                cells[base + StatTable.CYCLES],
-                cells[base + StatTable.MIN_CYCLES],
-                cells[base + StatTable.MAX_CYCLES],
-                cells[base + StatTable.WORK],
-                cells[base + StatTable.MAX_TAG]);
+        return StatRow.builder()
+                .samples(
+                        count,
+                        Sums.limited(cells[base + StatTable.TOTAL_NS]),
+                        cells[base + StatTable.MIN_NS],
+                        cells[base + StatTable.MAX_NS])
+                .last(cells[base + StatTable.LAST_NS], cells[base + StatTable.LAST_AT_NS])
+                .elements(Sums.limited(cells[base + StatTable.ELEMENTS]))
+                .bytes(cells[base + StatTable.BYTES], cells[base + StatTable.COMPRESSED_BYTES])
+                .cycles(
+                        cells[base + StatTable.CYCLES],
+                        cells[base + StatTable.MIN_CYCLES],
+                        cells[base + StatTable.MAX_CYCLES])
+                .work(cells[base + StatTable.WORK])
+                .maxTag(cells[base + StatTable.MAX_TAG])
+                .build();
     }
 
     private static void addBuckets(long @Nullable [] spread, long @Nullable [] into) {

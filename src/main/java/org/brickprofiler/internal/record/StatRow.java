@@ -40,8 +40,12 @@ public record StatRow(
     public static final long NO_TAG = -1;
 
     /** A row without samples. */
-    public static final StatRow EMPTY =
-            new StatRow(0, 0, Long.MAX_VALUE, 0, 0, Long.MIN_VALUE, 0, 0, 0, 0, Long.MAX_VALUE, 0, 0, NO_TAG);
+    public static final StatRow EMPTY = builder().build();
+
+    /** Returns a builder of a row without samples. */
+    static Builder builder() {
+        return new Builder();
+    }
 
     /**
      * Adds two rows up. Commutative and associative, with {@link #EMPTY} as the neutral element.
@@ -58,21 +62,22 @@ public record StatRow(
         }
         boolean otherIsLater = other.lastAtNs > lastAtNs || (other.lastAtNs == lastAtNs && other.lastNs > lastNs);
         boolean otherIsLonger = other.maxNs > maxNs || (other.maxNs == maxNs && other.maxTag > maxTag);
-        return new StatRow(
-                count + other.count,
-                limited(totalNs, other.totalNs),
-                Math.min(minNs, other.minNs),
-                Math.max(maxNs, other.maxNs),
-                otherIsLater ? other.lastNs : lastNs,
-                Math.max(lastAtNs, other.lastAtNs),
-                limited(elements, other.elements),
-                limited(bytes, other.bytes),
-                limited(compressedBytes, other.compressedBytes),
-                limited(cycles, other.cycles),
-                Math.min(minCycles, other.minCycles),
-                Math.max(maxCycles, other.maxCycles),
-                limited(work, other.work),
-                otherIsLonger ? other.maxTag : maxTag);
+        return builder()
+                .samples(
+                        count + other.count,
+                        limited(totalNs, other.totalNs),
+                        Math.min(minNs, other.minNs),
+                        Math.max(maxNs, other.maxNs))
+                .last(otherIsLater ? other.lastNs : lastNs, Math.max(lastAtNs, other.lastAtNs))
+                .elements(limited(elements, other.elements))
+                .bytes(limited(bytes, other.bytes), limited(compressedBytes, other.compressedBytes))
+                .cycles(
+                        limited(cycles, other.cycles),
+                        Math.min(minCycles, other.minCycles),
+                        Math.max(maxCycles, other.maxCycles))
+                .work(limited(work, other.work))
+                .maxTag(otherIsLonger ? other.maxTag : maxTag)
+                .build();
     }
 
     /**
@@ -91,20 +96,103 @@ public record StatRow(
         long moreNs = totalNs - earlier.totalNs;
         long moreCycles = cycles - earlier.cycles;
         long otherNs = more == 1 ? lastNs : (moreNs - lastNs) / (more - 1);
-        return new StatRow(
-                more,
-                moreNs,
-                minNs < earlier.minNs ? minNs : Math.min(lastNs, otherNs),
-                maxNs > earlier.maxNs ? maxNs : Math.max(lastNs, otherNs),
-                lastNs,
-                lastAtNs,
-                elements - earlier.elements,
-                bytes - earlier.bytes,
-                compressedBytes - earlier.compressedBytes,
-                moreCycles,
-                minCycles < earlier.minCycles ? minCycles : moreCycles == 0 ? Long.MAX_VALUE : moreCycles / more,
-                maxCycles > earlier.maxCycles ? maxCycles : moreCycles / more,
-                work - earlier.work,
-                maxNs > earlier.maxNs ? maxTag : NO_TAG);
+        return builder()
+                .samples(
+                        more,
+                        moreNs,
+                        minNs < earlier.minNs ? minNs : Math.min(lastNs, otherNs),
+                        maxNs > earlier.maxNs ? maxNs : Math.max(lastNs, otherNs))
+                .last(lastNs, lastAtNs)
+                .elements(elements - earlier.elements)
+                .bytes(bytes - earlier.bytes, compressedBytes - earlier.compressedBytes)
+                .cycles(
+                        moreCycles,
+                        minCycles < earlier.minCycles
+                                ? minCycles
+                                : moreCycles == 0 ? Long.MAX_VALUE : moreCycles / more,
+                        maxCycles > earlier.maxCycles ? maxCycles : moreCycles / more)
+                .work(work - earlier.work)
+                .maxTag(maxNs > earlier.maxNs ? maxTag : NO_TAG)
+                .build();
+    }
+
+    /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
+    static final class Builder {
+        private long count;
+        private long totalNs;
+        private long minNs = Long.MAX_VALUE;
+        private long maxNs;
+        private long lastNs;
+        private long lastAtNs = Long.MIN_VALUE;
+        private long elements;
+        private long bytes;
+        private long compressedBytes;
+        private long cycles;
+        private long minCycles = Long.MAX_VALUE;
+        private long maxCycles;
+        private long work;
+        private long maxTag = NO_TAG;
+
+        private Builder() {}
+
+        Builder samples(long number, long sumNs, long shortestNs, long longestNs) {
+            count = number;
+            totalNs = sumNs;
+            minNs = shortestNs;
+            maxNs = longestNs;
+            return this;
+        }
+
+        Builder last(long durationNs, long atNs) {
+            lastNs = durationNs;
+            lastAtNs = atNs;
+            return this;
+        }
+
+        Builder elements(long sum) {
+            elements = sum;
+            return this;
+        }
+
+        Builder bytes(long before, long after) {
+            bytes = before;
+            compressedBytes = after;
+            return this;
+        }
+
+        Builder cycles(long sum, long fewest, long most) {
+            cycles = sum;
+            minCycles = fewest;
+            maxCycles = most;
+            return this;
+        }
+
+        Builder work(long sum) {
+            work = sum;
+            return this;
+        }
+
+        Builder maxTag(long tag) {
+            maxTag = tag;
+            return this;
+        }
+
+        StatRow build() {
+            return new StatRow(
+                    count,
+                    totalNs,
+                    minNs,
+                    maxNs,
+                    lastNs,
+                    lastAtNs,
+                    elements,
+                    bytes,
+                    compressedBytes,
+                    cycles,
+                    minCycles,
+                    maxCycles,
+                    work,
+                    maxTag);
+        }
     }
 }

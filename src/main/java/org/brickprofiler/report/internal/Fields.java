@@ -12,6 +12,8 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,10 +31,14 @@ public final class Fields<T> {
         STORED("always"),
         /** Read back; some records lack it. */
         OPTIONAL("if known"),
+        /** Read back; some older files lack it. */
+        PRESENT("if known"),
         /** Read back; left out of compact text if it is 0, as a missing number reads as 0. */
         SUM("always; in windows if it is not 0"),
         /** Follows from other fields: left out of compact text, and not read. */
         DERIVED("in reports, not in windows; ignored by readers"),
+        /** Follows from other fields, and some records lack it. */
+        DERIVED_IF_KNOWN("in reports, not in windows; ignored by readers"),
         /** Follows from other fields, but is read from files of older versions, which lack those. */
         OLD_FORM("in reports, not in windows; read from files of older versions"),
         /** Follows from other fields, and is written always. */
@@ -53,8 +59,11 @@ public final class Fields<T> {
      * @param written when it is written, and whether it is read back
      * @param parts the title of the fields within it; empty if it is a value
      * @param isColumn whether tables have it, or fields within it, as columns
+     * @param type of the value in TypeScript; for a record, the title of its fields
+     * @param isOptional whether a report may lack it
      */
-    public record Description(String key, String meaning, String written, String parts, boolean isColumn) {}
+    public record Description(
+            String key, String meaning, String written, String parts, boolean isColumn, String type, boolean isOptional) {}
 
     /**
      * Returns the value of a field: a Long, Double, String, Map, {@link Part}, the counts of buckets, or null.
@@ -92,8 +101,17 @@ public final class Fields<T> {
     public record Column<T>(String key, Value<T> value) {}
 
     /**
+     * A column of whole numbers of a table in a pack of windows.
+     *
+     * @param name of the column
+     * @param value of a row
+     */
+    public record PackedColumn(String name, ToLongFunction<Row> value) {}
+
+    /**
      * A field.
      *
+     * @param type of the value in TypeScript; for a record, the title of its fields
      * @param parts the title of the fields within it; empty if it is a value
      * @param columns those of the fields within it, or the one that is the field itself
      */
@@ -103,8 +121,14 @@ public final class Fields<T> {
             Use use,
             Value<T> value,
             @Nullable Reading reading,
+            String type,
             String parts,
-            List<Column<T>> columns) {}
+            List<Column<T>> columns) {
+
+        boolean isDerived() {
+            return use == Use.DERIVED || use == Use.DERIVED_IF_KNOWN || use == Use.OLD_FORM;
+        }
+    }
 
     /** A record within a record. */
     private record Part<P>(Fields<P> fields, P record) {
@@ -131,11 +155,13 @@ public final class Fields<T> {
 
     private final String title;
     private final List<Field<T>> fields;
+    private final List<PackedColumn> packed;
     private final Map<String, Integer> places = new HashMap<>();
 
-    private Fields(String title, List<Field<T>> fields) {
+    private Fields(String title, List<Field<T>> fields, List<PackedColumn> packed) {
         this.title = title;
         this.fields = List.copyOf(fields);
+        this.packed = List.copyOf(packed);
         for (Field<T> field : fields) {
             places.put(field.key, places.size());
         }
@@ -174,7 +200,13 @@ public final class Fields<T> {
     public List<Description> descriptions() {
         return fields.stream()
                 .map(field -> new Description(
-                        field.key, field.meaning, field.use.written, field.parts, !field.columns.isEmpty()))
+                        field.key,
+                        field.meaning,
+                        field.use.written,
+                        field.parts,
+                        !field.columns.isEmpty(),
+                        field.type,
+                        field.use == Use.OPTIONAL || field.use == Use.DERIVED_IF_KNOWN))
                 .toList();
     }
 
@@ -188,6 +220,15 @@ public final class Fields<T> {
     }
 
     /**
+     * Returns the columns of whole numbers that packs of windows have of a record.
+     *
+     * @return the columns, in their order in the pack
+     */
+    public List<PackedColumn> packed() {
+        return packed;
+    }
+
+    /**
      * Writes a record as an object.
      *
      * @param json the target
@@ -198,8 +239,7 @@ public final class Fields<T> {
     public void write(JsonGenerator json, T record, boolean isCompact) throws IOException {
         json.writeStartObject();
         for (Field<T> field : fields) {
-            boolean isDerived = field.use == Use.DERIVED || field.use == Use.OLD_FORM;
-            if (isCompact && isDerived) {
+            if (isCompact && field.isDerived()) {
                 continue;
             }
             Object value = field.value.of(record);
@@ -271,13 +311,15 @@ public final class Fields<T> {
     static final class Builder<T> {
         private final String title;
         private final List<Field<T>> fields = new ArrayList<>();
+        private final List<PackedColumn> packed = new ArrayList<>();
 
         Builder(String title) {
             this.title = title;
         }
 
         private Builder<T> add(Use use, String key, String meaning, Value<T> value, @Nullable Reading reading) {
-            return add(new Field<>(key, meaning, use, value, reading, "", List.of(new Column<>(key, value))));
+            return add(
+                    new Field<>(key, meaning, use, value, reading, "number", "", List.of(new Column<>(key, value))));
         }
 
         private Builder<T> add(Field<T> field) {
@@ -288,17 +330,42 @@ public final class Fields<T> {
         /** Leaves the field before out of tables. */
         Builder<T> jsonOnly() {
             Field<T> last = fields.remove(fields.size() - 1);
-            return add(new Field<>(last.key, last.meaning, last.use, last.value, last.reading, last.parts, List.of()));
+            return add(new Field<>(
+                    last.key, last.meaning, last.use, last.value, last.reading, last.type, last.parts, List.of()));
+        }
+
+        /** Gives the field before, which is no number, its type in TypeScript. */
+        Builder<T> typed(String type) {
+            Field<T> last = fields.remove(fields.size() - 1);
+            return add(new Field<>(
+                    last.key, last.meaning, last.use, last.value, last.reading, type, last.parts, last.columns));
+        }
+
+        /** Gives the field before the type of one of some texts. */
+        Builder<T> oneOf(Stream<String> texts) {
+            return typed(texts.map(text -> '"' + text + '"').collect(Collectors.joining(" | ")));
+        }
+
+        /** Makes the field before, a whole number, a column of packs. */
+        Builder<T> packed() {
+            String key = fields.get(fields.size() - 1).key;
+            return packed(key, row -> row.whole(key));
+        }
+
+        /** Adds a column to packs. */
+        Builder<T> packed(String column, ToLongFunction<Row> value) {
+            packed.add(new PackedColumn(column, value));
+            return this;
         }
 
         Builder<T> text(String key, String meaning, Function<T, String> value) {
-            return object(key, meaning, value::apply, JsonInput::text);
+            return object(key, meaning, value::apply, JsonInput::text).typed("string");
         }
 
         /** A text that some records do not have. */
         Builder<T> optionalText(String key, String meaning, Function<T, Optional<String>> value) {
             return object(
-                    Use.OPTIONAL, key, meaning, record -> value.apply(record).orElse(null), JsonInput::text);
+                    Use.OPTIONAL, key, meaning, record -> value.apply(record).orElse(null), JsonInput::text).typed("string");
         }
 
         /** A value of its own form. */
@@ -374,7 +441,12 @@ public final class Fields<T> {
         }
 
         Builder<T> derivedWhole(String key, String meaning, Function<T, OptionalLong> value) {
-            return add(Use.DERIVED, key, meaning, record -> of(value.apply(record)), null);
+            return add(Use.DERIVED_IF_KNOWN, key, meaning, record -> of(value.apply(record)), null);
+        }
+
+        /** A derived number that records with an infinite one, or without one, lack. */
+        Builder<T> derivedIfFinite(String key, String meaning, ToDoubleFunction<T> value) {
+            return add(Use.DERIVED_IF_KNOWN, key, meaning, value::applyAsDouble, null);
         }
 
         Builder<T> shown(String key, String meaning, Value<T> value) {
@@ -386,6 +458,16 @@ public final class Fields<T> {
         }
 
         <P> Builder<T> part(String key, String meaning, Fields<P> parts, Function<T, Optional<P>> part) {
+            return part(Use.OPTIONAL, key, meaning, parts, part);
+        }
+
+        /** A record that each record has, although older files may lack it. */
+        <P> Builder<T> alwaysPart(String key, String meaning, Fields<P> parts, Function<T, P> part) {
+            return part(Use.PRESENT, key, meaning, parts, record -> Optional.of(part.apply(record)));
+        }
+
+        private <P> Builder<T> part(
+                Use use, String key, String meaning, Fields<P> parts, Function<T, Optional<P>> part) {
             List<Column<T>> columns = parts.columns().stream()
                     .map(column -> new Column<T>(
                             column.key,
@@ -394,7 +476,7 @@ public final class Fields<T> {
             return add(new Field<>(
                     key,
                     meaning,
-                    Use.OPTIONAL,
+                    use,
                     record -> part.apply(record)
                             .map(value -> new Part<>(parts, value))
                             .orElse(null),
@@ -403,6 +485,7 @@ public final class Fields<T> {
                         Row within = known instanceof Row reused ? reused : new Row(parts);
                         row.objects[place] = within.read(input, of);
                     },
+                    parts.title,
                     parts.title,
                     columns));
         }
@@ -421,6 +504,7 @@ public final class Fields<T> {
                         input.array(of, () -> read.add(reading.read(input, within.read(input, parts.title))));
                         row.objects[place] = read;
                     },
+                    parts.title + "[]",
                     parts.title,
                     List.of()));
         }
@@ -432,11 +516,12 @@ public final class Fields<T> {
                         buckets.read(input, of);
                         row.objects[place] = buckets;
                     })
+                    .typed("Bucket[]")
                     .jsonOnly();
         }
 
         Fields<T> build() {
-            return new Fields<>(title, fields);
+            return new Fields<>(title, fields, packed);
         }
     }
 }

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.DoubleToLongFunction;
+import java.util.stream.Stream;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
@@ -25,6 +26,7 @@ import org.brickprofiler.StepStats;
 import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -83,6 +85,7 @@ public final class ProfileFields {
 
     private static final Fields<BrickStats> DEVICE = new Fields.Builder<BrickStats>("device times")
             .shown("time_source", "clock of the samples: host, device or mixed", brick -> lower(brick.timeSource()))
+            .oneOf(Stream.of(DeviceTime.Source.values()).map(ProfileFields::lower))
             .whole("device_samples", "samples that the device timed", brick -> brick.device()
                     .samples())
             .whole("launches", "samples of the device whose launch the host timed, too", brick -> brick.device()
@@ -119,7 +122,7 @@ public final class ProfileFields {
                     .workingSetBytes())
             .derived("gflops", "10^9 operations per second", BrickStats::gflops)
             .jsonOnly()
-            .derived("arithmetic_intensity", "operations per byte", brick -> brick.work()
+            .derivedIfFinite("arithmetic_intensity", "operations per byte", brick -> brick.work()
                     .intensity())
             .jsonOnly()
             .build();
@@ -132,13 +135,18 @@ public final class ProfileFields {
                     "category; if it is missing, that of the known brick of this name, otherwise Other",
                     brick -> brick.stats.category().displayName(),
                     (input, key) -> input.oneOf(key, BrickCategory.values(), BrickCategory::displayName))
+            .typed("string")
             .whole("count", "number of samples", brick -> brick.stats.count())
+            .packed()
             .whole("total_ns", "sum of the durations, ns", brick -> brick.stats.totalNs())
+            .packed()
             .derived("avg_us", "mean duration, us", brick -> brick.stats.avgUs())
             .oldForm("min_us", "shortest duration, us", brick -> brick.stats.minUs())
             .oldForm("max_us", "longest duration, us", brick -> brick.stats.maxUs())
             .whole("min_ns", "shortest duration, ns", brick -> brick.stats.minNs())
+            .packed("min_ns", row -> row.durationNs("min_ns", "min_us"))
             .whole("max_ns", "longest duration, ns", brick -> brick.stats.maxNs())
+            .packed("max_ns", row -> row.durationNs("max_ns", "max_us"))
             .whole("last_ns", "duration of the sample that was recorded last, ns", brick -> brick.stats.lastNs())
             .whole(
                     "last_at_unix_ns",
@@ -152,6 +160,7 @@ public final class ProfileFields {
             .oldForm("throughput", "elements per second", brick -> brick.stats.throughput())
             .derived("pct", "share of the time of all bricks, %", brick -> brick.stats.percentage(brick.totalNs))
             .whole("total_elements", "sum of the elements", brick -> brick.stats.totalElements())
+            .packed("elements", ProfileFields::elements)
             .sum("total_bytes", "sum of the input bytes", brick -> brick.stats.totalBytes())
             .sum("total_compressed_bytes", "sum of the output bytes", brick -> brick.stats.totalCompressedBytes())
             .oldForm("compression_ratio", "input bytes per output byte", brick -> brick.stats.compressionRatio())
@@ -164,6 +173,7 @@ public final class ProfileFields {
                     "limit of the brick: unknown, memory or compute; unknown if it is missing",
                     brick -> lower(brick.stats.bottleneck()),
                     (input, key) -> input.oneOf(key, Bottleneck.values(), Bottleneck::name))
+            .oneOf(Stream.of(Bottleneck.values()).map(ProfileFields::lower))
             .part("latency", "distribution of the durations", DISTRIBUTION, brick -> brick.stats
                     .latency()
                     .map(counts -> new Spread(counts, brick.stats::percentileNs)))
@@ -180,6 +190,7 @@ public final class ProfileFields {
                     "level: macro, midi or micro",
                     tile -> tile.level().displayName(),
                     (input, key) -> input.oneOf(key, TileLevel.values(), TileLevel::displayName))
+            .oneOf(Stream.of(TileLevel.values()).map(TileLevel::displayName))
             .whole("count", "number of samples", TileStats::count)
             .whole("total_ns", "sum of the durations, ns", TileStats::totalNs)
             .derived("avg_us", "mean duration, us", TileStats::avgUs)
@@ -210,11 +221,14 @@ public final class ProfileFields {
             .optionalText("device_uuid", "UUID of the device", StreamTotals::deviceUuid)
             .optionalText("pci_address", "PCI address of the device", StreamTotals::pciAddress)
             .whole("samples", "bricks with a time of the device", StreamTotals::samples)
+            .packed("bricks", row -> row.whole("samples"))
             .whole(
                     "busy_ns",
                     "time in which at least one brick ran, ns: the union of their times",
                     StreamTotals::busyNs)
+            .packed()
             .whole("idle_ns", "time in which none ran between two bricks of one pass, ns", StreamTotals::idleNs)
+            .packed()
             .whole("waits", "waits of the host for the stream", StreamTotals::waits)
             .whole(
                     "clock_error_ns",
@@ -227,9 +241,12 @@ public final class ProfileFields {
     /** The fields of the steps of one phase. */
     public static final Fields<StepStats> PHASE = new Fields.Builder<StepStats>("phase of steps")
             .object("phase", "phase of the steps", phase -> lower(phase.phase()), ProfileFields::phase)
+            .typed("string")
             .whole("count", "number of steps", StepStats::count)
+            .packed("steps", row -> row.whole("count"))
             .whole("wall_ns", "time in which at least one step of the phase was open, ns", StepStats::wallNs)
             .whole("total_ns", "sum of the durations, ns", StepStats::totalNs)
+            .packed()
             .whole("min_ns", "shortest duration, ns", StepStats::minNs)
             .whole("max_ns", "longest duration, ns", StepStats::maxNs)
             .derived("avg_us", "mean duration, us", phase -> phase.avgNs() / NS_PER_US)
@@ -238,6 +255,8 @@ public final class ProfileFields {
             .whole("sequences", "sum of the batch sizes", StepStats::sequences)
             .whole("prefill_tokens", "sum of the tokens of prompts", StepStats::prefillTokens)
             .whole("output_tokens", "sum of the output tokens, accepted drafted ones included", StepStats::outputTokens)
+            .packed("tokens", row -> Sums.limited(row.whole("prefill_tokens"), row.whole("output_tokens")))
+            .packed("max_ns", row -> row.whole("max_ns"))
             .whole("drafted_tokens", "sum of the drafted tokens", StepStats::draftedTokens)
             .whole("accepted_tokens", "sum of the accepted tokens", StepStats::acceptedTokens)
             .whole(
@@ -250,11 +269,12 @@ public final class ProfileFields {
                     "brick time of each category in the attributed steps, ns; an object with the names of categories as keys",
                     ProfileFields::byName,
                     ProfileFields::byCategory)
-            .part(
+            .typed("Record<string, number>")
+            .alwaysPart(
                     "durations",
                     "distribution of the durations",
                     DISTRIBUTION,
-                    phase -> Optional.of(new Spread(phase.durations(), phase::percentileNs)))
+                    phase -> new Spread(phase.durations(), phase::percentileNs))
             .build();
 
     /** The fields of a step. A step is a row of a table, so that hundreds of steps stay a small part of a report. */
@@ -263,6 +283,7 @@ public final class ProfileFields {
     private static Fields<Step> step() {
         Fields.Builder<Step> fields = new Fields.Builder<Step>("step")
                 .object("phase", "phase of the step", step -> lower(step.info().phase()), ProfileFields::phase)
+                .typed("string")
                 .whole("index", "number of the step", Step::index)
                 .signed("started_at_unix_ns", "beginning, ns since 1970-01-01T00:00Z", Step::startedAtUnixNs)
                 .whole("duration_ns", "duration, ns", Step::durationNs)
@@ -324,6 +345,7 @@ public final class ProfileFields {
                     "beginning, ISO 8601 in UTC",
                     machine -> machine.startedAt().toString(),
                     JsonInput::moment)
+            .typed("string")
             .whole("up_ns", "time since its beginning, ns", RunFacts.VirtualMachine::upNs)
             .whole("gc_ns", "time that the garbage collectors report, ns", RunFacts.VirtualMachine::gcNs)
             .whole(
@@ -487,27 +509,24 @@ public final class ProfileFields {
         String name = name(input, row);
         Row device = row.get(Row.class, "device");
         Row work = row.get(Row.class, "work");
-        return new BrickStats(
-                name,
-                category(row, name),
-                row.get("bottleneck", Bottleneck.UNKNOWN),
-                row.whole("count"),
-                row.whole("total_ns"),
-                row.durationNs("min_ns", "min_us"),
-                row.durationNs("max_ns", "max_us"),
-                row.whole("last_ns"),
-                row.whole("last_at_unix_ns"),
-                elements(row),
-                row.whole("total_bytes"),
-                compressedBytes(row),
-                row.whole("total_cycles"),
-                row.whole("min_cycles"),
-                row.whole("max_cycles"),
-                Optional.ofNullable(distribution(row.get(Row.class, "latency"))),
-                device == null ? DeviceTime.NONE : device(device),
-                work == null
-                        ? Work.NONE
-                        : new Work(work.whole("flops"), work.whole("bytes"), work.whole("working_set_bytes")));
+        return BrickStats.builder(name, category(row, name))
+                .bottleneck(row.get("bottleneck", Bottleneck.UNKNOWN))
+                .samples(
+                        row.whole("count"),
+                        row.whole("total_ns"),
+                        row.durationNs("min_ns", "min_us"),
+                        row.durationNs("max_ns", "max_us"))
+                .last(row.whole("last_ns"), row.whole("last_at_unix_ns"))
+                .elements(elements(row))
+                .bytes(row.whole("total_bytes"), compressedBytes(row))
+                .cycles(row.whole("total_cycles"), row.whole("min_cycles"), row.whole("max_cycles"))
+                .latency(Optional.ofNullable(distribution(row.get(Row.class, "latency"))))
+                .device(device == null ? DeviceTime.NONE : device(device))
+                .work(
+                        work == null
+                                ? Work.NONE
+                                : new Work(work.whole("flops"), work.whole("bytes"), work.whole("working_set_bytes")))
+                .build();
     }
 
     private static DeviceTime device(Row row) {
@@ -576,16 +595,17 @@ public final class ProfileFields {
         if (level == null) {
             throw input.error("an entry of tiles has no level");
         }
-        return new TileStats(
-                level,
-                row.whole("count"),
-                row.whole("total_ns"),
-                row.durationNs("min_ns", "min_us"),
-                row.durationNs("max_ns", "max_us"),
-                row.whole("total_elements"),
-                row.whole("total_flops"),
-                row.has("slowest_row") ? (int) row.whole("slowest_row") : TileStats.UNKNOWN,
-                row.has("slowest_col") ? (int) row.whole("slowest_col") : TileStats.UNKNOWN);
+        return TileStats.builder(level)
+                .samples(
+                        row.whole("count"),
+                        row.whole("total_ns"),
+                        row.durationNs("min_ns", "min_us"),
+                        row.durationNs("max_ns", "max_us"))
+                .work(row.whole("total_elements"), row.whole("total_flops"))
+                .slowest(
+                        row.has("slowest_row") ? (int) row.whole("slowest_row") : TileStats.UNKNOWN,
+                        row.has("slowest_col") ? (int) row.whole("slowest_col") : TileStats.UNKNOWN)
+                .build();
     }
 
     /**
@@ -595,18 +615,16 @@ public final class ProfileFields {
      * @return the stream
      */
     public static StreamTotals stream(Row row) {
-        return new StreamTotals(
-                row.get("stream", UNKNOWN),
-                row.get("device", UNKNOWN),
-                (int) row.whole("device_index"),
-                Optional.ofNullable(row.get(String.class, "device_uuid")),
-                Optional.ofNullable(row.get(String.class, "pci_address")),
-                row.whole("samples"),
-                row.whole("busy_ns"),
-                row.whole("idle_ns"),
-                row.whole("waits"),
-                row.whole("clock_error_ns"),
-                Optional.ofNullable(row.get(String.class, "failure")));
+        return StreamTotals.builder(
+                        row.get("stream", UNKNOWN), row.get("device", UNKNOWN), (int) row.whole("device_index"))
+                .identifiers(
+                        Optional.ofNullable(row.get(String.class, "device_uuid")),
+                        Optional.ofNullable(row.get(String.class, "pci_address")))
+                .bricks(row.whole("samples"), row.whole("busy_ns"), row.whole("idle_ns"))
+                .waits(row.whole("waits"))
+                .clockErrorNs(row.whole("clock_error_ns"))
+                .failure(Optional.ofNullable(row.get(String.class, "failure")))
+                .build();
     }
 
     /**
@@ -637,22 +655,22 @@ public final class ProfileFields {
     public static StepStats steps(JsonInput input, Row row) throws IOException {
         LatencyDistribution durations = distribution(row.get(Row.class, "durations"));
         Map<BrickCategory, Long> categoryNs = row.get(Map.class, "category_ns");
-        return new StepStats(
-                phaseOf(input, row),
-                row.whole("count"),
-                row.whole("wall_ns"),
-                row.whole("total_ns"),
-                row.whole("min_ns"),
-                row.whole("max_ns"),
-                durations == null ? LatencyDistribution.EMPTY : durations,
-                row.whole("sequences"),
-                row.whole("prefill_tokens"),
-                row.whole("output_tokens"),
-                row.whole("drafted_tokens"),
-                row.whole("accepted_tokens"),
-                row.whole("kv_length"),
-                row.whole("attributed"),
-                categoryNs == null ? Map.of() : categoryNs);
+        return StepStats.builder(phaseOf(input, row))
+                .steps(row.whole("count"), row.whole("wall_ns"))
+                .durations(
+                        row.whole("total_ns"),
+                        row.whole("min_ns"),
+                        row.whole("max_ns"),
+                        durations == null ? LatencyDistribution.EMPTY : durations)
+                .sequences(row.whole("sequences"))
+                .tokens(
+                        row.whole("prefill_tokens"),
+                        row.whole("output_tokens"),
+                        row.whole("drafted_tokens"),
+                        row.whole("accepted_tokens"))
+                .kvLength(row.whole("kv_length"))
+                .categories(row.whole("attributed"), categoryNs == null ? Map.of() : categoryNs)
+                .build();
     }
 
     /**

@@ -4,7 +4,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.stats.LatencyDistribution;
@@ -48,23 +47,13 @@ final class BrickSums {
         }
 
         BrickStats stats(TraceRule.Target brick, TraceHead.Clock clock) {
-            return new BrickStats(
-                    brick.name(),
-                    brick.category(),
-                    Bottleneck.UNKNOWN,
-                    count,
-                    totalNs,
-                    minNs,
-                    maxNs,
-                    lastNs,
-                    clock.unixNs(lastEndNs),
-                    totalElements,
-                    totalBytes,
-                    0,
-                    0,
-                    0,
-                    0,
-                    spread.distribution());
+            return BrickStats.builder(brick.name(), brick.category())
+                    .samples(count, totalNs, minNs, maxNs)
+                    .last(lastNs, clock.unixNs(lastEndNs))
+                    .elements(totalElements)
+                    .bytes(totalBytes, 0)
+                    .latency(spread.distribution())
+                    .build();
         }
     }
 

@@ -355,7 +355,13 @@ final class PerfettoPacket {
             long at = in.offset();
             in.fields(this::field);
             return new TrackDescription(
-                    uuid, name.isEmpty() ? innerName : name, parent, process, isThread, tid, unit, labels, at);
+                    uuid,
+                    name.isEmpty() ? innerName : name,
+                    parent,
+                    new TrackDescription.Owner(process, isThread, tid),
+                    unit,
+                    labels,
+                    at);
         }
 
         private void field(int tag) throws IOException {

@@ -8,15 +8,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
-import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
@@ -619,23 +616,10 @@ final class ProfileBuilder extends EventCollector {
                 int kernel = kernels.number(event, false);
                 if (kernel >= 0) {
                     TraceRule.Target target = kernels.get(kernel).target();
-                    all.add(new BrickStats(
-                            target.name(),
-                            target.category(),
-                            Bottleneck.UNKNOWN,
-                            timing.count(),
-                            timing.totalNs(),
-                            timing.minNs(),
-                            timing.maxNs(),
-                            timing.totalNs() / timing.count(),
-                            0,
-                            0,
-                            0,
-                            0,
-                            0,
-                            0,
-                            0,
-                            Optional.empty()));
+                    all.add(BrickStats.builder(target.name(), target.category())
+                            .samples(timing.count(), timing.totalNs(), timing.minNs(), timing.maxNs())
+                            .last(timing.totalNs() / timing.count(), 0)
+                            .build());
                 }
             }
             return all;
@@ -647,39 +631,30 @@ final class ProfileBuilder extends EventCollector {
             List<Environment> devices = head.deviceNames.stream()
                     .map(device -> new Environment("", "", "", "", device, 0, 0))
                     .toList();
-            ProfileSnapshot snapshot = new ProfileSnapshot(
-                    clock.instant(busy.firstNs()),
-                    clock.instant(busy.lastNs()),
-                    wallNs,
-                    0,
-                    false,
-                    0,
-                    0,
-                    OptionalDouble.empty(),
-                    false,
-                    devices,
-                    bricks(clock),
-                    List.of());
+            ProfileSnapshot snapshot = ProfileSnapshot.builder(
+                            clock.instant(busy.firstNs()), clock.instant(busy.lastNs()), wallNs)
+                    .environments(devices)
+                    .bricks(bricks(clock))
+                    .build();
             TraceProfile.Counting counting = head.isOwn()
                     ? TraceProfile.Counting.BRICKS
                     : untimed != null
                             ? TraceProfile.Counting.TASK_GRAPHS
                             : deviceSeen ? TraceProfile.Counting.DEVICE_EVENTS : TraceProfile.Counting.ALL_SLICES;
-            return new TraceProfile(
-                    snapshot,
-                    counting,
-                    wallNs,
-                    busy.busyNs(),
-                    rows.size(),
-                    stepStartsNs.size(),
-                    eventsRead(),
-                    counted,
-                    new TraceProfile.Unmatched(unmatchedKernels.size(), unmatched, unmatchedNs),
-                    placements(),
-                    ranges.list(),
-                    new TraceProfile.VirtualMachine(
-                            head.clockAnchors(), head.anchorErrorNs(), head.disturbances.list()),
-                    listOmissions());
+            return TraceProfile.builder(
+                            snapshot,
+                            counting,
+                            new TraceProfile.Unmatched(unmatchedKernels.size(), unmatched, unmatchedNs),
+                            new TraceProfile.VirtualMachine(
+                                    head.clockAnchors(), head.anchorErrorNs(), head.disturbances.list()))
+                    .times(wallNs, busy.busyNs())
+                    .rows(rows.size())
+                    .steps(stepStartsNs.size())
+                    .events(eventsRead(), counted)
+                    .placements(placements())
+                    .ranges(ranges.list())
+                    .omissions(listOmissions())
+                    .build();
         }
     }
 

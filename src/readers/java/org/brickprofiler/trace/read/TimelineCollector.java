@@ -456,16 +456,13 @@ final class TimelineCollector extends EventCollector {
         }
         // A moment with a calendar time; calendar times do not precede 1970.
         long monotonicNs = Math.max(0, -baseNs);
-        return new TraceInfo(
-                layout.processName(),
-                layout.pid(),
-                head.rank(),
-                head.worldSize(),
-                monotonicNs,
-                baseNs + monotonicNs,
-                Math.max(0, head.spansLost()),
-                head.clockErrorNs(),
-                head.devices);
+        return TraceInfo.builder(layout.processName(), layout.pid())
+                .rank(head.rank(), head.worldSize())
+                .moment(monotonicNs, baseNs + monotonicNs)
+                .droppedSpans(Math.max(0, head.spansLost()))
+                .clockErrorNs(head.clockErrorNs())
+                .devices(head.devices)
+                .build();
     }
 
     /** Discards the events and deletes the temporary files. */

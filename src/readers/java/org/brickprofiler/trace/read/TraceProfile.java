@@ -273,6 +273,12 @@ public record TraceProfile(
         omissions = List.copyOf(omissions);
     }
 
+    /** Returns a builder. */
+    static Builder builder(
+            ProfileSnapshot snapshot, Counting counting, Unmatched unmatched, VirtualMachine virtualMachine) {
+        return new Builder(snapshot, counting, unmatched, virtualMachine);
+    }
+
     /**
      * Returns the time in which no event that counts ran.
      *
@@ -534,6 +540,85 @@ public record TraceProfile(
 
         private void fact(String what, String value) {
             text.append(String.format(Locale.ROOT, "  %-10s  %s\n", what, value));
+        }
+    }
+
+    /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
+    static final class Builder {
+        private final ProfileSnapshot snapshot;
+        private final Counting counting;
+        private final Unmatched unmatched;
+        private final VirtualMachine virtualMachine;
+        private long wallNs;
+        private long busyNs;
+        private int rows;
+        private int steps;
+        private long eventsRead;
+        private long eventsCounted;
+        private List<Placement> placements = List.of();
+        private List<Range> ranges = List.of();
+        private List<Omission> omissions = List.of();
+
+        private Builder(
+                ProfileSnapshot snapshot, Counting counting, Unmatched unmatched, VirtualMachine virtualMachine) {
+            this.snapshot = snapshot;
+            this.counting = counting;
+            this.unmatched = unmatched;
+            this.virtualMachine = virtualMachine;
+        }
+
+        Builder times(long allNs, long unionNs) {
+            wallNs = allNs;
+            busyNs = unionNs;
+            return this;
+        }
+
+        Builder rows(int counted) {
+            rows = counted;
+            return this;
+        }
+
+        Builder steps(int slices) {
+            steps = slices;
+            return this;
+        }
+
+        Builder events(long read, long counted) {
+            eventsRead = read;
+            eventsCounted = counted;
+            return this;
+        }
+
+        Builder placements(List<Placement> known) {
+            placements = known;
+            return this;
+        }
+
+        Builder ranges(List<Range> launching) {
+            ranges = launching;
+            return this;
+        }
+
+        Builder omissions(List<Omission> named) {
+            omissions = named;
+            return this;
+        }
+
+        TraceProfile build() {
+            return new TraceProfile(
+                    snapshot,
+                    counting,
+                    wallNs,
+                    busyNs,
+                    rows,
+                    steps,
+                    eventsRead,
+                    eventsCounted,
+                    unmatched,
+                    placements,
+                    ranges,
+                    virtualMachine,
+                    omissions);
         }
     }
 }

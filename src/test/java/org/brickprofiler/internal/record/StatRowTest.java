@@ -13,17 +13,43 @@ import org.junit.jupiter.api.Test;
 
 final class StatRowTest {
 
-    private static final StatRow ONE = new StatRow(2, 30, 10, 20, 10, 100, 5, 40, 20, 600, 250, 350, 7, 3);
-    private static final StatRow TWO = new StatRow(1, 20, 20, 20, 20, 90, 2, 8, 4, 100, 100, 100, 9, 4);
+    private static final StatRow ONE = StatRow.builder()
+            .samples(2, 30, 10, 20)
+            .last(10, 100)
+            .elements(5)
+            .bytes(40, 20)
+            .cycles(600, 250, 350)
+            .work(7)
+            .maxTag(3)
+            .build();
+    private static final StatRow TWO = StatRow.builder()
+            .samples(1, 20, 20, 20)
+            .last(20, 90)
+            .elements(2)
+            .bytes(8, 4)
+            .cycles(100, 100, 100)
+            .work(9)
+            .maxTag(4)
+            .build();
 
     @Test
     void addsUpAndKeepsTheExtremes() {
-        assertThat(ONE.plus(TWO)).isEqualTo(new StatRow(3, 50, 10, 20, 10, 100, 7, 48, 24, 700, 100, 350, 16, 4));
+        assertThat(ONE.plus(TWO))
+                .isEqualTo(StatRow.builder()
+                        .samples(3, 50, 10, 20)
+                        .last(10, 100)
+                        .elements(7)
+                        .bytes(48, 24)
+                        .cycles(700, 100, 350)
+                        .work(16)
+                        .maxTag(4)
+                        .build());
     }
 
     @Test
     void keepsTheTagOfTheLongestSample() {
-        StatRow longer = new StatRow(1, 21, 21, 21, 21, 90, 0, 0, 0, 0, Long.MAX_VALUE, 0, 0, 1);
+        StatRow longer =
+                StatRow.builder().samples(1, 21, 21, 21).last(21, 90).maxTag(1).build();
 
         assertThat(ONE.plus(longer).maxTag()).isEqualTo(1);
         assertThat(longer.plus(ONE).maxTag()).isEqualTo(1);
@@ -31,8 +57,8 @@ final class StatRowTest {
 
     @Test
     void ofTwoSamplesOfOneMomentTheLongerIsTheLast() {
-        StatRow shorter = new StatRow(1, 8, 8, 8, 8, 100, 0, 0, 0, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG);
-        StatRow longer = new StatRow(1, 21, 21, 21, 21, 100, 0, 0, 0, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG);
+        StatRow shorter = StatRow.builder().samples(1, 8, 8, 8).last(8, 100).build();
+        StatRow longer = StatRow.builder().samples(1, 21, 21, 21).last(21, 100).build();
 
         assertThat(shorter.plus(longer).lastNs()).isEqualTo(21);
         assertThat(longer.plus(shorter).lastNs()).isEqualTo(21);
@@ -53,7 +79,13 @@ final class StatRowTest {
         table.addWork(0, 25, 200, 3, 80, 9);
 
         assertThat(table.read(0).samplesSince(earlier))
-                .isEqualTo(new StatRow(1, 25, 25, 25, 25, 200, 3, 0, 0, 0, Long.MAX_VALUE, 0, 80, 9));
+                .isEqualTo(StatRow.builder()
+                        .samples(1, 25, 25, 25)
+                        .last(25, 200)
+                        .elements(3)
+                        .work(80)
+                        .maxTag(9)
+                        .build());
         assertThat(earlier.samplesSince(earlier)).isEqualTo(StatRow.EMPTY);
         assertThat(earlier.samplesSince(StatRow.EMPTY)).isEqualTo(earlier);
     }
@@ -68,9 +100,19 @@ final class StatRowTest {
         table.addBytes(0, 6, 300, 1, 64, 16);
 
         assertThat(second.samplesSince(first))
-                .isEqualTo(new StatRow(1, 5, 5, 5, 5, 200, 1, 0, 0, 400, 400, 400, 0, StatRow.NO_TAG));
+                .isEqualTo(StatRow.builder()
+                        .samples(1, 5, 5, 5)
+                        .last(5, 200)
+                        .elements(1)
+                        .cycles(400, 400, 400)
+                        .build());
         assertThat(table.read(0).samplesSince(second))
-                .isEqualTo(new StatRow(1, 6, 6, 6, 6, 300, 1, 64, 16, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG));
+                .isEqualTo(StatRow.builder()
+                        .samples(1, 6, 6, 6)
+                        .last(6, 300)
+                        .elements(1)
+                        .bytes(64, 16)
+                        .build());
     }
 
     @Test
@@ -83,7 +125,11 @@ final class StatRowTest {
         table.add(0, 30, 400, 3);
 
         assertThat(table.read(0).samplesSince(earlier))
-                .isEqualTo(new StatRow(2, 50, 20, 30, 30, 400, 5, 0, 0, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG));
+                .isEqualTo(StatRow.builder()
+                        .samples(2, 50, 20, 30)
+                        .last(30, 400)
+                        .elements(5)
+                        .build());
     }
 
     @Test

@@ -40,7 +40,11 @@ final class StatTableTest {
         table.add(1, 30, 1_200, 2);
 
         assertThat(table.read(1))
-                .isEqualTo(new StatRow(3, 100, 20, 50, 30, 1_200, 7, 0, 0, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG));
+                .isEqualTo(StatRow.builder()
+                        .samples(3, 100, 20, 50)
+                        .last(30, 1_200)
+                        .elements(7)
+                        .build());
         assertThat(table.read(0)).isEqualTo(StatRow.EMPTY);
         assertThat(table.isWritten()).isTrue();
     }
@@ -62,7 +66,12 @@ final class StatTableTest {
         table.addBytes(0, 10, 2, 1, 60, 15);
 
         assertThat(table.read(0))
-                .isEqualTo(new StatRow(2, 20, 10, 10, 10, 2, 2, 160, 40, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG));
+                .isEqualTo(StatRow.builder()
+                        .samples(2, 20, 10, 10)
+                        .last(10, 2)
+                        .elements(2)
+                        .bytes(160, 40)
+                        .build());
     }
 
     @Test
@@ -73,7 +82,12 @@ final class StatTableTest {
         table.addCycles(0, 10, 3, 1, 300);
 
         assertThat(table.read(0))
-                .isEqualTo(new StatRow(3, 30, 10, 10, 10, 3, 3, 0, 0, 1_200, 300, 900, 0, StatRow.NO_TAG));
+                .isEqualTo(StatRow.builder()
+                        .samples(3, 30, 10, 10)
+                        .last(10, 3)
+                        .elements(3)
+                        .cycles(1_200, 300, 900)
+                        .build());
     }
 
     @Test
@@ -83,7 +97,14 @@ final class StatTableTest {
         table.addWork(0, 40, 2, 1, 5, 7);
         table.addWork(0, 20, 3, 1, 5, 9);
 
-        assertThat(table.read(0)).isEqualTo(new StatRow(3, 70, 10, 40, 20, 3, 3, 0, 0, 0, Long.MAX_VALUE, 0, 15, 7));
+        assertThat(table.read(0))
+                .isEqualTo(StatRow.builder()
+                        .samples(3, 70, 10, 40)
+                        .last(20, 3)
+                        .elements(3)
+                        .work(15)
+                        .maxTag(7)
+                        .build());
     }
 
     @Spec("7.3")
@@ -334,21 +355,15 @@ final class StatTableTest {
         long first = key == 0 ? 3 : key;
         long last = first + 3 * (row.count() - 1);
         long sum = (first + last) * row.count() / 2;
-        StatRow together = new StatRow(
-                row.count(),
-                7 * sum,
-                7 * first,
-                7 * last,
-                7 * last,
-                11 * last,
-                sum,
-                key == 0 ? 2 * sum : 0,
-                key == 0 ? 3 * sum : 0,
-                key == 1 ? 5 * sum : 0,
-                key == 1 ? 5 * first : Long.MAX_VALUE,
-                key == 1 ? 5 * last : 0,
-                key == 2 ? 13 * sum : 0,
-                key == 2 ? last : StatRow.NO_TAG);
+        StatRow together = StatRow.builder()
+                .samples(row.count(), 7 * sum, 7 * first, 7 * last)
+                .last(7 * last, 11 * last)
+                .elements(sum)
+                .bytes(key == 0 ? 2 * sum : 0, key == 0 ? 3 * sum : 0)
+                .cycles(key == 1 ? 5 * sum : 0, key == 1 ? 5 * first : Long.MAX_VALUE, key == 1 ? 5 * last : 0)
+                .work(key == 2 ? 13 * sum : 0)
+                .maxTag(key == 2 ? last : StatRow.NO_TAG)
+                .build();
         // Compared by hand first: the more readings, the more of them meet a write.
         if (!row.equals(together)) {
             assertThat(row).isEqualTo(together);

@@ -61,7 +61,11 @@ final class TableRegistryTest {
         StatSums sums = registry.read();
 
         assertThat(sums.row(1))
-                .isEqualTo(new StatRow(3, 45, 5, 30, 5, 300, 7, 0, 0, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG));
+                .isEqualTo(StatRow.builder()
+                        .samples(3, 45, 5, 30)
+                        .last(5, 300)
+                        .elements(7)
+                        .build());
         assertThat(sums.row(2).totalNs()).isEqualTo(7);
         assertThat(sums.row(0)).isEqualTo(StatRow.EMPTY);
         assertThat(sums.threads()).isEqualTo(2);
@@ -154,7 +158,11 @@ final class TableRegistryTest {
 
         registry.add(1, 20, 200, 1);
         assertThat(registry.read().row(1))
-                .isEqualTo(new StatRow(1, 20, 20, 20, 20, 200, 1, 0, 0, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG));
+                .isEqualTo(StatRow.builder()
+                        .samples(1, 20, 20, 20)
+                        .last(20, 200)
+                        .elements(1)
+                        .build());
         assertThat(registry.readAndReset().row(1).totalNs()).isEqualTo(20);
         assertThat(registry.tableCount()).isEqualTo(1);
     }
@@ -188,7 +196,13 @@ final class TableRegistryTest {
 
         found.addWork(1, 25, 200, 3, 5, 6);
 
-        StatRow late = new StatRow(1, 25, 25, 25, 25, 200, 3, 0, 0, 0, Long.MAX_VALUE, 0, 5, 6);
+        StatRow late = StatRow.builder()
+                .samples(1, 25, 25, 25)
+                .last(25, 200)
+                .elements(3)
+                .work(5)
+                .maxTag(6)
+                .build();
         assertThat(registry.read().row(1)).isEqualTo(late);
         assertThat(registry.read().row(1)).as("read again").isEqualTo(late);
         assertThat(registry.readAndReset().row(1)).isEqualTo(late);

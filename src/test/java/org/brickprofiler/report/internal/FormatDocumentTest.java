@@ -1,6 +1,7 @@
 package org.brickprofiler.report.internal;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -24,6 +25,21 @@ class FormatDocumentTest {
             Map.entry("virtual machine", "An object of `run.virtual_machines`."),
             Map.entry("nesting", "An object of `run.nesting`."),
             Map.entry("spread", "A measured cost in `run.calibrations`."));
+
+    /** The names of the records in the scripts of pages; a step is a row there, and the script makes its object. */
+    private static final Map<String, String> INTERFACES = Map.ofEntries(
+            Map.entry("brick", "Brick"),
+            Map.entry("distribution", "Latency"),
+            Map.entry("device times", "DeviceTime"),
+            Map.entry("work", "Work"),
+            Map.entry("tile level", "Tile"),
+            Map.entry("stream", "Stream"),
+            Map.entry("phase of steps", "Phase"),
+            Map.entry("identity", "Identity"),
+            Map.entry("environment", "Environment"),
+            Map.entry("virtual machine", "VirtualMachineOfRun"),
+            Map.entry("nesting", "Nesting"),
+            Map.entry("spread", "Spread"));
 
     @Spec("8.2")
     @Test
@@ -53,6 +69,26 @@ class FormatDocumentTest {
             }
         }
         Golden.assertSameDocument(text.toString(), "format.md");
+    }
+
+    @Spec("8.2")
+    @Test
+    void theScriptsOfPagesHaveTheTypesOfTheFieldsOfEachTable() throws IOException {
+        StringBuilder text = new StringBuilder("/* Written by FormatDocumentTest from the tables of ProfileFields. */\n");
+        for (Fields<?> table : ProfileFields.ALL) {
+            if (table != ProfileFields.STEP) {
+                text.append("\ninterface ")
+                        .append(INTERFACES.get(table.title()))
+                        .append(" {\n");
+                for (Fields.Description field : table.descriptions()) {
+                    text.append("  ").append(field.key()).append(field.isOptional() ? "?: " : ": ");
+                    text.append(INTERFACES.getOrDefault(field.type(), field.type()))
+                            .append(";\n");
+                }
+                text.append("}\n");
+            }
+        }
+        Golden.assertSame(text.toString(), Path.of("build", "pages", "fields.d.ts"));
     }
 
     private static boolean isInCsv(Fields<?> table) {

@@ -184,12 +184,8 @@ final class FormsOfATraceProperties {
             List<TraceProfile.Placement> placements,
             List<Long> bytes,
             TraceProfile.Counting counting,
-            long wallNs,
-            long busyNs,
-            long leftOutNs,
-            long counted,
-            int rows,
-            int steps) {
+            List<Long> timesNs,
+            List<Long> numbers) {
 
         static Profile of(byte[] trace) throws IOException {
             TraceProfile reading = Traces.read(trace, ReadOptions.defaults());
@@ -199,12 +195,8 @@ final class FormsOfATraceProperties {
                     reading.placements(),
                     snapshot.bricks().stream().map(brick -> brick.totalBytes()).toList(),
                     reading.counting(),
-                    reading.wallNs(),
-                    reading.busyNs(),
-                    reading.leftOutNs(),
-                    reading.eventsCounted(),
-                    reading.rows(),
-                    reading.steps());
+                    List.of(reading.wallNs(), reading.busyNs(), reading.leftOutNs()),
+                    List.of(reading.eventsCounted(), (long) reading.rows(), (long) reading.steps()));
         }
     }
 

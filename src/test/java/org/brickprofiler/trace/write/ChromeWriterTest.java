@@ -10,7 +10,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.brickprofiler.Backend;
 import org.brickprofiler.report.Golden;
@@ -50,8 +49,9 @@ final class ChromeWriterTest {
     @Spec("13.9")
     @Test
     void timesAreExactMicrosecondsSinceTheBase() throws IOException {
-        TraceInfo info = new TraceInfo(
-                "m", 1, OptionalInt.empty(), 1, 500, 1_700_000_000_123_456_789L, 0, OptionalLong.empty(), List.of());
+        TraceInfo info = TraceInfo.builder("m", 1)
+                .moment(500, 1_700_000_000_123_456_789L)
+                .build();
         ChromeTrace trace = ChromeTrace.of(
                 withInfo(info, Event.span(400, 401, 0), Event.span(1_400, 9_007_199_254_740_993_000L, 0)));
 

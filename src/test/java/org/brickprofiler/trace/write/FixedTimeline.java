@@ -42,16 +42,12 @@ record FixedTimeline(TraceInfo info, List<SpanName> names, List<Track> tracks, L
     }
 
     static TraceInfo someInfo(OptionalInt rank, int worldSize, long droppedSpans, List<DeviceInfo> devices) {
-        return new TraceInfo(
-                "model",
-                4711,
-                rank,
-                worldSize,
-                1_000,
-                1_700_000_000_000_000_000L,
-                droppedSpans,
-                OptionalLong.empty(),
-                devices);
+        return TraceInfo.builder("model", 4711)
+                .rank(rank, worldSize)
+                .moment(1_000, 1_700_000_000_000_000_000L)
+                .droppedSpans(droppedSpans)
+                .devices(devices)
+                .build();
     }
 
     static DeviceInfo device(int id, Backend backend) {
@@ -121,16 +117,13 @@ record FixedTimeline(TraceInfo info, List<SpanName> names, List<Track> tracks, L
                 Event.span(29_500, 41_845, 2).of(1, 0, 12_345).flow(0, 12));
         List<Event> eight = List.of(Event.span(15_000, 16_000, 3).of(4096, -1, 1_000));
         return new FixedTimeline(
-                new TraceInfo(
-                        "decode",
-                        4711,
-                        OptionalInt.of(3),
-                        8,
-                        5_000,
-                        1_700_000_000_000_005_000L,
-                        42,
-                        OptionalLong.of(250),
-                        List.of(new DeviceInfo(0, "A GPU", Backend.CUDA, OptionalLong.of(80L << 30)))),
+                TraceInfo.builder("decode", 4711)
+                        .rank(OptionalInt.of(3), 8)
+                        .moment(5_000, 1_700_000_000_000_005_000L)
+                        .droppedSpans(42)
+                        .clockErrorNs(OptionalLong.of(250))
+                        .devices(List.of(new DeviceInfo(0, "A GPU", Backend.CUDA, OptionalLong.of(80L << 30))))
+                        .build(),
                 names,
                 tracks,
                 List.of(

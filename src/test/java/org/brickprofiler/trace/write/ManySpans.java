@@ -1,8 +1,6 @@
 package org.brickprofiler.trace.write;
 
 import java.util.List;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
@@ -51,16 +49,9 @@ public final class ManySpans implements Timeline, Span {
 
     @Override
     public TraceInfo info() {
-        return new TraceInfo(
-                "decode",
-                4711,
-                OptionalInt.empty(),
-                1,
-                FIRST_NS,
-                1_700_000_000_000_000_000L,
-                0,
-                OptionalLong.empty(),
-                List.of());
+        return TraceInfo.builder("decode", 4711)
+                .moment(FIRST_NS, 1_700_000_000_000_000_000L)
+                .build();
     }
 
     @Override

@@ -36,12 +36,7 @@ final class PerfettoDecoder {
             "Communication",
             "Transfer");
 
-    /**
-     * A slice, instant or value as it was decoded.
-     *
-     * @param annotations its data, including implied values
-     * @param said the annotations of its packet
-     */
+    /** A slice, instant or value as it was decoded. */
     record Decoded(
             PerfettoTrace.TrackEvent.Type type,
             long track,
@@ -49,6 +44,36 @@ final class PerfettoDecoder {
             String category,
             long startNs,
             long endNs,
+            Details details) {
+
+        Map<String, Long> annotations() {
+            return details.annotations;
+        }
+
+        Map<String, Long> said() {
+            return details.said;
+        }
+
+        List<Long> flows() {
+            return details.flows;
+        }
+
+        List<Long> terminatingFlows() {
+            return details.terminatingFlows;
+        }
+
+        double value() {
+            return details.value;
+        }
+    }
+
+    /**
+     * What is known of it beside its name and times.
+     *
+     * @param annotations what is known of it, with what goes without saying
+     * @param said the annotations of its packet
+     */
+    private record Details(
             Map<String, Long> annotations,
             Map<String, Long> said,
             List<Long> flows,
@@ -238,26 +263,17 @@ final class PerfettoDecoder {
                 categories.isEmpty() ? "" : categories.get(0),
                 startNs,
                 endNs,
-                annotations,
-                Map.copyOf(annotations),
-                event.getFlowIdsList(),
-                event.getTerminatingFlowIdsList(),
-                event.hasCounterValue() ? event.getCounterValue() : event.getDoubleCounterValue());
+                new Details(
+                        annotations,
+                        Map.copyOf(annotations),
+                        event.getFlowIdsList(),
+                        event.getTerminatingFlowIdsList(),
+                        event.hasCounterValue() ? event.getCounterValue() : event.getDoubleCounterValue()));
     }
 
     private static Decoded ended(Decoded begun, long endNs) {
         return new Decoded(
-                begun.type(),
-                begun.track(),
-                begun.name(),
-                begun.category(),
-                begun.startNs(),
-                endNs,
-                begun.annotations(),
-                begun.said(),
-                begun.flows(),
-                begun.terminatingFlows(),
-                begun.value());
+                begun.type(), begun.track(), begun.name(), begun.category(), begun.startNs(), endNs, begun.details());
     }
 
     List<Decoded> of(PerfettoTrace.TrackEvent.Type type) {

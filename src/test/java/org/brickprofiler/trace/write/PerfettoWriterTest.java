@@ -15,8 +15,6 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import org.brickprofiler.report.Golden;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SpanName;
@@ -200,8 +198,10 @@ final class PerfettoWriterTest {
 
     @Test
     void negativeTimesAreMovedTogether() throws IOException {
-        TraceInfo info =
-                new TraceInfo("model", 1, OptionalInt.empty(), 1, -50, 1_000_000, 3, OptionalLong.empty(), List.of());
+        TraceInfo info = TraceInfo.builder("model", 1)
+                .moment(-50, 1_000_000)
+                .droppedSpans(3)
+                .build();
         PerfettoDecoder trace = decoded(FixedTimeline.ofOneThread(Event.span(-100, -40, 0), Event.span(-30, 5, 1))
                 .with(info));
 

@@ -54,12 +54,7 @@ final class RereadProperties {
                         replayed.category(),
                         replayed.startNs(),
                         replayed.endNs(),
-                        replayed.elements(),
-                        replayed.layer(),
-                        replayed.deviceNs(),
-                        replayed.correlation(),
-                        replayed.isDeviceSample(),
-                        replayed.value())
+                        replayed.details())
                 : replayed;
     }
 

@@ -20,18 +20,18 @@ record RereadTimeline(List<Replayed> events, Map<Replayed, List<Replayed>> flows
 
     /** One event; absent values are -1. */
     record Replayed(
-            String track,
-            String what,
-            String name,
-            String category,
-            long startNs,
-            long endNs,
-            long elements,
-            int layer,
-            long deviceNs,
-            long correlation,
-            boolean isDeviceSample,
-            double value) {}
+            String track, String what, String name, String category, long startNs, long endNs, Details details) {}
+
+    /** What is known of an event beside its name and times. */
+    private record Details(
+            long elements, int layer, long deviceNs, long correlation, boolean isDeviceSample, double value) {
+
+        static final Details NONE = ofValue(-1);
+
+        static Details ofValue(double value) {
+            return new Details(-1, -1, -1, -1, false, value);
+        }
+    }
 
     static RereadTimeline of(Timeline timeline) {
         Teller teller = new Teller(timeline);
@@ -70,12 +70,13 @@ record RereadTimeline(List<Replayed> events, Map<Replayed, List<Replayed>> flows
                     ExpectedEvents.readable(name.category()),
                     span.startNs() - earliestNs,
                     Math.max(span.startNs(), span.endNs()) - earliestNs,
-                    span.elements(),
-                    span.layer(),
-                    span.deviceNs(),
-                    span.correlation(),
-                    span.isDeviceSample(),
-                    -1);
+                    new Details(
+                            span.elements(),
+                            span.layer(),
+                            span.deviceNs(),
+                            span.correlation(),
+                            span.isDeviceSample(),
+                            -1));
             events.add(replayed);
             if (span.flowOut() != 0) {
                 starts.computeIfAbsent(span.flowOut(), flow -> new ArrayList<>())
@@ -96,17 +97,12 @@ record RereadTimeline(List<Replayed> events, Map<Replayed, List<Replayed>> flows
                     ExpectedEvents.readable(of.category()),
                     atNs - earliestNs,
                     -1,
-                    -1,
-                    -1,
-                    -1,
-                    -1,
-                    false,
-                    -1));
+                    Details.NONE));
         }
 
         @Override
         public void counter(long atNs, double value) {
-            events.add(new Replayed(track, "value", "", "", atNs - earliestNs, -1, -1, -1, -1, -1, false, value));
+            events.add(new Replayed(track, "value", "", "", atNs - earliestNs, -1, Details.ofValue(value)));
         }
 
         Map<Replayed, List<Replayed>> flows() {

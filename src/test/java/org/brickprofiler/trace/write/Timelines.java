@@ -49,16 +49,13 @@ final class Timelines extends DomainContextBase {
                         Arbitraries.longs().between(0, 2),
                         Arbitraries.longs().between(0, 1_000).optional(0.5),
                         Arbitraries.of(Backend.class))
-                .as((name, pid, rank, monotonicNs, unixNs, dropped, errorNs, backend) -> new TraceInfo(
-                        name,
-                        pid,
-                        rank.map(OptionalInt::of).orElseGet(OptionalInt::empty),
-                        8,
-                        monotonicNs,
-                        unixNs,
-                        dropped,
-                        errorNs.map(OptionalLong::of).orElseGet(OptionalLong::empty),
-                        List.of(new DeviceInfo(1, name, backend, OptionalLong.empty()))));
+                .as((name, pid, rank, monotonicNs, unixNs, dropped, errorNs, backend) -> TraceInfo.builder(name, pid)
+                        .rank(rank.map(OptionalInt::of).orElseGet(OptionalInt::empty), 8)
+                        .moment(monotonicNs, unixNs)
+                        .droppedSpans(dropped)
+                        .clockErrorNs(errorNs.map(OptionalLong::of).orElseGet(OptionalLong::empty))
+                        .devices(List.of(new DeviceInfo(1, name, backend, OptionalLong.empty())))
+                        .build());
     }
 
     private static Arbitrary<List<SpanName>> names() {

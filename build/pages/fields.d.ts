@@ -1,0 +1,158 @@
+/* Written by FormatDocumentTest from the tables of ProfileFields. */
+
+interface Brick {
+  name: string;
+  category: string;
+  count: number;
+  total_ns: number;
+  avg_us: number;
+  min_us: number;
+  max_us: number;
+  min_ns: number;
+  max_ns: number;
+  last_ns: number;
+  last_at_unix_ns: number;
+  net_ns?: number;
+  throughput: number;
+  pct: number;
+  total_elements: number;
+  total_bytes: number;
+  total_compressed_bytes: number;
+  compression_ratio: number;
+  throughput_gbps: number;
+  total_cycles: number;
+  min_cycles: number;
+  max_cycles: number;
+  bottleneck: "unknown" | "memory" | "compute";
+  latency?: Latency;
+  device?: DeviceTime;
+  work?: Work;
+}
+
+interface Latency {
+  p50_us: number;
+  p90_us: number;
+  p99_us: number;
+  p999_us: number;
+  relative_error: number;
+  buckets: Bucket[];
+}
+
+interface DeviceTime {
+  time_source: "host" | "device" | "mixed";
+  device_samples: number;
+  launches: number;
+  launch_ns: number;
+  min_launch_ns: number;
+  max_launch_ns: number;
+  unresolved: number;
+  without_start?: number;
+}
+
+interface Work {
+  flops: number;
+  bytes: number;
+  working_set_bytes: number;
+  gflops: number;
+  arithmetic_intensity?: number;
+}
+
+interface Tile {
+  level: "macro" | "midi" | "micro";
+  count: number;
+  total_ns: number;
+  avg_us: number;
+  min_us: number;
+  max_us: number;
+  min_ns: number;
+  max_ns: number;
+  gflops: number;
+  arithmetic_intensity: number;
+  total_elements: number;
+  total_flops: number;
+  slowest_row: number;
+  slowest_col: number;
+}
+
+interface Stream {
+  stream: string;
+  device: string;
+  device_index: number;
+  device_uuid?: string;
+  pci_address?: string;
+  samples: number;
+  busy_ns: number;
+  idle_ns: number;
+  waits: number;
+  clock_error_ns: number;
+  failure?: string;
+}
+
+interface Phase {
+  phase: string;
+  count: number;
+  wall_ns: number;
+  total_ns: number;
+  min_ns: number;
+  max_ns: number;
+  avg_us: number;
+  output_tokens_per_s: number;
+  prefill_tokens_per_s: number;
+  sequences: number;
+  prefill_tokens: number;
+  output_tokens: number;
+  drafted_tokens: number;
+  accepted_tokens: number;
+  kv_length: number;
+  attributed: number;
+  category_ns: Record<string, number>;
+  durations: Latency;
+}
+
+interface Identity {
+  run_id?: string;
+  rank?: number;
+  world_size?: number;
+  local_rank?: number;
+  host?: string;
+  device?: string;
+  model?: string;
+  precision?: string;
+  commit?: string;
+  phase?: string;
+  first_step?: number;
+  last_step?: number;
+  window?: number;
+}
+
+interface Environment {
+  java_version: string;
+  jvm: string;
+  os: string;
+  arch: string;
+  cpu: string;
+  processors: number;
+  clock_resolution_ns: number;
+}
+
+interface VirtualMachineOfRun {
+  pid: number;
+  started_at: string;
+  up_ns: number;
+  gc_ns: number;
+  jit_ns: number;
+}
+
+interface Nesting {
+  name: string;
+  samples: number;
+  lapped: number;
+  within: number;
+  lapped_within: number;
+}
+
+interface Spread {
+  median: number;
+  low: number;
+  high: number;
+}
