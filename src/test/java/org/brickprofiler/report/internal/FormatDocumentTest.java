@@ -13,6 +13,8 @@ import org.junit.jupiter.api.Test;
 /** Compares the document of the format with the tables of fields. */
 class FormatDocumentTest {
 
+    private static final String LIST = "[]";
+
     /** The place of a table's records in a report. */
     private static final Map<String, String> PLACES = Map.ofEntries(
             Map.entry("brick", "An object of `bricks`. CSV has a row for each."),
@@ -24,7 +26,8 @@ class FormatDocumentTest {
             Map.entry("environment", "An object of `environments`, and `environment` of a calibration."),
             Map.entry("virtual machine", "An object of `run.virtual_machines`."),
             Map.entry("nesting", "An object of `run.nesting`."),
-            Map.entry("spread", "A measured cost in `run.calibrations`."));
+            Map.entry("spread", "A measured cost in `run.calibrations`."),
+            Map.entry("requests", "The object `requests`, which is left out without requests."));
 
     /** The names of the records in the scripts of pages; a step is a row there, and the script makes its object. */
     private static final Map<String, String> INTERFACES = Map.ofEntries(
@@ -39,7 +42,10 @@ class FormatDocumentTest {
             Map.entry("environment", "Environment"),
             Map.entry("virtual machine", "VirtualMachineOfRun"),
             Map.entry("nesting", "Nesting"),
-            Map.entry("spread", "Spread"));
+            Map.entry("spread", "Spread"),
+            Map.entry("requests", "Requests"),
+            Map.entry("request", "RequestOfRun"),
+            Map.entry("causes up to the first token", "FirstTokenCauses"));
 
     @Spec("8.2")
     @Test
@@ -75,20 +81,25 @@ class FormatDocumentTest {
     @Test
     void theScriptsOfPagesHaveTheTypesOfTheFieldsOfEachTable() throws IOException {
         StringBuilder text = new StringBuilder("/* Written by FormatDocumentTest from the tables of ProfileFields. */\n");
-        for (Fields<?> table : ProfileFields.ALL) {
+        for (Fields<?> table : ProfileFields.all()) {
             if (table != ProfileFields.STEP) {
                 text.append("\ninterface ")
                         .append(INTERFACES.get(table.title()))
                         .append(" {\n");
                 for (Fields.Description field : table.descriptions()) {
                     text.append("  ").append(field.key()).append(field.isOptional() ? "?: " : ": ");
-                    text.append(INTERFACES.getOrDefault(field.type(), field.type()))
-                            .append(";\n");
+                    text.append(type(field.type())).append(";\n");
                 }
                 text.append("}\n");
             }
         }
         Golden.assertSame(text.toString(), Path.of("build", "pages", "fields.d.ts"));
+    }
+
+    private static String type(String name) {
+        return name.endsWith(LIST)
+                ? type(name.substring(0, name.length() - LIST.length())) + LIST
+                : INTERFACES.getOrDefault(name, name);
     }
 
     private static boolean isInCsv(Fields<?> table) {
