@@ -156,3 +156,71 @@ interface Spread {
   low: number;
   high: number;
 }
+
+interface Requests {
+  arrived: number;
+  waiting: number;
+  running: number;
+  completed: number;
+  length: number;
+  cancelled: number;
+  failed: number;
+  abandoned: number;
+  ignored_calls: number;
+  prompt_tokens: number;
+  cached_tokens: number;
+  output_tokens: number;
+  time_to_first_token?: Latency;
+  queue_time?: Latency;
+  inter_token?: Latency;
+  time_per_output_token?: Latency;
+  duration?: Latency;
+  queued_behind_prompts_ns: number;
+  queued_behind_decoding_ns: number;
+  queued_idle_ns: number;
+  own_prompt_ns: number;
+  decode_ns: number;
+  decode_beside_prompts_ns: number;
+  stalled_behind_prompts_ns: number;
+  stalled_behind_decoding_ns: number;
+  stalled_idle_ns: number;
+  delivery_ns: number;
+  first_tokens: FirstTokenCauses[];
+  slowest_first_tokens: RequestOfRun[];
+  longest_gaps: RequestOfRun[];
+}
+
+interface RequestOfRun {
+  arrived_ns: number;
+  duration_ns: number;
+  time_to_first_token_ns: number;
+  prompt_tokens: number;
+  cached_tokens: number;
+  output_tokens: number;
+  outcome: number;
+  longest_gap_ns: number;
+  queued_behind_prompts_ns: number;
+  queued_behind_decoding_ns: number;
+  queued_idle_ns: number;
+  own_prompt_ns: number;
+  decode_ns: number;
+  decode_beside_prompts_ns: number;
+  stalled_behind_prompts_ns: number;
+  stalled_behind_decoding_ns: number;
+  stalled_idle_ns: number;
+  delivery_ns: number;
+}
+
+interface FirstTokenCauses {
+  bucket: number;
+  queued_behind_prompts_ns: number;
+  queued_behind_decoding_ns: number;
+  queued_idle_ns: number;
+  own_prompt_ns: number;
+  decode_ns: number;
+  decode_beside_prompts_ns: number;
+  stalled_behind_prompts_ns: number;
+  stalled_behind_decoding_ns: number;
+  stalled_idle_ns: number;
+  delivery_ns: number;
+}
