@@ -473,6 +473,7 @@ class OpenClStreamTest {
                 "clRetainCommandQueue",
                 "clCreateCommandQueue",
                 "clCreateBuffer",
+                "clCreateUserEvent",
                 "clEnqueueFillBuffer",
                 "clEnqueueMarkerWithWaitList",
                 "clGetEventInfo",
