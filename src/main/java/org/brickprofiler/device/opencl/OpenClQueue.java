@@ -48,10 +48,12 @@ final class OpenClQueue {
         this.hasClock = isOfTimers(driver, device) && readClock() == OpenCl.SUCCESS;
     }
 
-    /** Whether the driver's table has the functions. It may have them and refuse them all the same, as PoCL 3.1 does. */
+    /**
+     * Whether the driver's table has the functions. It may have them and refuse them all the same, as PoCL 3.1 does.
+     */
     private static boolean isOfTimers(OpenCl driver, long device) {
-        Matcher version =
-                VERSION.matcher(OpenClSupport.text(driver, device, OpenCl.DEVICE_VERSION).orElse(""));
+        Matcher version = VERSION.matcher(
+                OpenClSupport.text(driver, device, OpenCl.DEVICE_VERSION).orElse(""));
         if (!version.matches()) {
             return false;
         }

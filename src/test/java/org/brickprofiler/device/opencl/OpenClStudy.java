@@ -279,8 +279,7 @@ public final class OpenClStudy {
                 profiler.setSyncMode(mode);
                 profilers.put(mode.name(), profiler);
             }
-            BrickProfiler byLap =
-                    BrickProfiler.builder().deviceStream(stream).build();
+            BrickProfiler byLap = BrickProfiler.builder().deviceStream(stream).build();
             byLap.enable();
             byLap.setSyncMode(SyncMode.DEFERRED);
             profilers.put(LAP, byLap);

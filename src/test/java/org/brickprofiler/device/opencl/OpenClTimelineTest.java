@@ -165,10 +165,16 @@ class OpenClTimelineTest {
         long errorNs = brickOfABusyDevice(aheadNs);
 
         long readNs = deviceReadings.getLast();
-        long beforeNs =
-                readings.stream().mapToLong(ns -> ns).filter(ns -> ns <= readNs).max().orElseThrow();
-        long afterNs =
-                readings.stream().mapToLong(ns -> ns).filter(ns -> ns >= readNs).min().orElseThrow();
+        long beforeNs = readings.stream()
+                .mapToLong(ns -> ns)
+                .filter(ns -> ns <= readNs)
+                .max()
+                .orElseThrow();
+        long afterNs = readings.stream()
+                .mapToLong(ns -> ns)
+                .filter(ns -> ns >= readNs)
+                .min()
+                .orElseThrow();
         assertThat(errorNs).isBetween(0L, (afterNs - beforeNs + 1) / 2);
     }
 
@@ -235,8 +241,7 @@ class OpenClTimelineTest {
                         .map(PerfettoTrace.TracePacket::getTrackDescriptor)
                         .toList();
         assertThat(tracks).extracting(PerfettoTrace.TrackDescriptor::getName).contains("decode");
-        assertThat(tracks)
-                .anySatisfy(track -> assertThat(track.getProcess().getProcessLabelsList())
-                        .anySatisfy(label -> assertThat(label).startsWith("device times within ")));
+        assertThat(tracks).anySatisfy(track -> assertThat(track.getProcess().getProcessLabelsList())
+                .anySatisfy(label -> assertThat(label).startsWith("device times within ")));
     }
 }

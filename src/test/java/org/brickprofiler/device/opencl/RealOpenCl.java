@@ -169,8 +169,7 @@ public final class RealOpenCl implements AutoCloseable {
 
     int contextReferences() {
         Memory count = new Memory(Long.BYTES);
-        check(More.clGetContextInfo(
-                context, CONTEXT_REFERENCE_COUNT, Integer.BYTES, Pointer.nativeValue(count), 0));
+        check(More.clGetContextInfo(context, CONTEXT_REFERENCE_COUNT, Integer.BYTES, Pointer.nativeValue(count), 0));
         return count.getInt(0);
     }
 
