@@ -11,7 +11,7 @@ import org.brickprofiler.BrickProfiler;
 final class OpenClWithoutMemory {
 
     private static final int OUT_OF_HOST_MEMORY = -6;
-    private static final long READ_WRITE_IN_HOST_MEMORY = 1 | 1 << 4;
+    private static final long READ_WRITE_IN_HOST_MEMORY = 0x11;
     private static final long BUFFER_BYTES = 1L << 32;
     private static final int MOST_BUFFERS = 64;
     private static final int BRICKS = 10;
