@@ -122,6 +122,17 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
+     * Returns how long ago the device reached a mark, by the device's own clock, which is read during this call. Waits
+     * for nothing. A time of the host is then known from two readings of the host's clock around the call.
+     *
+     * @param mark a mark that was not released
+     * @return ns; {@link #NOT_REACHED}; {@link #UNRESOLVED} unless overridden, and if the clock cannot be read
+     */
+    default long sinceNs(int mark) {
+        return UNRESOLVED;
+    }
+
+    /**
      * Returns whether the device had work between two marks, as far as the queue knows. Without work, the time between
      * them is the host's and no sample. Waits for nothing.
      *

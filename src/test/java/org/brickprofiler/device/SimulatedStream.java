@@ -38,6 +38,9 @@ public final class SimulatedStream implements DeviceStream {
     private boolean withoutWork;
     private long brokenAtNs = Long.MIN_VALUE;
     private int passesEnded;
+    private boolean hasClock;
+    private long clockOffNs;
+    private long readingNs;
 
     /** A stream with 64 marks at first and 4,096 at most. */
     public SimulatedStream(String name, FakeClock clock) {
@@ -94,6 +97,18 @@ public final class SimulatedStream implements DeviceStream {
     /** Whether it is known that nothing was done between any two marks. */
     public synchronized void withoutWork(boolean nothing) {
         withoutWork = nothing;
+    }
+
+    /**
+     * The device's clock can be read.
+     *
+     * @param takesNs how long each reading takes, half of it before the clock is read
+     * @param offNs how far the reading is ahead of the truth
+     */
+    public synchronized void readsClock(long takesNs, long offNs) {
+        hasClock = true;
+        readingNs = takesNs;
+        clockOffNs = offNs;
     }
 
     /** How often it was reported that a pass has ended. */
@@ -194,6 +209,21 @@ public final class SimulatedStream implements DeviceStream {
             return UNRESOLVED;
         }
         return isPast(from) && isPast(to) ? reachedNs[to] - reachedNs[from] : NOT_REACHED;
+    }
+
+    @Override
+    public synchronized long sinceNs(int mark) {
+        requireTaken(mark);
+        if (!hasClock || lost || bad.contains(mark)) {
+            return UNRESOLVED;
+        }
+        if (!isPast(mark)) {
+            return NOT_REACHED;
+        }
+        clock.advance(readingNs / 2);
+        long sinceNs = clock.now() - reachedNs[mark] + clockOffNs;
+        clock.advance(readingNs - readingNs / 2);
+        return sinceNs;
     }
 
     /** Moves the host's clock to where all work is done. */

@@ -13,7 +13,20 @@ final class NativeOpenCl implements OpenCl {
     /** Handles and {@code size_t} are passed as numbers of 64 bits. */
     private static final int WORD_BYTES = 8;
 
-    private NativeOpenCl() {}
+    private final boolean hasTimers;
+
+    private NativeOpenCl(boolean hasTimers) {
+        this.hasTimers = hasTimers;
+    }
+
+    /** Functions that the libraries of OpenCL 1.2 and 2.0 do not have. */
+    private static final class Timers {
+        static native int clGetDeviceAndHostTimer(long device, long deviceTime, long hostTime);
+
+        static native int clGetHostTimer(long device, long hostTime);
+
+        private Timers() {}
+    }
 
     /**
      * Loads the library and binds its functions.
@@ -28,8 +41,18 @@ final class NativeOpenCl implements OpenCl {
             throw new UnsatisfiedLinkError("a 64-bit virtual machine is needed, and this one has pointers of "
                     + Native.POINTER_SIZE + " bytes");
         }
-        Native.register(NativeOpenCl.class, find(names));
-        return new NativeOpenCl();
+        NativeLibrary library = find(names);
+        Native.register(NativeOpenCl.class, library);
+        return new NativeOpenCl(bindTimers(library));
+    }
+
+    private static boolean bindTimers(NativeLibrary library) {
+        try {
+            Native.register(Timers.class, library);
+            return true;
+        } catch (UnsatisfiedLinkError olderLibrary) {
+            return false;
+        }
     }
 
     private static NativeLibrary find(List<String> names) {
@@ -111,4 +134,14 @@ final class NativeOpenCl implements OpenCl {
 
     @Override
     public native int clReleaseEvent(long event);
+
+    @Override
+    public int clGetDeviceAndHostTimer(long device, long deviceTime, long hostTime) {
+        return hasTimers ? Timers.clGetDeviceAndHostTimer(device, deviceTime, hostTime) : INVALID_OPERATION;
+    }
+
+    @Override
+    public int clGetHostTimer(long device, long hostTime) {
+        return hasTimers ? Timers.clGetHostTimer(device, hostTime) : INVALID_OPERATION;
+    }
 }

@@ -10,6 +10,7 @@ interface OpenCl {
     int DEVICE_NOT_AVAILABLE = -2;
     int INVALID_CONTEXT = -34;
     int INVALID_COMMAND_QUEUE = -36;
+    int INVALID_OPERATION = -59;
 
     /** The answer of an ICD loader without a driver. */
     int PLATFORM_NOT_FOUND = -1001;
@@ -82,4 +83,13 @@ interface OpenCl {
     int clSetUserEventStatus(long event, int status);
 
     int clReleaseEvent(long event);
+
+    /**
+     * Since OpenCL 2.1. To be called only on a device of this version or later: loaders jump into the table of the
+     * driver, which is shorter in older drivers.
+     */
+    int clGetDeviceAndHostTimer(long device, long deviceTime, long hostTime);
+
+    /** The same. */
+    int clGetHostTimer(long device, long hostTime);
 }

@@ -68,11 +68,12 @@ final class OpenClFailures {
                     case -5 -> "CL_OUT_OF_RESOURCES ";
                     case -6 -> "CL_OUT_OF_HOST_MEMORY ";
                     case -7 -> "CL_PROFILING_INFO_NOT_AVAILABLE ";
+                    case -14 -> "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST ";
                     case -30 -> "CL_INVALID_VALUE ";
                     case OpenCl.INVALID_CONTEXT -> "CL_INVALID_CONTEXT ";
                     case OpenCl.INVALID_COMMAND_QUEUE -> "CL_INVALID_COMMAND_QUEUE ";
                     case -58 -> "CL_INVALID_EVENT ";
-                    case -59 -> "CL_INVALID_OPERATION ";
+                    case OpenCl.INVALID_OPERATION -> "CL_INVALID_OPERATION ";
                     case OpenCl.PLATFORM_NOT_FOUND -> "CL_PLATFORM_NOT_FOUND_KHR ";
                     default -> "";
                 };

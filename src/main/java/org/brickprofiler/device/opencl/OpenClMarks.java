@@ -200,6 +200,27 @@ final class OpenClMarks implements Polling.Question {
         return ns;
     }
 
+    /** Returns how long ago a mark was reached by the device's clock, ns, or one of the stream's answers instead. */
+    long sinceNs(int number) {
+        if (!queue.hasClock()) {
+            return DeviceStream.UNRESOLVED;
+        }
+        long end = endNs(number);
+        if (end == DeviceStream.UNRESOLVED || end == DeviceStream.NOT_REACHED) {
+            return end;
+        }
+        long stamp = begin();
+        if (stamp == 0) {
+            return DeviceStream.UNRESOLVED;
+        }
+        try {
+            long now = queue.clockNs(failures);
+            return now == DeviceStream.UNRESOLVED ? now : now - end;
+        } finally {
+            use.unlockRead(stamp);
+        }
+    }
+
     /** Waits until a mark is reached. False if that cannot be waited for, and after the timeout. */
     boolean waitFor(int number) {
         Polling.Answer answer = ask(number);

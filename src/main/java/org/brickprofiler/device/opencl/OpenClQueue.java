@@ -2,6 +2,9 @@ package org.brickprofiler.device.opencl;
 
 import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.brickprofiler.device.DeviceStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +14,15 @@ import org.jspecify.annotations.Nullable;
 final class OpenClQueue {
 
     private static final int UUID_BYTES = 16;
+
+    /** As the specification prescribes it, before the text of the driver. */
+    private static final Pattern VERSION = Pattern.compile("OpenCL (\\d+)\\.(\\d+)( .*)?");
+
+    // The times of one reading of the clock, by their places.
+    private static final int DEVICE_NS = 0;
+    private static final int HOST_NS = 8;
+    private static final int HOST_NOW_NS = 16;
+    private static final int TIMES_BYTES = 24;
 
     private final OpenCl driver;
     private final long handle;
@@ -22,12 +34,31 @@ final class OpenClQueue {
 
     private final NativeMemory pattern = new NativeMemory(Long.BYTES);
 
+    /** Guarded by itself. */
+    private final NativeMemory times = new NativeMemory(TIMES_BYTES);
+
+    private final boolean hasClock;
+
     private OpenClQueue(OpenCl driver, long handle, long device, MarkKind kind, long buffer) {
         this.driver = driver;
         this.handle = handle;
         this.device = device;
         this.kind = kind;
         this.buffer = buffer;
+        this.hasClock = isOfTimers(driver, device) && readClock() == OpenCl.SUCCESS;
+    }
+
+    /**
+     * Whether the driver's table has the functions. It may have them and refuse them all the same, as PoCL 3.1 does.
+     */
+    private static boolean isOfTimers(OpenCl driver, long device) {
+        Matcher version = VERSION.matcher(
+                OpenClSupport.text(driver, device, OpenCl.DEVICE_VERSION).orElse(""));
+        if (!version.matches()) {
+            return false;
+        }
+        int major = Integer.parseInt(version.group(1));
+        return major > 2 || (major == 2 && Integer.parseInt(version.group(2)) >= 1);
     }
 
     /**
@@ -107,6 +138,36 @@ final class OpenClQueue {
     /** Enqueues a mark, whose event goes to an address. Returns the driver's code. */
     int mark(long event) {
         return kind.enqueue(driver, handle, buffer, pattern.address(0), event);
+    }
+
+    /** Returns whether {@link #clockNs} has answers: the driver has clGetDeviceAndHostTimer. */
+    boolean hasClock() {
+        return hasClock;
+    }
+
+    /**
+     * Reads the device's clock, by which events are timed. Only if it {@link #hasClock}.
+     *
+     * @return ns; {@link DeviceStream#UNRESOLVED} if that failed, which is reported
+     */
+    long clockNs(OpenClFailures failures) {
+        int code;
+        synchronized (times) {
+            code = readClock();
+            if (code == OpenCl.SUCCESS) {
+                // The driver may have made the pair some time ago.
+                return times.getLong(DEVICE_NS) + (times.getLong(HOST_NOW_NS) - times.getLong(HOST_NS));
+            }
+        }
+        failures.report("clGetDeviceAndHostTimer and clGetHostTimer", code);
+        return DeviceStream.UNRESOLVED;
+    }
+
+    private int readClock() {
+        synchronized (times) {
+            int code = driver.clGetDeviceAndHostTimer(device, times.address(DEVICE_NS), times.address(HOST_NS));
+            return code == OpenCl.SUCCESS ? driver.clGetHostTimer(device, times.address(HOST_NOW_NS)) : code;
+        }
     }
 
     OpenCl driver() {

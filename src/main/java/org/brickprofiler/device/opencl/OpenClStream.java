@@ -139,6 +139,12 @@ public final class OpenClStream implements DeviceStream {
         }
     }
 
+    /** If the driver has {@code clGetDeviceAndHostTimer}, which is one of OpenCL 2.1. */
+    @Override
+    public long sinceNs(int mark) {
+        return marks == null ? UNRESOLVED : marks.sinceNs(mark);
+    }
+
     /** Flushes the queue, then polls, with pauses in which a virtual thread leaves its carrier. */
     @Override
     public boolean waitFor(int mark) {

@@ -119,7 +119,7 @@ public final class OpenClSupport {
                 text(driver, handle, OpenCl.DEVICE_VERSION).orElse("OpenCL of an unknown version"));
     }
 
-    private static Optional<String> text(OpenCl driver, long device, int what) {
+    static Optional<String> text(OpenCl driver, long device, int what) {
         NativeMemory bytes = new NativeMemory(NAME_BYTES);
         // The driver returns an error if the text is longer.
         if (driver.clGetDeviceInfo(device, what, NAME_BYTES, bytes.address(0), 0) != OpenCl.SUCCESS) {

@@ -3,6 +3,7 @@ package org.brickprofiler.internal.device;
 import java.util.Arrays;
 import java.util.function.IntToLongFunction;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.spi.NanoClock;
 
 /**
  * The marks of a batch of samples of one stream, put in the order in which the device reached them, and how far each
@@ -23,6 +24,10 @@ import org.brickprofiler.device.DeviceStream;
  * - offset</i> of that one. If the host had to wait for the mark, it looked as soon as it could, and the later bound is
  * used; otherwise the middle of the bounds. The error is the distance to the farther bound. A pass that begins on an
  * idle device has its first mark reached as it is set, and both bounds are then close together.
+ *
+ * <p>If the stream reads the device's clock, the host's clock before and after that reading are two further bounds,
+ * which do not depend on how busy the device was. If they contradict the others, they are not used: marks are set and
+ * looked at in this process, but only the driver knows how its readings are made.
  */
 final class MarkChain {
 
@@ -41,6 +46,7 @@ final class MarkChain {
 
     private final DeviceStream stream;
     private final Marks known;
+    private final NanoClock clock;
 
     // By mark; of the current batch where batchOf says so.
     private int[] batchOf = {};
@@ -95,10 +101,12 @@ final class MarkChain {
      *
      * @param stream reports the times between marks
      * @param known what is known of them
+     * @param clock the host's clock
      */
-    MarkChain(DeviceStream stream, Marks known) {
+    MarkChain(DeviceStream stream, Marks known, NanoClock clock) {
         this.stream = stream;
         this.known = known;
+        this.clock = clock;
         this.turns = known::turn;
     }
 
@@ -268,6 +276,9 @@ final class MarkChain {
                 earliestNs = Math.max(earliestNs, setNs - offsetsNs[marks[i]]);
             }
         }
+        if (correlateByReading(earliestNs, latestNs)) {
+            return;
+        }
         if (earliestNs == Long.MIN_VALUE) {
             baseNs = latestNs;
             baseErrorNs = NO_ERROR;
@@ -277,6 +288,29 @@ final class MarkChain {
         long betweenNs = Math.max(0, latestNs - earliestNs);
         baseErrorNs = waited ? betweenNs : (betweenNs + 1) / 2;
         baseNs = latestNs - (waited ? 0 : baseErrorNs);
+    }
+
+    /** Returns whether the device's clock could be read, and the reading agrees with the bounds by the marks. */
+    private boolean correlateByReading(long earliestNs, long latestNs) {
+        // Most streams have no clock. If there is one, the first reading warms up the way to it.
+        if (!isTime(stream.sinceNs(last))) {
+            return false;
+        }
+        long beforeNs = clock.nanoTime();
+        long sinceNs = stream.sinceNs(last);
+        long afterNs = clock.nanoTime();
+        if (!isTime(sinceNs)) {
+            return false;
+        }
+        long sinceFirstNs = sinceNs + offsetsNs[last];
+        long lowerNs = Math.max(earliestNs, beforeNs - sinceFirstNs);
+        long upperNs = Math.min(latestNs, afterNs - sinceFirstNs);
+        if (lowerNs > upperNs) {
+            return false;
+        }
+        baseErrorNs = (upperNs - lowerNs + 1) / 2;
+        baseNs = upperNs - baseErrorNs;
+        return true;
     }
 
     /**

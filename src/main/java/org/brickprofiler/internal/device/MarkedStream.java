@@ -137,7 +137,7 @@ final class MarkedStream {
         this.spans = spans;
         this.marks = new Marks(stream);
         this.waiting = new WaitingSamples(stream, marks);
-        this.chain = new MarkChain(stream, marks);
+        this.chain = new MarkChain(stream, marks, clock);
         this.starts = new StartMarks(stream, marks);
         this.readings = shared.readings;
     }

@@ -8,18 +8,31 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A layer over a driver: counts the calls of each function, can let one of them fail, and can give markers the time of
- * their entry, as some drivers do. Any thread.
+ * A layer over a driver: counts the calls of each function, can let one of them or its command fail, can give markers
+ * the time of their entry, as some drivers do, and can have a clock. Any thread.
  */
 final class FaultyOpenCl {
 
     private static final int COMMAND_QUEUED = 0x1280;
+    private static final int PROFILING_INFO_NOT_AVAILABLE = -7;
 
     private final OpenCl driver;
     private final Map<String, AtomicInteger> calls = new ConcurrentHashMap<>();
     private final Set<Long> earlyEvents = ConcurrentHashMap.newKeySet();
+
+    /** The statuses of events whose commands fail. */
+    private final Map<Long, Integer> failedEvents = new ConcurrentHashMap<>();
+
+    /** Runs before a function's call goes to the driver. */
+    volatile Consumer<String> before = function -> {};
+
+    /** With this status the commands of {@link #fail} end; 0 if the functions fail themselves. */
+    private volatile int status;
 
     private volatile String failing = "";
     private volatile int nth;
@@ -28,6 +41,12 @@ final class FaultyOpenCl {
 
     /** Which functions' commands are stamped on entry, of fills the small ones. */
     volatile Set<String> stampedOnEntry = Set.of();
+
+    /** The device's clock, which the driver then reports beside the host's; null for a driver without that. */
+    volatile @Nullable LongSupplier clock;
+
+    /** How old the pairs of both clocks are, ns. */
+    volatile long pairAgeNs;
 
     /** How long the host is held up before each of these functions. */
     volatile long heldUpNs;
@@ -43,7 +62,35 @@ final class FaultyOpenCl {
                     int number = calls.computeIfAbsent(name, any -> new AtomicInteger())
                             .incrementAndGet();
                     if (name.equals(failing) && number >= nth && number <= last) {
-                        return failure(method.getReturnType());
+                        if (status == 0) {
+                            return failure(method.getReturnType());
+                        }
+                        Object answer = method.invoke(driver, arguments);
+                        failedEvents.put(new Pointer((long) arguments[arguments.length - 1]).getLong(0), status);
+                        return answer;
+                    }
+                    before.accept(name);
+                    Integer failed = arguments == null ? null : failedEvents.get(arguments[0]);
+                    if (failed != null && name.equals("clGetEventProfilingInfo")) {
+                        return PROFILING_INFO_NOT_AVAILABLE;
+                    }
+                    if (failed != null && name.equals("clGetEventInfo")) {
+                        Object answer = method.invoke(driver, arguments);
+                        Pointer reported = new Pointer((long) arguments[3]);
+                        if (reported.getInt(0) == OpenCl.COMPLETE) {
+                            reported.setInt(0, failed);
+                        }
+                        return answer;
+                    }
+                    LongSupplier ticking = clock;
+                    if (ticking != null && name.endsWith("HostTimer")) {
+                        boolean isPair = name.equals("clGetDeviceAndHostTimer");
+                        long ageNs = isPair ? pairAgeNs : 0;
+                        if (isPair) {
+                            new Pointer((long) arguments[1]).setLong(0, ticking.getAsLong() - ageNs);
+                        }
+                        new Pointer((long) arguments[arguments.length - 1]).setLong(0, System.nanoTime() - ageNs);
+                        return OpenCl.SUCCESS;
                     }
                     if (stampedOnEntry.contains(name)) {
                         LockSupport.parkNanos(heldUpNs);
@@ -54,6 +101,7 @@ final class FaultyOpenCl {
                     if (name.equals("clReleaseEvent")) {
                         // Its address may be that of another event soon.
                         earlyEvents.remove(arguments[0]);
+                        failedEvents.remove(arguments[0]);
                     }
                     try {
                         Object answer = method.invoke(driver, arguments);
@@ -82,6 +130,15 @@ final class FaultyOpenCl {
         nth = from;
         last = from + count - 1;
         code = with;
+        status = 0;
+        failing = function;
+    }
+
+    /** From now on, the command of the n-th call of a function ends with a status, and some after it. */
+    void failCommand(String function, int from, int count, int with) {
+        fail("", from, count, 0);
+        calls.remove(function);
+        status = with;
         failing = function;
     }
 

@@ -3,14 +3,18 @@ package org.brickprofiler.device.opencl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.brickprofiler.Backend;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
@@ -19,11 +23,14 @@ import org.brickprofiler.SyncMode;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.DeviceTimer;
 import org.brickprofiler.device.ProbeTimer;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -34,6 +41,7 @@ class OpenClStreamTest {
     private static final int OUT_OF_RESOURCES = -5;
     private static final int OUT_OF_HOST_MEMORY = -6;
     private static final int DEVICE_NOT_AVAILABLE = -2;
+    private static final int ERROR_IN_WAIT_LIST = -14;
     private static final long OUT_OF_ORDER = 1;
 
     private RealOpenCl opencl;
@@ -287,6 +295,7 @@ class OpenClStreamTest {
     @ParameterizedTest
     @ValueSource(ints = 10_000)
     void manyCyclesOfOpeningAndClosingLeaveNothing(int cycles) {
+        int contextReferences = opencl.contextReferences();
         for (int i = 0; i < cycles; i++) {
             try (OpenClStream stream = OpenClStream.on(queue).marks(2, 8).open()) {
                 int first = stream.mark();
@@ -301,6 +310,7 @@ class OpenClStreamTest {
 
         // PoCL keeps the latest event of a queue, which refers to it.
         assertThat(opencl.references(queue)).isBetween(1, 2);
+        assertThat(opencl.contextReferences()).isBetween(contextReferences, contextReferences + 1);
     }
 
     // ---- failures ----
@@ -349,6 +359,98 @@ class OpenClStreamTest {
         }
     }
 
+    /** The driver ends the commands of both marks, or of one, with an error, as behind a kernel that failed. */
+    @Spec("12.39")
+    @ParameterizedTest
+    @CsvSource({"3, 2", "3, 1", "4, 1"})
+    void aBrickWhoseMarkEndedWithAnErrorIsUnresolvedAndTheOthersAreNot(int first, int count) {
+        FaultyOpenCl layer = new FaultyOpenCl(opencl.driver);
+        try (OpenClStream stream = OpenClStream.on(queue).open(layer.support())) {
+            BrickProfiler profiler = profiler(stream);
+            layer.failCommand("clEnqueueMarkerWithWaitList", first, count, ERROR_IN_WAIT_LIST);
+            for (int i = 0; i < 3; i++) {
+                long timer = profiler.startBrick(BrickId.ACTIVATION);
+                opencl.work(queue, 50_000);
+                profiler.stopBrick(timer, 1);
+            }
+            profiler.endPass();
+
+            assertThat(profiler.snapshot().unresolved()).isOne();
+            assertTook(profiler.brickStats(BrickId.ACTIVATION), 2, 100_000);
+            assertThat(stream.failure())
+                    .contains("the command of a mark returned CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST (-14)");
+            assertThat(stream.isUsable()).isTrue();
+            assertThat(stream.isStalled()).isFalse();
+        }
+    }
+
+    /** PoCL answers so itself, in a process without address space for the buffer. */
+    @Spec("12.39")
+    @Test
+    void aDeviceWithoutMemoryForTheApplicationStillTimesBricks() throws IOException {
+        ProcessResult result = ChildProcess.java(OpenClWithoutMemory.class)
+                .through(List.of("prlimit", "--as=" + 24_000_000_000L))
+                .jvmOptions(List.of("-Xmx256m", "-XX:-UsePerfData"))
+                .run()
+                .assertSucceeded();
+
+        assertThat(result.out().strip()).isEqualTo("10 bricks, 0 unresolved, no failure");
+    }
+
+    /** Otherwise the driver would use an event, or a queue, that is released. */
+    @Spec("12.36")
+    @Test
+    void closingWaitsForAThreadInTheDriver() throws Exception {
+        FaultyOpenCl layer = new FaultyOpenCl(opencl.driver);
+        OpenClStream stream = OpenClStream.on(queue).open(layer.support());
+        int mark = stream.mark();
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch leave = new CountDownLatch(1);
+        AtomicBoolean inDriver = new AtomicBoolean();
+        List<String> tooEarly = new CopyOnWriteArrayList<>();
+        layer.before = function -> {
+            if (function.equals("clGetEventInfo")) {
+                inDriver.set(true);
+                entered.countDown();
+                awaitUninterruptibly(leave);
+                inDriver.set(false);
+            } else if (function.startsWith("clRelease") && inDriver.get()) {
+                tooEarly.add(function);
+            }
+        };
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try {
+            Future<Boolean> asking = threads.submit(() -> stream.isReached(mark));
+            entered.await();
+            Future<?> closing = threads.submit(stream::close);
+            while (stream.isUsable()) {
+                Thread.onSpinWait();
+            }
+            // The closing thread waits now, or is about to.
+            assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+            leave.countDown();
+            closing.get();
+            asking.get();
+        } finally {
+            leave.countDown();
+            threads.shutdownNow();
+        }
+
+        assertThat(tooEarly).isEmpty();
+        int released = layer.calls("clReleaseEvent");
+        assertThat(stream.isReached(mark)).isTrue();
+        stream.release(mark);
+        assertThat(layer.calls("clReleaseEvent")).isEqualTo(released);
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     @Spec("12.34")
     @Test
     void aDeviceThatIsGoneIsNotAskedAgain() {
@@ -371,6 +473,7 @@ class OpenClStreamTest {
                 "clRetainCommandQueue",
                 "clCreateCommandQueue",
                 "clCreateBuffer",
+                "clCreateUserEvent",
                 "clEnqueueFillBuffer",
                 "clEnqueueMarkerWithWaitList",
                 "clGetEventInfo",

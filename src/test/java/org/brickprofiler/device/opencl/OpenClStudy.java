@@ -34,7 +34,10 @@ public final class OpenClStudy {
     private static final String SOURCE = "__kernel void turn(__global float* x, uint n) { float v = x[0];"
             + " for (uint i = 0; i < n; i++) { v = v * 0.999f + 0.5f; } x[0] = v; }";
 
+    private static final String WITHOUT = "without a profiler";
     private static final String BARE = "two bare markers for each brick, no profiler";
+    private static final String BARE_LAP = "one bare marker for each brick, no profiler";
+    private static final String LAP = "DEFERRED, each brick begun by `lap`";
 
     private final RealOpenCl opencl;
     private final long queue;
@@ -266,7 +269,9 @@ public final class OpenClStudy {
         Map<String, List<Double>> times = new LinkedHashMap<>();
         try (OpenClStream stream = OpenClStream.on(queue).open()) {
             Map<String, BrickProfiler> profilers = new LinkedHashMap<>();
-            profilers.put("without a profiler", new BrickProfiler());
+            profilers.put(WITHOUT, new BrickProfiler());
+            profilers.put(BARE, new BrickProfiler());
+            profilers.put(BARE_LAP, new BrickProfiler());
             for (SyncMode mode : List.of(SyncMode.NONE, SyncMode.DEFERRED, SyncMode.PER_LAYER, SyncMode.IMMEDIATE)) {
                 BrickProfiler profiler =
                         BrickProfiler.builder().deviceStream(stream).build();
@@ -274,14 +279,17 @@ public final class OpenClStudy {
                 profiler.setSyncMode(mode);
                 profilers.put(mode.name(), profiler);
             }
-            profilers.put(BARE, new BrickProfiler());
+            BrickProfiler byLap = BrickProfiler.builder().deviceStream(stream).build();
+            byLap.enable();
+            byLap.setSyncMode(SyncMode.DEFERRED);
+            profilers.put(LAP, byLap);
             int turns = turnsOf(PASS_NS / BRICKS);
             List<String> order = new ArrayList<>(profilers.keySet());
             Random random = new Random(1);
             for (int round = 0; round < 10 * rounds; round++) {
                 Collections.shuffle(order, random);
                 for (String each : order) {
-                    double ms = pass(Objects.requireNonNull(profilers.get(each)), turns, each.equals(BARE)) / 1e6;
+                    double ms = pass(each, Objects.requireNonNull(profilers.get(each)), turns) / 1e6;
                     if (round >= rounds) {
                         times.computeIfAbsent(each, any -> new ArrayList<>()).add(ms);
                     }
@@ -289,7 +297,7 @@ public final class OpenClStudy {
             }
             System.out.println("\n| a pass of 256 bricks | passes | median ms | to the one without, median of rounds |"
                     + " lower quartile ms |\n|---|---|---|---|---|");
-            List<Double> without = Objects.requireNonNull(times.get("without a profiler"));
+            List<Double> without = Objects.requireNonNull(times.get(WITHOUT));
             for (String each : profilers.keySet()) {
                 List<Double> own = Objects.requireNonNull(times.get(each));
                 List<Double> ratios = new ArrayList<>();
@@ -310,26 +318,36 @@ public final class OpenClStudy {
         }
     }
 
-    private long pass(BrickProfiler profiler, int turns, boolean bareMarkers) {
+    private long pass(String variant, BrickProfiler profiler, int turns) {
+        int bareMarkers = variant.equals(BARE) ? 2 : variant.equals(BARE_LAP) ? 1 : 0;
+        boolean laps = variant.equals(LAP);
+        int marked = 0;
         long begunNs = System.nanoTime();
         for (int layer = 0; layer < LAYERS; layer++) {
             profiler.startLayer();
+            long timer = profiler.startBrick(BrickId.DOWN_PROJECTION);
             for (int brick = 0; brick < BRICKS / LAYERS; brick++) {
-                long timer = profiler.startBrick(BrickId.DOWN_PROJECTION);
-                if (bareMarkers) {
-                    events[2 * (layer * BRICKS / LAYERS + brick)] = bareMarker();
+                if (brick > 0) {
+                    timer = laps
+                            ? profiler.lap(timer, 1, BrickId.DOWN_PROJECTION)
+                            : profiler.startBrick(BrickId.DOWN_PROJECTION);
+                }
+                for (int i = 1; i < bareMarkers; i++) {
+                    events[marked++] = bareMarker();
                 }
                 turns(turns);
-                if (bareMarkers) {
-                    events[2 * (layer * BRICKS / LAYERS + brick) + 1] = bareMarker();
+                for (int i = 0; i < Math.min(1, bareMarkers); i++) {
+                    events[marked++] = bareMarker();
                 }
-                profiler.stopBrick(timer, 1);
+                if (!laps || brick == BRICKS / LAYERS - 1) {
+                    profiler.stopBrick(timer, 1);
+                }
             }
             profiler.endLayer();
         }
         profiler.endPass();
         opencl.finish(queue);
-        for (int i = 0; bareMarkers && i < events.length; i++) {
+        for (int i = 0; i < marked; i++) {
             release(events[i]);
         }
         return System.nanoTime() - begunNs;

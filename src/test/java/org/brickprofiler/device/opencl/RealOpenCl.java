@@ -21,6 +21,7 @@ public final class RealOpenCl implements AutoCloseable {
 
     private static final int REFERENCE_COUNT = 0x1092;
     private static final long RELEASED_WITHIN_NS = 5_000_000_000L;
+    private static final int CONTEXT_REFERENCE_COUNT = 0x1080;
 
     /** A native kernel. */
     interface NativeKernel extends Callback {
@@ -53,6 +54,8 @@ public final class RealOpenCl implements AutoCloseable {
                 long event);
 
         static native int clFinish(long queue);
+
+        static native int clGetContextInfo(long context, int what, long size, long value, long sizeNeeded);
 
         private More() {}
     }
@@ -177,6 +180,24 @@ public final class RealOpenCl implements AutoCloseable {
         Memory count = new Memory(Long.BYTES);
         check(driver.clGetCommandQueueInfo(queue, REFERENCE_COUNT, Integer.BYTES, Pointer.nativeValue(count), 0));
         return count.getInt(0);
+    }
+
+    int contextReferences() {
+        Memory count = new Memory(Long.BYTES);
+        check(More.clGetContextInfo(context, CONTEXT_REFERENCE_COUNT, Integer.BYTES, Pointer.nativeValue(count), 0));
+        return count.getInt(0);
+    }
+
+    /** How far the clock of events is ahead of the host's, ns; a little too little. */
+    long aheadNs(long queue) {
+        long aheadNs = Long.MIN_VALUE;
+        for (int i = 0; i < 20; i++) {
+            long event = timedWork(queue, 0);
+            finish(queue);
+            aheadNs = Math.max(aheadNs, profile(event, OpenCl.COMMAND_END) - System.nanoTime());
+            check(driver.clReleaseEvent(event));
+        }
+        return aheadNs;
     }
 
     /** Twice does no harm. */

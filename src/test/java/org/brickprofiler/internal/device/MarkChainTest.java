@@ -6,6 +6,8 @@ import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.FakeClock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The order of a batch of marks, the times between them, their place in the host's time, and busy and idle time. */
 class MarkChainTest {
@@ -15,7 +17,7 @@ class MarkChainTest {
     private final FakeClock clock = new FakeClock(1_000);
     private final SimulatedStream stream = new SimulatedStream("stream", clock);
     private final Marks marks = new Marks(stream);
-    private final MarkChain chain = new MarkChain(stream, marks);
+    private final MarkChain chain = new MarkChain(stream, marks, clock);
 
     private int mark() {
         int mark = stream.mark();
@@ -280,6 +282,48 @@ class MarkChainTest {
         chain.measure(1_490, NO_MARK);
         assertThat(chain.hostErrorNs()).isZero();
         assertThat(chain.hostNs(second)).isEqualTo(1_490);
+    }
+
+    @Test
+    void aReadingOfTheDevicesClockBoundsTheErrorOfABusyDevice() {
+        stream.readsClock(40, 0);
+        stream.work(300);
+        int first = mark();
+        int second = markAfter(500);
+        clock.set(900_000);
+        add(first, second);
+        measure();
+        assertThat(chain.hostErrorNs()).isEqualTo(20);
+        assertThat(chain.hostNs(first)).isEqualTo(1_300);
+        assertThat(chain.hostNs(second)).isEqualTo(1_800);
+    }
+
+    @Test
+    void aReadingIsEnoughWithoutTheClockOfTheHostAtAMark() {
+        stream.readsClock(40, 0);
+        int first = markWithoutTheClock();
+        stream.work(100);
+        int second = markWithoutTheClock();
+        clock.set(900_000);
+        add(first, second);
+        measure();
+        assertThat(chain.hostErrorNs()).isEqualTo(20);
+        assertThat(chain.hostNs(second)).isEqualTo(1_100);
+    }
+
+    /** Too early, the first mark would be reached before it was set; too late, the last one after it was looked at. */
+    @ParameterizedTest
+    @ValueSource(longs = {1_000, -2_000})
+    void aReadingThatContradictsTheMarksIsNotUsed(long offNs) {
+        stream.readsClock(40, offNs);
+        stream.work(300);
+        int first = mark();
+        int second = markAfter(500);
+        clock.set(2_001);
+        add(first, second);
+        measure();
+        assertThat(chain.hostErrorNs()).isEqualTo(251);
+        assertThat(chain.hostNs(first)).isEqualTo(1_501 - 251);
     }
 
     // ---- the stream's own timeline ----

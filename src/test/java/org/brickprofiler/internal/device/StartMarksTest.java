@@ -18,7 +18,7 @@ class StartMarksTest {
     private final SimulatedStream stream = new SimulatedStream("stream", clock, MARKS);
     private final Marks marks = new Marks(stream);
     private final StartMarks starts = new StartMarks(stream, marks);
-    private final MarkChain chain = new MarkChain(stream, marks);
+    private final MarkChain chain = new MarkChain(stream, marks, clock);
 
     private int put(long reading) {
         int mark = stream.mark();
