@@ -314,8 +314,7 @@ final class MaxTTest {
          */
         double size(int variable, int[] isFirst, double reached) {
             put(variable, isFirst);
-            double difference =
-                    Trimmed.mean(secondSide, second, trimmed) - Trimmed.mean(firstSide, first, trimmed);
+            double difference = Trimmed.mean(secondSide, second, trimmed) - Trimmed.mean(firstSide, first, trimmed);
             if (Math.abs(difference) < reached * leastErrors[variable] * (1 - ROUNDING)) {
                 return 0;
             }

@@ -94,9 +94,8 @@ final class GuideShell {
     }
 
     private static Stream<String> commands(String chapter) {
-        return COMMANDS.matcher(chapter)
-                .results()
-                .map(block -> withFewerRuns(block.group(1)).replace("--tokens 300 ", TOKENS));
+        return COMMANDS.matcher(chapter).results().map(block -> withFewerRuns(block.group(1))
+                .replace("--tokens 300 ", TOKENS));
     }
 
     private static String withFewerRuns(String command) {
