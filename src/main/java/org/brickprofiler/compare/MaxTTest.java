@@ -119,8 +119,13 @@ final class MaxTTest {
     private final double[][] values;
     /** For each variable, its runs by ascending value. */
     private final int[][] orders;
+    /** For each variable its values in that order. */
+    private final double[][] ascending;
 
     private final Pool[] pools;
+    /** For each variable the least standard error that its difference can have in any assignment. */
+    private final double[] leastErrors;
+
     private final int runs;
     private final int firstRuns;
     private final int trimmed;
@@ -153,8 +158,13 @@ final class MaxTTest {
         this.firstRuns = firstRuns;
         trimmed = Trimmed.atEachEnd(firstRuns, runs - firstRuns);
         orders = Arrays.stream(values).map(MaxTTest::order).toArray(int[][]::new);
+        ascending = Arrays.stream(values)
+                .map(row -> Arrays.stream(row).sorted().toArray())
+                .toArray(double[][]::new);
         int last = variables.stream().mapToInt(variable -> variable.pool).max().orElseThrow();
         pools = IntStream.rangeClosed(0, last).mapToObj(this::pool).toArray(Pool[]::new);
+        leastErrors =
+                IntStream.range(0, values.length).mapToDouble(this::leastError).toArray();
 
         int[] observed = new int[runs];
         Arrays.fill(observed, 0, firstRuns, 1);
@@ -245,50 +255,120 @@ final class MaxTTest {
     }
 
     /**
-     * Returns the statistic of a variable in one assignment.
+     * Returns the least standard error of a variable: drawn to its pool, its variance is no less than the share of the
+     * pool. Where the pool does not explain it, both sides together are above a bound, and the error is least if that
+     * is the variance of one side alone. No assignment changes how many runs are on a side.
      *
-     * @param isFirst 1 for each run of the first side, otherwise 0
-     * @param sides space for the values of the two sides, one more than the number of runs each
-     * @param wildness the factor of the variance of each variable before this one; that of this one is set
+     * @return 0 where there is no pool to bound it
      */
-    private Statistic statistic(int variable, int[] isFirst, double[][] sides, double[] wildness) {
-        double[] row = values[variable];
-        int first = 0;
-        int second = 0;
-        double[] firstSide = sides[0];
-        double[] secondSide = sides[1];
-        // No branch: the side of a run is random, so half of the branches would be mispredicted.
-        for (int run : orders[variable]) {
-            double value = row[run];
-            firstSide[first] = value;
-            secondSide[second] = value;
-            first += isFirst[run];
-            second += 1 - isFirst[run];
-        }
-        Trimmed before = Trimmed.ofSorted(firstSide, first, trimmed);
-        Trimmed after = Trimmed.ofSorted(secondSide, second, trimmed);
-        double difference = after.mean() - before.mean();
-        double firstVariance = variance(before, first);
-        double secondVariance = variance(after, second);
-        double own = firstVariance / first + secondVariance / second;
-        int degrees = before.degrees() + after.degrees();
-        int number = variables.get(variable).pool;
-        Pool pool = number < 0 ? Pool.NONE : pools[number];
-        wildness[variable] = 1;
+    private double leastError(int variable) {
+        Pool pool = poolOf(variable);
         if (pool.priorDegrees() == 0) {
-            return new Statistic(difference, Math.sqrt(own), degrees);
+            return 0;
         }
-        double both = (firstVariance * before.degrees() + secondVariance * after.degrees()) / degrees;
-        if (both > mostLikely(pool.variance(), degrees)) {
+        int secondRuns = runs - firstRuns;
+        int firstDegrees = firstRuns - 2 * trimmed - 1;
+        int secondDegrees = secondRuns - 2 * trimmed - 1;
+        int degrees = firstDegrees + secondDegrees;
+        double drawn = pool.priorDegrees() * pool.variance() / (pool.priorDegrees() + degrees);
+        double wild = mostLikely(pool.variance(), degrees)
+                * degrees
+                / Math.max((double) firstRuns * firstDegrees, (double) secondRuns * secondDegrees);
+        return Math.sqrt(Math.min(drawn * (1.0 / firstRuns + 1.0 / secondRuns), wild));
+    }
+
+    private Pool poolOf(int variable) {
+        int number = variables.get(variable).pool;
+        return number < 0 ? Pool.NONE : pools[number];
+    }
+
+    /** One variable in one assignment after another. Used by one thread. */
+    private final class Split {
+
+        /** Room for the values of the two sides, one more than there are runs each. */
+        private final double[] firstSide = new double[runs + 1];
+
+        private final double[] secondSide = new double[runs + 1];
+        private int first;
+        private int second;
+
+        /** Puts the values of a variable on their sides, in ascending order; 1 stands for the first side. */
+        private void put(int variable, int[] isFirst) {
+            int[] order = orders[variable];
+            double[] sorted = ascending[variable];
+            int before = 0;
+            int after = 0;
+            // No branch: which side a run is on is random, so that half of the branches would be mispredicted.
+            for (int i = 0; i < order.length; i++) {
+                double value = sorted[i];
+                int one = isFirst[order[i]];
+                firstSide[before] = value;
+                secondSide[after] = value;
+                before += one;
+                after += 1 - one;
+            }
+            first = before;
+            second = after;
+        }
+
+        /**
+         * Returns the size of the statistic of a variable, or 0 if it is less than what another one reached: most are,
+         * and their difference alone shows it, by the least error.
+         */
+        double size(int variable, int[] isFirst, double reached) {
+            put(variable, isFirst);
+            double difference = Trimmed.mean(secondSide, second, trimmed) - Trimmed.mean(firstSide, first, trimmed);
+            if (Math.abs(difference) < reached * leastErrors[variable] * (1 - ROUNDING)) {
+                return 0;
+            }
+            return statistic(variable, isFirst).size();
+        }
+
+        /** Returns the statistic of the variable that is on the sides. */
+        private Statistic statistic(int variable, int[] isFirst) {
+            Trimmed before = Trimmed.ofSorted(firstSide, first, trimmed);
+            Trimmed after = Trimmed.ofSorted(secondSide, second, trimmed);
+            double difference = after.mean() - before.mean();
+            double firstVariance = variance(before, first);
+            double secondVariance = variance(after, second);
+            int degrees = before.degrees() + after.degrees();
+            Pool pool = poolOf(variable);
+            double both = (firstVariance * before.degrees() + secondVariance * after.degrees()) / degrees;
+            if (pool.priorDegrees() == 0 || both > mostLikely(pool.variance(), degrees)) {
+                double own = firstVariance / first + secondVariance / second;
+                return new Statistic(difference, Math.sqrt(own * wildness(variable, isFirst, both, degrees)), degrees);
+            }
+            double mixed = (pool.priorDegrees() * pool.variance() + degrees * both) / (pool.priorDegrees() + degrees);
+            return new Statistic(
+                    difference, Math.sqrt(mixed * (1.0 / first + 1.0 / second)), pool.priorDegrees() + degrees);
+        }
+
+        /** Returns how many times a variance counts that is {@code both} sides' own. */
+        private double wildness(int variable, int[] isFirst, double both, int degrees) {
+            Pool pool = poolOf(variable);
+            if (pool.priorDegrees() == 0 || both <= mostLikely(pool.variance(), degrees)) {
+                return 1;
+            }
             int leader = variables.get(variable).leader;
-            wildness[variable] = leader == Variable.OWN
-                    ? Math.max(1, Math.min(MOST_WILDNESS, both / (WILD * pool.variance())))
-                    : wildness[leader];
-            return new Statistic(difference, Math.sqrt(own * wildness[variable]), degrees);
+            if (leader == Variable.OWN) {
+                return Math.max(1, Math.min(MOST_WILDNESS, both / (WILD * pool.variance())));
+            }
+            put(leader, isFirst);
+            double firstVariance = variance(Trimmed.ofSorted(firstSide, first, trimmed), first);
+            double secondVariance = variance(Trimmed.ofSorted(secondSide, second, trimmed), second);
+            int firstDegrees = first - 2 * trimmed - 1;
+            int secondDegrees = second - 2 * trimmed - 1;
+            return wildness(
+                    leader,
+                    isFirst,
+                    (firstVariance * firstDegrees + secondVariance * secondDegrees) / degrees,
+                    degrees);
         }
-        double mixed = (pool.priorDegrees() * pool.variance() + degrees * both) / (pool.priorDegrees() + degrees);
-        return new Statistic(
-                difference, Math.sqrt(mixed * (1.0 / first + 1.0 / second)), pool.priorDegrees() + degrees);
+
+        Statistic of(int variable, int[] isFirst) {
+            put(variable, isFirst);
+            return statistic(variable, isFirst);
+        }
     }
 
     /** The assignments of runs to sides, and the largest statistics in them. */
@@ -300,15 +380,13 @@ final class MaxTTest {
         /** For each variable, the number of assignments in which it or a smaller one reached its statistic. */
         private final int[] reached = new int[values.length];
 
-        private final double[][] sides = new double[2][runs + 1];
-        private final double[] wildness = new double[values.length];
-        private final double[] assigned = new double[values.length];
+        private final Split split = new Split();
         private final double[] largest;
         private int count;
 
         Assignments(int[] isFirst, long seed) {
             observed = IntStream.range(0, values.length)
-                    .mapToObj(variable -> statistic(variable, isFirst, sides, wildness))
+                    .mapToObj(variable -> split.of(variable, isFirst))
                     .toArray(Statistic[]::new);
             sizes = Arrays.stream(observed).mapToDouble(Statistic::size).toArray();
             smallestFirst = IntStream.range(0, observed.length)
@@ -336,13 +414,9 @@ final class MaxTTest {
             for (int run : first) {
                 isFirst[run] = 1;
             }
-            for (int variable = 0; variable < assigned.length; variable++) {
-                assigned[variable] =
-                        statistic(variable, isFirst, sides, wildness).size();
-            }
             double maximum = 0;
             for (int variable : smallestFirst) {
-                maximum = Math.max(maximum, assigned[variable]);
+                maximum = Math.max(maximum, split.size(variable, isFirst, maximum));
                 if (maximum >= sizes[variable] - ROUNDING) {
                     reached[variable]++;
                 }

@@ -60,7 +60,16 @@ record Trimmed(double mean, double squaredError, int degrees) {
         return ofSorted(sorted, sorted.length, trimmed);
     }
 
-    /** Returns the figures of the first values of an array, which are in ascending order. */
+    /** Returns the mean alone of the first values of an array, which are in ascending order. */
+    static double mean(double[] sorted, int values, int trimmed) {
+        double sum = 0;
+        for (int i = trimmed; i < values - trimmed; i++) {
+            sum += sorted[i];
+        }
+        return sum / (values - 2 * trimmed);
+    }
+
+    /** Returns all figures of the first values of an array, which are in ascending order. */
     static Trimmed ofSorted(double[] sorted, int values, int trimmed) {
         int kept = values - 2 * trimmed;
         double sum = 0;

@@ -47,6 +47,9 @@ final class GuideShell {
     private static final Pattern CHAPTER = Pattern.compile("(?m)^(?=## )");
     private static final Pattern COMMANDS = Pattern.compile("(?ms)^```sh\\n(.*?)^```$");
 
+    /** The demonstration decodes as many tokens, where the page has it decode 300. */
+    private static final String TOKENS = "--tokens 60 ";
+
     /** Fewer runs than the page advises: the others take the same way. Five of a side are needed for a verdict. */
     private static final Map<String, String> FEWER_RUNS =
             Map.of("brick run -n 5 ", "brick run --warmup 0 -n 5 ", "brick run -n 3 ", "brick run --warmup 0 -n 1 ");
@@ -97,7 +100,8 @@ final class GuideShell {
     }
 
     private static Stream<String> commands(String chapter) {
-        return COMMANDS.matcher(chapter).results().map(block -> withFewerRuns(block.group(1)));
+        return COMMANDS.matcher(chapter).results().map(block -> withFewerRuns(block.group(1))
+                .replace("--tokens 300 ", TOKENS));
     }
 
     private static String withFewerRuns(String command) {

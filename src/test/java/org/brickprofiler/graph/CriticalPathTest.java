@@ -10,6 +10,7 @@ import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
+/** Ties, cycles and limits; {@link CriticalPathProperties} tries all chains of small graphs for the rest. */
 final class CriticalPathTest {
 
     private final ExecutionGraph graph = new ExecutionGraph();
@@ -43,87 +44,6 @@ final class CriticalPathTest {
         assertThat(path.earliestStartNs(fast)).isEqualTo(10);
         assertThat(path.latestStartNs(fast)).isEqualTo(20);
         assertThat(path.earliestStartNs(join)).isEqualTo(40);
-    }
-
-    @Spec("9.7")
-    @Test
-    void siblingsWithoutAnEdgeRunSideBySide() {
-        int layer = graph.addNode(new Layer(0));
-        int one = brick("one", 10);
-        int other = brick("other", 15);
-        graph.addEdge(layer, one, EdgeType.CONTAINS);
-        graph.addEdge(layer, other, EdgeType.CONTAINS);
-
-        CriticalPath path = CriticalPath.of(graph);
-
-        assertThat(path.totalNs()).isEqualTo(15);
-        assertThat(path.nodes()).containsExactly(other);
-        assertThat(path.slackNs(one)).isEqualTo(5);
-        assertThat(path.slackNs(layer)).as("it holds the path").isZero();
-    }
-
-    @Test
-    void aParentsTimeIsNotAddedToThatOfItsChildren() {
-        int parent = graph.pushScope(new Brick("parent", 100, 1));
-        int first = graph.addNodeInScope(new Brick("first", 30, 1));
-        int second = graph.addNodeInScope(new Brick("second", 40, 1));
-        graph.popScope();
-
-        CriticalPath path = CriticalPath.of(graph);
-
-        assertThat(path.totalNs()).isEqualTo(100);
-        assertThat(path.nodes()).containsExactly(parent);
-        assertThat(path.slackNs(first)).isEqualTo(30);
-        assertThat(path.slackNs(second)).isEqualTo(30);
-        assertThat(path.earliestStartNs(second)).isEqualTo(30);
-    }
-
-    @Test
-    void childrenThatTakeLongerThanTheirParentCount() {
-        int parent = graph.pushScope(new Brick("parent", 50, 1));
-        int first = graph.addNodeInScope(new Brick("first", 30, 1));
-        int second = graph.addNodeInScope(new Brick("second", 40, 1));
-        graph.popScope();
-
-        CriticalPath path = CriticalPath.of(graph);
-
-        assertThat(path.totalNs()).isEqualTo(70);
-        assertThat(path.nodes()).containsExactly(first, second);
-        assertThat(path.slackNs(parent)).as("it holds the path").isZero();
-    }
-
-    @Spec("9.7")
-    @Test
-    void anEdgeBetweenContainersOrdersTheirContents() {
-        graph.pushScope(new Layer(0));
-        int first = graph.addNodeInScope(new Brick("first", 30, 1));
-        graph.popScope();
-        int layer = graph.pushScope(new Layer(1));
-        int second = graph.addNodeInScope(new Brick("second", 40, 1));
-        graph.popScope();
-
-        CriticalPath path = CriticalPath.of(graph);
-
-        assertThat(path.totalNs()).isEqualTo(70);
-        assertThat(path.nodes()).containsExactly(first, second);
-        assertThat(path.earliestStartNs(layer)).isEqualTo(30);
-    }
-
-    @Test
-    void aContainerHasNoMoreRoomThanItsContents() {
-        int outside = brick("outside", 100);
-        int layer = graph.addNode(new Layer(0));
-        int waiting = brick("waiting", 10);
-        int free = brick("free", 10);
-        graph.addEdge(layer, waiting, EdgeType.CONTAINS);
-        graph.addEdge(layer, free, EdgeType.CONTAINS);
-        graph.addDependency(outside, waiting);
-
-        CriticalPath path = CriticalPath.of(graph);
-
-        assertThat(path.earliestStartNs(layer)).isZero();
-        assertThat(path.slackNs(layer)).as("waiting cannot be put off").isZero();
-        assertThat(path.slackNs(free)).isEqualTo(100);
     }
 
     @Test

@@ -2,7 +2,6 @@ package org.brickprofiler.graph;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 
 /**
  * An execution graph to be, in a form that a property test can vary: node {@code v} has the time {@code ownNs.get(v)}
@@ -40,14 +39,6 @@ record GraphShape(List<Long> ownNs, List<Integer> parents, List<Order> orders) {
             at = parents.get(at);
         }
         return at == ancestor;
-    }
-
-    long totalNs(int node) {
-        long sumNs = IntStream.range(0, size())
-                .filter(child -> parents.get(child) == node)
-                .mapToLong(this::totalNs)
-                .sum();
-        return Math.max(timeNs(node), sumNs);
     }
 
     GraphShape plus(Order order) {

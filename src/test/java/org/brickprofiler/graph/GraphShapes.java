@@ -68,7 +68,7 @@ final class GraphShapes {
         return new GraphShape(ownNs, parents, List.of()).renumbered(permutation(nodes, random));
     }
 
-    static List<Integer> permutation(int nodes, Random random) {
+    private static List<Integer> permutation(int nodes, Random random) {
         List<Integer> ids = new ArrayList<>(IntStream.range(0, nodes).boxed().toList());
         Collections.shuffle(ids, random);
         return ids;
