@@ -362,7 +362,7 @@ public record BrickStats(
                 name,
                 category,
                 greater(bottleneck, other.bottleneck),
-                count + other.count,
+                limited(count, other.count),
                 limited(totalNs, other.totalNs),
                 Math.min(minNs, other.minNs),
                 Math.max(maxNs, other.maxNs),

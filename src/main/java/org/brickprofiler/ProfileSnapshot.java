@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.io.Sums.limited;
 
 import java.time.Instant;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 
@@ -336,7 +338,7 @@ public record ProfileSnapshot(
      * @return samples of all bricks
      */
     public long unresolved() {
-        return bricks.stream().mapToLong(brick -> brick.device().unresolved()).sum();
+        return bricks.stream().mapToLong(brick -> brick.device().unresolved()).reduce(0, Sums::limited);
     }
 
     /**
@@ -359,13 +361,13 @@ public record ProfileSnapshot(
         return new ProfileSnapshot(
                 startedAt.isBefore(other.startedAt) ? startedAt : other.startedAt,
                 endedAt.isAfter(other.endedAt) ? endedAt : other.endedAt,
-                wallNs + other.wallNs,
+                limited(wallNs, other.wallNs),
                 Math.max(threads, other.threads),
                 virtualThreads || other.virtualThreads,
-                overheadNs + other.overheadNs,
-                droppedPending + other.droppedPending,
-                pending + other.pending,
-                literalOverlaps + other.literalOverlaps,
+                limited(overheadNs, other.overheadNs),
+                limited(droppedPending, other.droppedPending),
+                limited(pending, other.pending),
+                limited(literalOverlaps, other.literalOverlaps),
                 RunFacts.smaller(l2CacheHitRate, other.l2CacheHitRate),
                 zeroCopy && other.zeroCopy,
                 tilesOff && other.tilesOff,

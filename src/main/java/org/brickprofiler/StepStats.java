@@ -1,10 +1,12 @@
 package org.brickprofiler;
 
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.io.Sums.limited;
 
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
+import org.brickprofiler.internal.io.Sums;
 
 /**
  * The sums of all steps of a phase. Immutable.
@@ -145,22 +147,22 @@ public record StepStats(
     StepStats plus(StepStats other) {
         Map<BrickCategory, Long> sums = new EnumMap<>(BrickCategory.class);
         sums.putAll(categoryNs);
-        other.categoryNs.forEach((category, ns) -> sums.merge(category, ns, Long::sum));
+        other.categoryNs.forEach((category, ns) -> sums.merge(category, ns, Sums::limited));
         return new StepStats(
                 phase,
-                count + other.count,
-                wallNs + other.wallNs,
-                totalNs + other.totalNs,
+                limited(count, other.count),
+                limited(wallNs, other.wallNs),
+                limited(totalNs, other.totalNs),
                 count == 0 ? other.minNs : other.count == 0 ? minNs : Math.min(minNs, other.minNs),
                 Math.max(maxNs, other.maxNs),
                 durations.plus(other.durations),
-                sequences + other.sequences,
-                prefillTokens + other.prefillTokens,
-                outputTokens + other.outputTokens,
-                draftedTokens + other.draftedTokens,
-                acceptedTokens + other.acceptedTokens,
-                kvLength + other.kvLength,
-                attributed + other.attributed,
+                limited(sequences, other.sequences),
+                limited(prefillTokens, other.prefillTokens),
+                limited(outputTokens, other.outputTokens),
+                limited(draftedTokens, other.draftedTokens),
+                limited(acceptedTokens, other.acceptedTokens),
+                limited(kvLength, other.kvLength),
+                limited(attributed, other.attributed),
                 sums);
     }
 }

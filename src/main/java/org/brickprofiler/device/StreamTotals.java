@@ -1,5 +1,7 @@
 package org.brickprofiler.device;
 
+import static org.brickprofiler.internal.io.Sums.limited;
+
 import java.util.Comparator;
 import java.util.Objects;
 import java.util.Optional;
@@ -149,10 +151,10 @@ public record StreamTotals(
                 deviceIndex,
                 deviceUuid,
                 first(pciAddress, other.pciAddress),
-                samples + other.samples,
-                busyNs + other.busyNs,
-                idleNs + other.idleNs,
-                waits + other.waits,
+                limited(samples, other.samples),
+                limited(busyNs, other.busyNs),
+                limited(idleNs, other.idleNs),
+                limited(waits, other.waits),
                 Math.max(clockErrorNs, other.clockErrorNs),
                 first(failure, other.failure));
     }

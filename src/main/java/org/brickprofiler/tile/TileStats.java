@@ -170,7 +170,7 @@ public record TileStats(
                                 || (other.slowestRow == slowestRow && other.slowestCol > slowestCol)));
         return new TileStats(
                 level,
-                count + other.count,
+                limited(count, other.count),
                 limited(totalNs, other.totalNs),
                 Math.min(minNs, other.minNs),
                 Math.max(maxNs, other.maxNs),
