@@ -187,7 +187,9 @@ public record Steps(
         return new Steps(
                 bothPhases,
                 timeToFirstToken.plus(other.timeToFirstToken),
-                knowsFirstTokens() && other.knowsFirstTokens() ? limited(timeToFirstTokenNs, other.timeToFirstTokenNs) : 0,
+                knowsFirstTokens() && other.knowsFirstTokens()
+                        ? limited(timeToFirstTokenNs, other.timeToFirstTokenNs)
+                        : 0,
                 timePerOutputToken.plus(other.timePerOutputToken),
                 limited(abandoned, other.abandoned),
                 bothKept);

@@ -61,15 +61,14 @@ final class LargeSumsTest {
                 new Way("tile ns", p -> p.tiles().record(TileLevel.MACRO, 1, 1, LARGE, 1, 1), s -> macro(s).totalNs()),
                 new Way("tile flops", p -> p.tiles().record(TileLevel.MACRO, 1, 1, 1, 1, LARGE), s -> macro(s)
                         .totalFlops()),
-                new Way("keys and values", p -> step(p, StepInfo.decode(LARGE), 0), s -> decode(s).kvLength()),
+                new Way("keys and values", p -> step(p, StepInfo.decode(LARGE), 0), s -> decode(s)
+                        .kvLength()),
+                new Way("drafted tokens", p -> step(p, StepInfo.decode(1).withDraftedTokens(LARGE), 0), s -> decode(s)
+                        .draftedTokens()),
                 new Way(
-                        "drafted tokens",
-                        p -> step(p, StepInfo.decode(1).withDraftedTokens(LARGE), 0),
-                        s -> decode(s).draftedTokens()),
-                new Way("prompts", p -> step(p, StepInfo.prefill(LARGE), 0), s -> s.steps()
-                        .phases()
-                        .get(0)
-                        .prefillTokens()));
+                        "prompts",
+                        p -> step(p, StepInfo.prefill(LARGE), 0),
+                        s -> s.steps().phases().get(0).prefillTokens()));
     }
 
     private static void step(BrickProfiler profiler, StepInfo info, long accepted) {

@@ -97,16 +97,13 @@ final class Differences {
     String stepWorkThatDiffers() {
         if (announced) {
             String mix = phaseMixThatDiffers();
-            return mix.isEmpty()
-                    ? joined(Arrays.stream(StepInfo.Phase.values()).map(this::tokensThatDiffer))
-                    : mix;
+            return mix.isEmpty() ? joined(Arrays.stream(StepInfo.Phase.values()).map(this::tokensThatDiffer)) : mix;
         }
         return sides.stepBrick()
                 .map(step -> workThatDiffers(
                         "number of elements in a step", run -> elementsPerSample(sides.brick(run, step))))
                 .orElse("");
     }
-
 
     private String phaseWorkThatDiffers(StepInfo.Phase phase, String what, ToDoubleFunction<StepStats> ofStats) {
         return workThatDiffers(what, run -> {

@@ -254,10 +254,9 @@ public final class ComparisonReport {
     /** Returns the notes that are too long for the table; lines with the same note share one. */
     private static List<String> longNotes(List<Line> lines) {
         Map<String, List<String>> names = new LinkedHashMap<>();
-        lines.stream()
-                .filter(line -> line.note().length() > LONGEST_NOTE)
-                .forEach(line -> names.computeIfAbsent(line.note(), note -> new ArrayList<>())
-                        .add(line.name()));
+        lines.stream().filter(line -> line.note().length() > LONGEST_NOTE).forEach(line -> names.computeIfAbsent(
+                        line.note(), note -> new ArrayList<>())
+                .add(line.name()));
         return names.entrySet().stream()
                 .map(each -> String.join(", ", each.getValue()) + ": " + each.getKey())
                 .toList();
