@@ -208,8 +208,8 @@ final class Differences {
         String work = announced ? stepWorkThatDiffers() : "";
         if (!work.isEmpty()) {
             remarks.add("The sides had " + work
-                    + ": brick times, of steps, categories, bricks and tiles, are not compared. Give all runs the same prompts and "
-                    + "the same number of tokens.");
+                    + ": brick times, of steps, categories, bricks and tiles, are not compared. Give all runs the "
+                    + "same prompts and the same number of tokens.");
         }
         String length = otherLength();
         if (!length.isEmpty()) {

@@ -235,9 +235,9 @@ public final class TextReport {
                     .append(count(snapshot.pending()))
                     .append(snapshot.pending() == 1 ? " measurement" : " measurements")
                     .append("""
-                             had begun and had no known end when the snapshot was taken; finalize(elapsedNs())
-                            or endPass() resolves them. In merged snapshots, a measurement counts once for each snapshot in which it
-                            was pending.
+                             had begun and had no known end when the snapshot was taken;
+                            finalize(elapsedNs()) or endPass() resolves them.
+                            In merged snapshots, a measurement counts once for each snapshot in which it was pending.
                             """);
         }
     }
