@@ -337,7 +337,7 @@ public record BrickStats(
         return builder(name, category)
                 .bottleneck(greater(bottleneck, other.bottleneck))
                 .samples(
-                        count + other.count,
+                        limited(count, other.count),
                         limited(totalNs, other.totalNs),
                         Math.min(minNs, other.minNs),
                         Math.max(maxNs, other.maxNs))

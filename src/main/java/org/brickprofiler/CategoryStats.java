@@ -49,7 +49,9 @@ public record CategoryStats(long totalNs, long totalElements, long count) {
 
     CategoryStats plus(CategoryStats other) {
         return new CategoryStats(
-                limited(totalNs, other.totalNs), limited(totalElements, other.totalElements), count + other.count);
+                limited(totalNs, other.totalNs),
+                limited(totalElements, other.totalElements),
+                limited(count, other.count));
     }
 
     static CategoryStats sum(Collection<CategoryStats> parts) {

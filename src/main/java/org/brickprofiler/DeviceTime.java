@@ -1,5 +1,7 @@
 package org.brickprofiler;
 
+import static org.brickprofiler.internal.io.Sums.limited;
+
 /**
  * Figures of a brick's device samples other than the device's times themselves. Immutable.
  *
@@ -70,13 +72,13 @@ public record DeviceTime(
     DeviceTime plus(DeviceTime other) {
         boolean one = launches == 0 || other.launches == 0;
         return new DeviceTime(
-                samples + other.samples,
-                launches + other.launches,
-                launchNs + other.launchNs,
+                limited(samples, other.samples),
+                limited(launches, other.launches),
+                limited(launchNs, other.launchNs),
                 one ? minLaunchNs + other.minLaunchNs : Math.min(minLaunchNs, other.minLaunchNs),
                 Math.max(maxLaunchNs, other.maxLaunchNs),
-                unresolved + other.unresolved,
-                withoutStart + other.withoutStart);
+                limited(unresolved, other.unresolved),
+                limited(withoutStart, other.withoutStart));
     }
 
     /** The clock that timed the samples of a brick. */

@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.io.Sums.limited;
 
 import java.time.Instant;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 
@@ -265,7 +267,7 @@ public record ProfileSnapshot(
      * @return samples of all bricks
      */
     public long unresolved() {
-        return bricks.stream().mapToLong(brick -> brick.device().unresolved()).sum();
+        return bricks.stream().mapToLong(brick -> brick.device().unresolved()).reduce(0, Sums::limited);
     }
 
     /**
@@ -288,13 +290,13 @@ public record ProfileSnapshot(
         return builder(
                         startedAt.isBefore(other.startedAt) ? startedAt : other.startedAt,
                         endedAt.isAfter(other.endedAt) ? endedAt : other.endedAt,
-                        wallNs + other.wallNs)
+                        limited(wallNs, other.wallNs))
                 .threads(Math.max(threads, other.threads), virtualThreads || other.virtualThreads)
-                .overheadNs(overheadNs + other.overheadNs)
+                .overheadNs(limited(overheadNs, other.overheadNs))
                 .deferred(
-                        droppedPending + other.droppedPending,
-                        pending + other.pending,
-                        literalOverlaps + other.literalOverlaps)
+                        limited(droppedPending, other.droppedPending),
+                        limited(pending, other.pending),
+                        limited(literalOverlaps, other.literalOverlaps))
                 .l2CacheHitRate(RunFacts.smaller(l2CacheHitRate, other.l2CacheHitRate))
                 .zeroCopy(zeroCopy && other.zeroCopy)
                 .tilesOff(tilesOff && other.tilesOff)

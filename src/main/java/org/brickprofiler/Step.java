@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.io.Sums.limited;
 
 import java.util.Collections;
 import java.util.EnumMap;
@@ -59,6 +60,6 @@ public record Step(
      * @return 0 or more
      */
     public long outputTokens() {
-        return info.outputTokens() + acceptedTokens;
+        return limited(info.outputTokens(), acceptedTokens);
     }
 }

@@ -1,5 +1,7 @@
 package org.brickprofiler;
 
+import static org.brickprofiler.internal.io.Sums.limited;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -186,16 +188,16 @@ final class StepRecorder {
 
         void add(StepInfo info, long durationNs, long accepted) {
             count++;
-            totalNs += durationNs;
+            totalNs = limited(totalNs, durationNs);
             minNs = Math.min(minNs, durationNs);
             maxNs = Math.max(maxNs, durationNs);
             durations[LatencyBuckets.indexOf(durationNs)]++;
-            sequences += info.batch();
-            prefillTokens += info.prefillTokens();
-            outputTokens += info.outputTokens() + accepted;
-            draftedTokens += info.draftedTokens();
-            acceptedTokens += accepted;
-            kvLength += info.kvLength();
+            sequences = limited(sequences, info.batch());
+            prefillTokens = limited(prefillTokens, info.prefillTokens());
+            outputTokens = limited(outputTokens, limited(info.outputTokens(), accepted));
+            draftedTokens = limited(draftedTokens, info.draftedTokens());
+            acceptedTokens = limited(acceptedTokens, accepted);
+            kvLength = limited(kvLength, info.kvLength());
         }
 
         StepStats stats() {
@@ -346,7 +348,7 @@ final class StepRecorder {
     }
 
     private void countTokens(Place mine, StepInfo info, long endNs) {
-        long tokens = info.outputTokens() + mine.acceptedTokens;
+        long tokens = limited(info.outputTokens(), mine.acceptedTokens);
         if (tokens == 0) {
             return;
         }

@@ -1,11 +1,13 @@
 package org.brickprofiler;
 
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.io.Sums.limited;
 
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.internal.io.Sums;
 
 /**
  * The sums of all steps of a phase. Immutable.
@@ -156,22 +158,22 @@ public record StepStats(
     StepStats plus(StepStats other) {
         Map<BrickCategory, Long> sums = new EnumMap<>(BrickCategory.class);
         sums.putAll(categoryNs);
-        other.categoryNs.forEach((category, ns) -> sums.merge(category, ns, Long::sum));
+        other.categoryNs.forEach((category, ns) -> sums.merge(category, ns, Sums::limited));
         return builder(phase)
-                .steps(count + other.count, wallNs + other.wallNs)
+                .steps(limited(count, other.count), limited(wallNs, other.wallNs))
                 .durations(
-                        totalNs + other.totalNs,
+                        limited(totalNs, other.totalNs),
                         count == 0 ? other.minNs : other.count == 0 ? minNs : Math.min(minNs, other.minNs),
                         Math.max(maxNs, other.maxNs),
                         durations.plus(other.durations))
-                .sequences(sequences + other.sequences)
+                .sequences(limited(sequences, other.sequences))
                 .tokens(
-                        prefillTokens + other.prefillTokens,
-                        outputTokens + other.outputTokens,
-                        draftedTokens + other.draftedTokens,
-                        acceptedTokens + other.acceptedTokens)
-                .kvLength(kvLength + other.kvLength)
-                .categories(attributed + other.attributed, sums)
+                        limited(prefillTokens, other.prefillTokens),
+                        limited(outputTokens, other.outputTokens),
+                        limited(draftedTokens, other.draftedTokens),
+                        limited(acceptedTokens, other.acceptedTokens))
+                .kvLength(limited(kvLength, other.kvLength))
+                .categories(limited(attributed, other.attributed), sums)
                 .build();
     }
 

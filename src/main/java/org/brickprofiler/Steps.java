@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.io.Sums.limited;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -14,6 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.internal.io.Sums;
 
 /**
  * The steps of a run, from {@link BrickProfiler#beginStep} to the end of their pass: sums by phase, time to first
@@ -137,7 +139,7 @@ public record Steps(
      * @return steps of all phases
      */
     public long count() {
-        return phases.stream().mapToLong(StepStats::count).sum();
+        return phases.stream().mapToLong(StepStats::count).reduce(0, Sums::limited);
     }
 
     private boolean knowsFirstTokens() {
@@ -186,9 +188,11 @@ public record Steps(
         return new Steps(
                 bothPhases,
                 timeToFirstToken.plus(other.timeToFirstToken),
-                knowsFirstTokens() && other.knowsFirstTokens() ? timeToFirstTokenNs + other.timeToFirstTokenNs : 0,
+                knowsFirstTokens() && other.knowsFirstTokens()
+                        ? limited(timeToFirstTokenNs, other.timeToFirstTokenNs)
+                        : 0,
                 timePerOutputToken.plus(other.timePerOutputToken),
-                abandoned + other.abandoned,
+                limited(abandoned, other.abandoned),
                 bothKept);
     }
 }

@@ -2,11 +2,17 @@ package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
@@ -54,7 +60,25 @@ final class LargeSumsTest {
                         ProfileSnapshot::totalTokens),
                 new Way("tile ns", p -> p.tiles().record(TileLevel.MACRO, 1, 1, LARGE, 1, 1), s -> macro(s).totalNs()),
                 new Way("tile flops", p -> p.tiles().record(TileLevel.MACRO, 1, 1, 1, 1, LARGE), s -> macro(s)
-                        .totalFlops()));
+                        .totalFlops()),
+                new Way("keys and values", p -> step(p, StepInfo.decode(LARGE), 0), s -> decode(s)
+                        .kvLength()),
+                new Way("drafted tokens", p -> step(p, StepInfo.decode(1).withDraftedTokens(LARGE), 0), s -> decode(s)
+                        .draftedTokens()),
+                new Way(
+                        "prompts",
+                        p -> step(p, StepInfo.prefill(LARGE), 0),
+                        s -> s.steps().phases().get(0).prefillTokens()));
+    }
+
+    private static void step(BrickProfiler profiler, StepInfo info, long accepted) {
+        profiler.beginStep(info);
+        profiler.recordAcceptedTokens(accepted);
+        profiler.endPass();
+    }
+
+    private static StepStats decode(ProfileSnapshot snapshot) {
+        return snapshot.steps().phase(StepInfo.Phase.DECODE).orElseThrow();
     }
 
     @ParameterizedTest
@@ -76,6 +100,98 @@ final class LargeSumsTest {
             assertThat(way.sum.applyAsLong(taken.merge(taken))).isEqualTo(Long.MAX_VALUE);
             assertThat(JsonReport.fromJson(JsonReport.toJson(taken))).isEqualTo(taken);
         }
+    }
+
+    /** A step outputs its own token and those that were accepted. */
+    @Test
+    void theTokensOfAStepStayAtTheLargest() throws Exception {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        for (int step = 0; step < 2; step++) {
+            step(profiler, StepInfo.decode(1).withDraftedTokens(Long.MAX_VALUE), Long.MAX_VALUE);
+        }
+
+        ProfileSnapshot taken = profiler.snapshot();
+
+        assertThat(taken.steps().kept()).extracting(Step::outputTokens).containsOnly(Long.MAX_VALUE);
+        assertThat(decode(taken).outputTokens()).isEqualTo(Long.MAX_VALUE);
+        assertThat(decode(taken).acceptedTokens()).isEqualTo(Long.MAX_VALUE);
+        assertThat(decode(taken).acceptanceRate()).isEqualTo(1);
+        assertThat(JsonReport.fromJson(JsonReport.toJson(taken))).isEqualTo(taken);
+    }
+
+    /** The other sums of snapshots, which files may hold in any size. */
+    @Test
+    void mergedSnapshotsStayAtTheLargest() {
+        DeviceTime device = new DeviceTime(LARGE, LARGE, LARGE, 1, 1, LARGE, LARGE);
+        BrickStats brick = new BrickStats(
+                "x",
+                BrickCategory.OTHER,
+                Bottleneck.UNKNOWN,
+                LARGE,
+                LARGE,
+                1,
+                1,
+                1,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                Optional.empty(),
+                device,
+                Work.NONE);
+        StreamTotals stream = new StreamTotals(
+                "s", "gpu", 0, Optional.empty(), Optional.empty(), LARGE, LARGE, LARGE, LARGE, 0, Optional.empty());
+        ProfileSnapshot half = new ProfileSnapshot(
+                Instant.EPOCH,
+                Instant.EPOCH,
+                LARGE,
+                1,
+                false,
+                LARGE,
+                LARGE,
+                LARGE,
+                LARGE,
+                OptionalDouble.empty(),
+                false,
+                false,
+                List.of(),
+                List.of(brick),
+                List.of(),
+                List.of(stream),
+                Steps.NONE,
+                RunFacts.NONE,
+                RunIdentity.NONE);
+
+        ProfileSnapshot whole = half.merge(half);
+
+        assertThat(List.of(
+                        whole.wallNs(),
+                        whole.overheadNs(),
+                        whole.droppedPending(),
+                        whole.literalOverlaps(),
+                        whole.unresolved(),
+                        whole.samples()))
+                .containsOnly(Long.MAX_VALUE);
+        DeviceTime both = only(whole).device();
+        assertThat(List.of(both.samples(), both.launches(), both.launchNs(), both.withoutStart()))
+                .containsOnly(Long.MAX_VALUE);
+        StreamTotals twice = whole.streams().get(0);
+        assertThat(List.of(twice.samples(), twice.busyNs(), twice.idleNs(), twice.waits()))
+                .containsOnly(Long.MAX_VALUE);
+    }
+
+    @Test
+    void commandBuffersStayAtTheLargest() {
+        KernelTimings timings = new KernelTimings();
+        timings.enable();
+        for (int time = 0; time < 5; time++) {
+            timings.recordCommandBuffer("prefill", Backend.METAL, 0, LARGE);
+        }
+
+        assertThat(timings.commandBuffers().get(0).totalNs()).isEqualTo(Long.MAX_VALUE);
     }
 
     /** The way of nearly all samples adds without a question more, also to a sum that is at its end. */

@@ -11,6 +11,7 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
@@ -70,15 +71,38 @@ final class Differences {
     /** Returns the differences in the work of an announced step of a phase; they change the time of the step. */
     String phaseWorkThatDiffers(StepInfo.Phase phase) {
         String name = phase.name().toLowerCase(Locale.ROOT);
-        return Stream.of(
-                        phaseWorkThatDiffers(phase, "number of sequences in a " + name + " step", StepStats::avgBatch),
-                        phaseWorkThatDiffers(
-                                phase,
-                                "number of prompt tokens in a " + name + " step",
-                                stats -> TwoSides.ratio(stats.prefillTokens(), stats.count())),
-                        phaseWorkThatDiffers(phase, "KV length of a " + name + " step", StepStats::avgKvLength))
-                .filter(difference -> !difference.isEmpty())
-                .collect(Collectors.joining("; "));
+        return joined(Stream.of(
+                tokensThatDiffer(phase),
+                phaseWorkThatDiffers(phase, "KV length of a " + name + " step", StepStats::avgKvLength)));
+    }
+
+    private String tokensThatDiffer(StepInfo.Phase phase) {
+        String name = phase.name().toLowerCase(Locale.ROOT);
+        return joined(Stream.of(
+                phaseWorkThatDiffers(phase, "number of sequences in a " + name + " step", StepStats::avgBatch),
+                phaseWorkThatDiffers(
+                        phase,
+                        "number of prompt tokens in a " + name + " step",
+                        stats -> TwoSides.ratio(stats.prefillTokens(), stats.count()))));
+    }
+
+    private static String joined(Stream<String> reasons) {
+        return reasons.filter(reason -> !reason.isEmpty()).distinct().collect(Collectors.joining("; "));
+    }
+
+    /**
+     * Returns the differences in the work of a step that change the time of most bricks: in the mix of phases, or else
+     * in the sequences and prompt tokens of a step. If a brick marks the steps, its elements are the work of a step.
+     */
+    String stepWorkThatDiffers() {
+        if (announced) {
+            String mix = phaseMixThatDiffers();
+            return mix.isEmpty() ? joined(Arrays.stream(StepInfo.Phase.values()).map(this::tokensThatDiffer)) : mix;
+        }
+        return sides.stepBrick()
+                .map(step -> workThatDiffers(
+                        "number of elements in a step", run -> elementsPerSample(sides.brick(run, step))))
+                .orElse("");
     }
 
     private String phaseWorkThatDiffers(StepInfo.Phase phase, String what, ToDoubleFunction<StepStats> ofStats) {
@@ -151,7 +175,7 @@ final class Differences {
     private static String number(double value) {
         return value == Math.rint(value)
                 ? String.format(Locale.ROOT, "%,.0f", value)
-                : String.format(Locale.ROOT, "%,.2f", value);
+                : String.format(Locale.ROOT, Math.abs(value) < 1 ? "%.4f" : "%,.2f", value);
     }
 
     /** Returns the difference in KV length, if it is large enough to change the time of bricks that grow with it. */
@@ -180,6 +204,12 @@ final class Differences {
             remarks.add("The sides are not comparable: " + environments + ".");
         } else if (options.acrossEnvironments()) {
             environmentsThatDiffer().forEach(each -> remarks.add("Compared although it differs: " + each + "."));
+        }
+        String work = announced ? stepWorkThatDiffers() : "";
+        if (!work.isEmpty()) {
+            remarks.add("The sides had " + work
+                    + ": brick times, of steps, categories, bricks and tiles, are not compared. Give all runs the "
+                    + "same prompts and the same number of tokens.");
         }
         String length = otherLength();
         if (!length.isEmpty()) {
@@ -252,6 +282,10 @@ final class Differences {
             return "";
         }
         List<String> reasons = new ArrayList<>();
+        if (announced) {
+            // The samples of a brick are of steps of all phases, and its elements need not show that.
+            reasons.add(stepWorkThatDiffers());
+        }
         reasons.add(workThatDiffers("number of elements in a sample", run -> elementsPerSample(sides.brick(run, key))));
         if (sides.hasSteps()) {
             reasons.add(workThatDiffers(
@@ -261,7 +295,15 @@ final class Differences {
         if (GROWING.contains(key.name())) {
             reasons.add(otherLength());
         }
-        return reasons.stream().filter(reason -> !reason.isEmpty()).collect(Collectors.joining("; "));
+        return joined(reasons.stream());
+    }
+
+    /** Returns the reasons for which the time of a category in a step cannot be compared; empty if there are none. */
+    String obstacle(BrickCategory category) {
+        boolean isGrowing = sides.bricks().stream()
+                .flatMap(run -> run.keySet().stream())
+                .anyMatch(key -> key.category() == category && GROWING.contains(key.name()));
+        return joined(Stream.of(stepWorkThatDiffers(), isGrowing ? otherLength() : ""));
     }
 
     /** Returns the elements of a sample, on average; NaN without samples. */

@@ -310,7 +310,7 @@ final class Figures {
                 Kind.TOTAL,
                 "brick time of a step",
                 100,
-                mix,
+                differences.stepWorkThatDiffers(),
                 run -> TwoSides.ratio(runs.get(run).totalNs(), sides.steps(run)));
         for (StepInfo.Phase phase : StepInfo.Phase.values()) {
             boolean anywhere =
@@ -355,8 +355,7 @@ final class Figures {
     }
 
     private void stepsOf(TwoSides.Key brick) {
-        String batch = differences.workThatDiffers(
-                "number of elements in a step", run -> Differences.elementsPerSample(sides.brick(run, brick)));
+        String batch = differences.stepWorkThatDiffers();
         add(
                 Kind.TOTAL,
                 "brick time of a step",
@@ -419,7 +418,7 @@ final class Figures {
                         Kind.CATEGORY,
                         category.displayName(),
                         share(totalNs),
-                        "",
+                        differences.obstacle(category),
                         run -> usualNs(run, category) / sides.steps(run)));
             }
         }
@@ -500,10 +499,7 @@ final class Figures {
         if (!isKnown) {
             return;
         }
-        String obstacle = Stream.of(
-                        differences.obstacle(key), sides.announced() ? differences.phaseMixThatDiffers() : "")
-                .filter(reason -> !reason.isEmpty())
-                .collect(Collectors.joining("; "));
+        String obstacle = differences.obstacle(key);
         all.add(figure(kind, key.name() + ", p" + percent, share(key), obstacle, run -> {
                     BrickStats brick = sides.brick(run, key);
                     LatencyDistribution latency = brick.latency().orElseThrow();
@@ -524,11 +520,12 @@ final class Figures {
                                         tiles.get(run).totalElements(),
                                         tiles.get(run).count()))
                         : "";
+                String ofSteps = sides.announced() ? differences.stepWorkThatDiffers() : "";
                 add(
                         Kind.TILE,
                         level.displayName(),
                         share(run -> tile(run, level).totalNs()),
-                        work,
+                        ofSteps.isEmpty() ? work : ofSteps,
                         run -> TwoSides.ratio(
                                 tiles.get(run).totalNs(), tiles.get(run).count()));
             }

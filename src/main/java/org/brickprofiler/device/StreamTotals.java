@@ -1,5 +1,7 @@
 package org.brickprofiler.device;
 
+import static org.brickprofiler.internal.io.Sums.limited;
+
 import java.util.Comparator;
 import java.util.Objects;
 import java.util.Optional;
@@ -119,8 +121,8 @@ public record StreamTotals(
     public StreamTotals plus(StreamTotals other) {
         return builder(stream, device, deviceIndex)
                 .identifiers(deviceUuid, first(pciAddress, other.pciAddress))
-                .bricks(samples + other.samples, busyNs + other.busyNs, idleNs + other.idleNs)
-                .waits(waits + other.waits)
+                .bricks(limited(samples, other.samples), limited(busyNs, other.busyNs), limited(idleNs, other.idleNs))
+                .waits(limited(waits, other.waits))
                 .clockErrorNs(Math.max(clockErrorNs, other.clockErrorNs))
                 .failure(first(failure, other.failure))
                 .build();

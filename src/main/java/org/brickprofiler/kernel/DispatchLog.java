@@ -1,5 +1,7 @@
 package org.brickprofiler.kernel;
 
+import static org.brickprofiler.internal.io.Sums.limited;
+
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -62,7 +64,7 @@ final class DispatchLog {
         void add(long elapsedNs) {
             minNs = count == 0 ? elapsedNs : Math.min(minNs, elapsedNs);
             maxNs = Math.max(maxNs, elapsedNs);
-            totalNs += elapsedNs;
+            totalNs = limited(totalNs, elapsedNs);
             count++;
         }
 

@@ -13,8 +13,11 @@ import java.nio.charset.StandardCharsets;
 import java.text.DecimalFormat;
 import java.text.DecimalFormatSymbols;
 import java.text.NumberFormat;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -248,10 +251,14 @@ public final class ComparisonReport {
         };
     }
 
+    /** Returns the notes that are too long for the table; lines with the same note share one. */
     private static List<String> longNotes(List<Line> lines) {
-        return lines.stream()
-                .filter(line -> line.note().length() > LONGEST_NOTE)
-                .map(line -> line.name() + ": " + line.note())
+        Map<String, List<String>> names = new LinkedHashMap<>();
+        lines.stream().filter(line -> line.note().length() > LONGEST_NOTE).forEach(line -> names.computeIfAbsent(
+                        line.note(), note -> new ArrayList<>())
+                .add(line.name()));
+        return names.entrySet().stream()
+                .map(each -> String.join(", ", each.getValue()) + ": " + each.getKey())
                 .toList();
     }
 

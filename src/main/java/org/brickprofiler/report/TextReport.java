@@ -233,8 +233,12 @@ public final class TextReport {
         if (snapshot.pending() > 0) {
             text.append("\nPending: ")
                     .append(count(snapshot.pending()))
-                    .append(snapshot.pending() == 1 ? " measurement has" : " measurements have")
-                    .append(" begun and no known end; finalize(elapsedNs()) or endPass() resolves them.\n");
+                    .append(snapshot.pending() == 1 ? " measurement" : " measurements")
+                    .append("""
+                             had begun and had no known end when the snapshot was taken;
+                            finalize(elapsedNs()) or endPass() resolves them.
+                            In merged snapshots, a measurement counts once for each snapshot in which it was pending.
+                            """);
         }
     }
 

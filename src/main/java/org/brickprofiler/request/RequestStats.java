@@ -118,14 +118,14 @@ public record RequestStats(
 
         private Counts plus(Counts other) {
             Map<Outcome, Long> both = new EnumMap<>(finished);
-            other.finished.forEach((outcome, number) -> both.merge(outcome, number, Long::sum));
+            other.finished.forEach((outcome, number) -> both.merge(outcome, number, Sums::limited));
             return new Counts(
-                    arrived + other.arrived,
-                    waiting + other.waiting,
-                    running + other.running,
+                    Sums.limited(arrived, other.arrived),
+                    Sums.limited(waiting, other.waiting),
+                    Sums.limited(running, other.running),
                     both,
-                    abandoned + other.abandoned,
-                    ignoredCalls + other.ignoredCalls);
+                    Sums.limited(abandoned, other.abandoned),
+                    Sums.limited(ignoredCalls, other.ignoredCalls));
         }
 
         private Counts since(Counts earlier) {
@@ -322,7 +322,7 @@ public record RequestStats(
      */
     public RequestStats merge(RequestStats other) {
         SortedMap<Integer, Map<Cause, Long>> byBucket = new TreeMap<>(firstTokenCauseNs);
-        other.firstTokenCauseNs.forEach((bucket, ns) -> byBucket.merge(bucket, ns, (one, two) -> sum(one, two, 1)));
+        other.firstTokenCauseNs.forEach((bucket, ns) -> byBucket.merge(bucket, ns, (one, two) -> sum(one, two)));
         List<RequestRecord> firstTokens = new ArrayList<>(slowestFirstTokens);
         firstTokens.addAll(other.slowestFirstTokens);
         List<RequestRecord> gaps = new ArrayList<>(longestGaps);
@@ -331,7 +331,7 @@ public record RequestStats(
                 counts.plus(other.counts),
                 tokens.plus(other.tokens),
                 latencies.plus(other.latencies),
-                sum(causeNs, other.causeNs, 1),
+                sum(causeNs, other.causeNs),
                 byBucket,
                 firstTokens,
                 gaps);
@@ -347,7 +347,7 @@ public record RequestStats(
     public RequestStats since(RequestStats earlier) {
         SortedMap<Integer, Map<Cause, Long>> byBucket = new TreeMap<>();
         firstTokenCauseNs.forEach((bucket, ns) -> {
-            byBucket.put(bucket, sum(ns, earlier.firstTokenCauseNs.getOrDefault(bucket, Map.of()), -1));
+            byBucket.put(bucket, difference(ns, earlier.firstTokenCauseNs.getOrDefault(bucket, Map.of())));
         });
         List<RequestRecord> firstTokens = new ArrayList<>(slowestFirstTokens);
         firstTokens.removeAll(earlier.slowestFirstTokens);
@@ -357,15 +357,21 @@ public record RequestStats(
                 counts.since(earlier.counts),
                 tokens.since(earlier.tokens),
                 latencies.since(earlier.latencies),
-                sum(causeNs, earlier.causeNs, -1),
+                difference(causeNs, earlier.causeNs),
                 byBucket,
                 firstTokens,
                 gaps);
     }
 
-    private static Map<Cause, Long> sum(Map<Cause, Long> one, Map<Cause, Long> two, int sign) {
+    private static Map<Cause, Long> sum(Map<Cause, Long> one, Map<Cause, Long> two) {
         Map<Cause, Long> both = new EnumMap<>(one);
-        two.forEach((cause, ns) -> both.merge(cause, sign * ns, Long::sum));
+        two.forEach((cause, ns) -> both.merge(cause, ns, Sums::limited));
         return both;
+    }
+
+    private static Map<Cause, Long> difference(Map<Cause, Long> later, Map<Cause, Long> earlier) {
+        Map<Cause, Long> more = new EnumMap<>(later);
+        earlier.forEach((cause, ns) -> more.merge(cause, -ns, Long::sum));
+        return more;
     }
 }

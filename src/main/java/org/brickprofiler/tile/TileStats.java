@@ -180,7 +180,7 @@ public record TileStats(
                                 || (other.slowestRow == slowestRow && other.slowestCol > slowestCol)));
         return builder(level)
                 .samples(
-                        count + other.count,
+                        limited(count, other.count),
                         limited(totalNs, other.totalNs),
                         Math.min(minNs, other.minNs),
                         Math.max(maxNs, other.maxNs))

@@ -419,7 +419,10 @@ function faults() {
     );
   }
   if (profile.pending > 0) {
-    found.push("Pending: " + plural(profile.pending, "measurement has", "measurements have") + " begun and no known end. They are in no count.");
+    found.push(
+      "Pending: " + plural(profile.pending, "measurement", "measurements") + " had begun and had no known end when the snapshot was taken. "
+        + "In merged snapshots, a measurement counts once for each snapshot in which it was pending.",
+    );
   }
   const above = roofline === undefined ? [] : roofline.bricks.filter((brick) => brick.above_roof);
   if (above.length > 0) {

@@ -15,6 +15,7 @@ import java.util.OptionalDouble;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
@@ -32,11 +33,14 @@ import org.brickprofiler.compare.SimulatedRuns.Behaviour;
 import org.brickprofiler.compare.SimulatedRuns.Sides;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.report.ComparisonReport;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ComparisonTest {
@@ -96,11 +100,22 @@ class ComparisonTest {
 
         /** Announces 4 prompts and 96 tokens, which take longer by a factor. */
         Work announced(long kvLength, double factor) {
+            return announced(4, 1, 128, kvLength, factor);
+        }
+
+        /** Announces 100 steps, of so many sequences each; so many of them are prompts of a length. */
+        Work announced(long prompts, long sequences, long prompt, long kvLength, double factor) {
             double own = 1 + 0.004 * Math.sin(run * 1.9);
             steps = new Steps(
                     List.of(
-                            phase(StepInfo.Phase.PREFILL, 4, 30_000_000 * own, 128, 0),
-                            phase(StepInfo.Phase.DECODE, 96, 2_000_000 * own * factor, 0, kvLength)),
+                            phase(StepInfo.Phase.PREFILL, prompts, 30_000_000 * own, sequences, prompt, 0),
+                            phase(
+                                    StepInfo.Phase.DECODE,
+                                    100 - prompts,
+                                    2_000_000 * own * factor,
+                                    sequences,
+                                    0,
+                                    kvLength)),
                     LatencyDistribution.ofCounts(new long[] {0, 2, 2}),
                     Math.round(4 * 41_000_000 * own * factor),
                     LatencyDistribution.EMPTY,
@@ -109,12 +124,13 @@ class ComparisonTest {
             return this;
         }
 
-        private static StepStats phase(StepInfo.Phase phase, long count, double meanNs, long prompt, long kvLength) {
+        private static StepStats phase(
+                StepInfo.Phase phase, long count, double meanNs, long sequences, long prompt, long kvLength) {
             long ns = Math.round(meanNs);
             return StepStats.builder(phase)
                     .steps(count, count * ns)
                     .durations(count * ns, ns, ns, LatencyDistribution.EMPTY)
-                    .sequences(count)
+                    .sequences(count * sequences)
                     .tokens(count * prompt, count, 0, 0)
                     .kvLength(count * kvLength)
                     .build();
@@ -217,6 +233,41 @@ class ComparisonTest {
                 .isPresent();
     }
 
+    static Stream<Arguments> otherWork() {
+        return Stream.of(
+                Arguments.of(8, 1, 128, "other share of steps that are prefill: 0.0400 before, 0.0800 after"),
+                Arguments.of(4, 2, 128, "other number of sequences in a prefill step: 1 before, 2 after"),
+                Arguments.of(4, 1, 256, "other number of prompt tokens in a prefill step: 128 before, 256 after"));
+    }
+
+    /** The elements of its bricks need not show that a step had other work. */
+    @Spec({"16.5", "16.7"})
+    @ParameterizedTest
+    @MethodSource("otherWork")
+    void bricksOfStepsWithOtherWorkAreNotComparable(long prompts, long sequences, long prompt, String reason) {
+        UnaryOperator<Work> percentiles = work -> work.longer("DownProjection", 1, 1);
+        RunComparison comparison = RunComparison.of(
+                side("before", 10, work -> percentiles.apply(work.announced(500, 1))),
+                side("after", 10, work -> percentiles
+                        .apply(work.announced(prompts, sequences, prompt, 500, 1))
+                        .all(1.3)),
+                Options.defaults());
+
+        assertThat(comparison.remarks().get(0)).startsWith("The sides had " + reason);
+        assertThat(comparison.lines())
+                .filteredOn(line -> line.kind() == Kind.BRICK
+                        || line.kind() == Kind.BRICK_P90
+                        || line.kind() == Kind.CATEGORY
+                        || line.kind() == Kind.TILE
+                        || line.kind() == Kind.TOTAL)
+                .hasSizeGreaterThan(12)
+                .allSatisfy(line -> {
+                    assertThat(line.verdict()).as(line.name()).isEqualTo(Verdict.NOT_COMPARABLE);
+                    assertThat(line.note()).startsWith(reason);
+                });
+        assertThat(ComparisonReport.toText(comparison)).containsOnlyOnce("RmsNorm, Sampling: " + reason);
+    }
+
     @Spec({"16.5", "16.7"})
     @Test
     void announcedStepsOfOtherKvLengthAreNotComparable() {
@@ -230,6 +281,8 @@ class ComparisonTest {
         assertThat(decode.note()).isEqualTo("other KV length of a decode step: 500 before, 600 after");
         assertThat(line(comparison, Kind.BRICK, "AttentionScore").verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
         assertThat(line(comparison, Kind.BRICK, "GateProjection").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
+        assertThat(line(comparison, Kind.CATEGORY, "Attention").verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
+        assertThat(line(comparison, Kind.CATEGORY, "FFN").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
         assertThat(comparison.remarks()).anyMatch(remark -> remark.contains("other KV length of a decode step"));
     }
 

@@ -245,7 +245,7 @@ class HtmlReportIT extends PageInBrowser {
     void namesTheFaultsOfTheData() throws Exception {
         show(Samples.device());
         assertThat(browser.text(".notices"))
-                .contains("Pending: 14 measurements have begun")
+                .contains("Pending: 14 measurements had begun")
                 .contains("the device did not report the time of 14 samples")
                 .contains("Stream copies: the device was lost.");
         show(Samples.deferred());

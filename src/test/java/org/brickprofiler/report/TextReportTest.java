@@ -174,7 +174,7 @@ final class TextReportTest {
     void pendingMeasurementsAreReportedAboveTheTables() {
         String report = TextReport.render(Samples.deferred());
 
-        assertThat(report.indexOf("1,200 measurements have begun"))
+        assertThat(report.indexOf("1,200 measurements had begun"))
                 .isPositive()
                 .isLessThan(report.indexOf("Bricks, largest first"));
         assertThat(TextReport.render(Samples.full())).doesNotContain("Pending");
@@ -186,12 +186,25 @@ final class TextReportTest {
         profiler.recordDeferred(BrickId.RMS_NORM, profiler.elapsedNs(), 1);
 
         assertThat(TextReport.render(profiler.snapshot()))
-                .contains("1 measurement has begun and no known end; finalize(elapsedNs()) or endPass() resolves them.")
+                .contains("1 measurement had begun and had no known end when the snapshot was taken")
                 .contains("everything that was measured is pending")
                 .doesNotContain("none was stopped while the profiler was on");
     }
 
     // ---- sums that are not printed ----
+    /** A sum over windows is no number of measurements. */
+    @Test
+    void aMeasurementThatIsPendingInTwoWindowsCountsTwiceAndTheReportSaysThat() {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        profiler.recordDeferred(BrickId.RMS_NORM, profiler.elapsedNs(), 1);
+        ProfileSnapshot first = profiler.snapshotAndReset();
+        ProfileSnapshot both = first.merge(profiler.snapshotAndReset());
+
+        assertThat(both.pending()).isEqualTo(2);
+        assertThat(TextReport.render(both).replace('\n', ' '))
+                .contains("In merged snapshots, a measurement counts once for each snapshot in which it was pending.");
+    }
+
 
     @Test
     void elementsOfDifferentUnitsAreNotAddedUp() {
