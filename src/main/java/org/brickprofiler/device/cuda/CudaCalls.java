@@ -147,6 +147,15 @@ final class CudaCalls {
         }
     }
 
+    /** The flags are those of {@link jcuda.driver.CUevent_record_flags}. */
+    static int eventRecordWithFlags(CUevent event, CUstream stream, int flags) {
+        try {
+            return JCudaDriver.cuEventRecordWithFlags(event, stream, flags);
+        } catch (CudaException e) {
+            return CudaErrors.codeOf(e);
+        }
+    }
+
     static int eventQuery(CUevent event) {
         try {
             return JCudaDriver.cuEventQuery(event);

@@ -13,6 +13,9 @@ import jcuda.driver.CUresult;
  */
 final class CudaErrors {
 
+    /** What gives marks of a capture their times. */
+    private static final String WITHOUT_SCOPE = " outside of a scope of CudaStream.capture()";
+
     /** Instead of a code: an exception without one. */
     static final int UNKNOWN = CUresult.CUDA_ERROR_UNKNOWN;
 
@@ -66,10 +69,11 @@ final class CudaErrors {
     static String explain(DriverCall call, int code) {
         return switch (code) {
             case CUresult.CUDA_ERROR_CAPTURED_EVENT ->
-                ": set while the stream was captured into a graph, a mark has no time";
+                ": set while the stream was captured into a graph, a mark has no time" + WITHOUT_SCOPE;
             case CUresult.CUDA_ERROR_INVALID_VALUE ->
                 call.asksForEvents()
                         ? ": so drivers answer for a mark that was set while the stream was captured into a graph, which has no time"
+                                + WITHOUT_SCOPE
                         : "";
             case CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ->
                 ": a stream that waits for the default one was captured" + " into a graph, which this spoils";

@@ -9,6 +9,7 @@ import java.util.function.IntUnaryOperator;
 import java.util.function.ToIntFunction;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUevent;
+import jcuda.driver.CUevent_record_flags;
 import jcuda.driver.CUgraph;
 import jcuda.driver.CUstream;
 import jcuda.driver.CUstreamCaptureMode;
@@ -17,6 +18,7 @@ import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 import jcuda.runtime.cudaStream_t;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
 
@@ -73,6 +75,16 @@ final class CudaQueue {
 
     /** The most that is created or destroyed before the context is put back. */
     private static final int SECTION = 64;
+
+    /** What became of an event that was to be recorded. */
+    enum Recorded {
+        /** It is recorded when the device comes there. */
+        IN_STREAM,
+        /** Each launch of the graph that the stream is captured into records it. */
+        IN_GRAPH,
+        /** The driver refused. */
+        NOT
+    }
 
     /** A call about events. */
     @FunctionalInterface
@@ -192,6 +204,30 @@ final class CudaQueue {
         return captures;
     }
 
+    /** Returns whether the stream can be captured: the default stream never is. */
+    boolean canBeCaptured() {
+        return !isDefault;
+    }
+
+    /**
+     * Records an event while a capture scope is open. If the stream is being captured, the event becomes a node that
+     * each launch of the graph records; otherwise it is recorded as always.
+     *
+     * @return what was done
+     */
+    Recorded recordInScope(CUevent event) {
+        int done = inContext(NOT_DONE, answer -> {
+            boolean captures = captureCode(answer) == CAPTURES;
+            DriverCall call = captures ? DriverCall.EVENT_RECORD_WITH_FLAGS : DriverCall.EVENT_RECORD;
+            int code = captures
+                    ? CudaCalls.eventRecordWithFlags(event, stream, CUevent_record_flags.CU_EVENT_RECORD_EXTERNAL)
+                    : CudaCalls.eventRecord(event, stream);
+            report(call, code);
+            return code == CUDA_SUCCESS && captures ? CAPTURES : code;
+        });
+        return done == CAPTURES ? Recorded.IN_GRAPH : done == CUDA_SUCCESS ? Recorded.IN_STREAM : Recorded.NOT;
+    }
+
     private boolean recordInContext(CUevent event, int answered) {
         int code = answered;
         if (CudaErrors.isWrongContext(code)) {
@@ -257,6 +293,19 @@ final class CudaQueue {
         } else {
             reportIfBusy(answer == Polling.Answer.BUSY ? BUSY : CUDA_SUCCESS);
         }
+    }
+
+    /** Bricks of a captured graph are unresolved. */
+    void reportLoss(GraphMarks.Loss loss, String reason) {
+        failures.report(loss, reason);
+    }
+
+    /** Events of graphs that may still be launched are left when the marks close. */
+    void reportKept(int events) {
+        failures.report(
+                DriverCall.EVENT_DESTROY,
+                events + " events of captured graphs stay in the context, since these graphs may still be launched."
+                        + " Release captures before the stream closes");
     }
 
     /** Closing came to the timeout while another thread was in a call of the driver. */

@@ -12,6 +12,7 @@ import jcuda.driver.CUstream;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.io.Abandonment;
 import org.brickprofiler.internal.io.CloseActions;
+import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.io.MarkPool;
 import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
@@ -43,8 +44,9 @@ import org.slf4j.LoggerFactory;
  * <h2>Capture</h2>
  *
  * While the application captures the stream into a graph, marks are set as always, but runs of the graph do not set
- * them: such a mark has no time, {@link #UNRESOLVED}. Until the capture ends no mark is reached and {@link #waitFor}
- * returns false, since to ask would spoil the capture. Over a driver that would answer with the time of an earlier use
+ * them: such a mark has no time, {@link #UNRESOLVED}. For the bricks of a graph to be timed in each launch, the capture
+ * lies within a scope of {@link #capture()}. Until the capture ends no mark is reached and {@link #waitFor} returns
+ * false, since to ask would spoil the capture. Over a driver that would answer with the time of an earlier use
  * of the event, no mark is set in a capture; that is tried out when the stream is opened, with a capture of another
  * stream that is made for it.
  *
@@ -78,6 +80,10 @@ public final class CudaStream implements DeviceStream {
     private static final int MAX_MARKS = 1 << 16;
 
     private static final AtomicInteger LAST_NUMBER = new AtomicInteger();
+
+    static {
+        GraphMarks.register(stream -> stream instanceof CudaStream cuda && cuda.marks != null ? cuda.marks.graphs() : null);
+    }
 
     private final String name;
     private final int deviceIndex;
@@ -253,6 +259,31 @@ public final class CudaStream implements DeviceStream {
         } else {
             marks.elapsedNs(numbers, count, ns);
         }
+    }
+
+    /**
+     * Opens a scope around the application's capture of this stream into a graph, so that the bricks within are timed
+     * in each launch of the graph: see {@link CudaCapture}. Open it before {@code cuStreamBeginCapture}: otherwise the
+     * bricks of the first launch are unresolved.
+     *
+     * @return the scope, open; without any effect if this stream is not {@linkplain #isUsable usable}
+     * @throws IllegalStateException if a scope of this stream is open already, or for the default stream, which cannot
+     *     be captured
+     */
+    public CudaCapture capture() {
+        if (marks == null || !isUsable()) {
+            return new CudaCapture(null, GraphMarks.NONE);
+        }
+        if (!marks.queue().canBeCaptured()) {
+            throw new IllegalStateException(
+                    "stream '" + name + "' is the default stream, which CUDA cannot capture: capture another stream");
+        }
+        int capture = marks.graphs().open();
+        if (capture == GraphMarks.NONE) {
+            throw new IllegalStateException("a capture scope of stream '" + name
+                    + "' is open already: close it before the next one is opened");
+        }
+        return new CudaCapture(marks.graphs(), capture);
     }
 
     /** If no more events could be created, the next thread that needs one tries again once. */

@@ -29,6 +29,7 @@ enum DriverCall {
     THREAD_EXCHANGE_STREAM_CAPTURE_MODE("cuThreadExchangeStreamCaptureMode"),
     EVENT_CREATE("cuEventCreate"),
     EVENT_RECORD("cuEventRecord"),
+    EVENT_RECORD_WITH_FLAGS("cuEventRecordWithFlags"),
     EVENT_QUERY("cuEventQuery"),
     EVENT_SYNCHRONIZE("cuEventSynchronize"),
     EVENT_ELAPSED_TIME("cuEventElapsedTime"),
