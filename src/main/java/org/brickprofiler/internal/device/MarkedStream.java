@@ -307,10 +307,11 @@ final class MarkedStream {
     private void miss() {
         if (!exhausted.get() && stream.failure().isEmpty() && exhausted.compareAndSet(false, true)) {
             LOG.warn(
-                    "all {} marks of stream '{}' wait for their bricks: until one is free, bricks are unresolved. End"
+                    "all {} marks of stream '{}' wait for their bricks{}: until one is free, bricks are unresolved. End"
                             + " passes more often, or give the stream more marks",
                     stream.maxMarks(),
-                    stream.name());
+                    stream.name(),
+                    hasCaptures() ? " or are part of captured graphs, which keep them until they are released" : "");
         }
         marks.miss();
     }

@@ -11,9 +11,12 @@ import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUfunction;
+import jcuda.driver.CUgraph;
+import jcuda.driver.CUgraphExec;
 import jcuda.driver.CUmodule;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
+import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.JCudaDriver;
 
 /**
@@ -98,6 +101,41 @@ final class CudaEngine {
     void spinStamped(long ns, ByteBuffer stamps, int position) {
         Pointer at = Pointer.to(stamps).withByteOffset((long) position * Long.BYTES);
         check(launch(stamped, stream, Pointer.to(Pointer.to(new long[] {ns}), Pointer.to(at))));
+    }
+
+    // ---- graphs ----
+
+    /** Captures what is done into a graph. */
+    CUgraph capture(Runnable work) {
+        beginCapture();
+        work.run();
+        return endCapture();
+    }
+
+    void beginCapture() {
+        check(JCudaDriver.cuStreamBeginCapture(stream, CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    }
+
+    CUgraph endCapture() {
+        CUgraph graph = new CUgraph();
+        check(JCudaDriver.cuStreamEndCapture(stream, graph));
+        return graph;
+    }
+
+    CUgraphExec instantiate(CUgraph graph) {
+        CUgraphExec exec = new CUgraphExec();
+        check(JCudaDriver.cuGraphInstantiate(exec, graph, 0));
+        return exec;
+    }
+
+    /** Launches a graph in the engine's stream. */
+    void launch(CUgraphExec exec) {
+        check(JCudaDriver.cuGraphLaunch(exec, stream));
+    }
+
+    /** Waits for the engine's stream, as an application does. */
+    void synchronize() {
+        check(JCudaDriver.cuStreamSynchronize(stream));
     }
 
     /** Does something where the engine's context is current. */

@@ -12,6 +12,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import jcuda.NativePointerObject;
+import jcuda.driver.CUgraph;
+import jcuda.driver.CUgraphExec;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.NativeLibrary;
 import org.brickprofiler.testing.Fixture;
@@ -70,6 +73,22 @@ public final class SimulatedCuda {
         Native.register(
                 SimulatedCuda.class,
                 com.sun.jna.NativeLibrary.getInstance(file.toString(), Map.of(Library.OPTION_FUNCTION_MAPPER, mapper)));
+    }
+
+    /**
+     * Gives an executable graph the nodes of a graph. JCuda does not bind the function.
+     *
+     * @return the driver's code
+     */
+    public static int updateExec(CUgraphExec exec, CUgraph graph) {
+        return com.sun.jna.NativeLibrary.getInstance(DRIVER.load().toString())
+                .getFunction("cuGraphExecUpdate_v2")
+                .invokeInt(new Object[] {address(exec), address(graph), Pointer.NULL});
+    }
+
+    /** The address of a handle, which JCuda shows as text only. */
+    public static long address(NativePointerObject handle) {
+        return Long.parseUnsignedLong(handle.toString().replaceAll(".*0x([0-9a-fA-F]+).*", "$1"), 16);
     }
 
     private static String underscored(String name) {
@@ -156,6 +175,12 @@ public final class SimulatedCuda {
     public static native void loseContexts(int code);
 
     public static native void setCapturedCode(int code);
+
+    public static native void setKeepsUntilReached(int keeps);
+
+    public static native void setIgnoresExternal(int ignores);
+
+    public static native void setRecordsOnce(int once);
 
     private static native int fail(String name, long nth, int code, int fromThenOn);
 
