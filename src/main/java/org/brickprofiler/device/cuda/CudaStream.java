@@ -266,7 +266,8 @@ public final class CudaStream implements DeviceStream {
      * in each launch of the graph: see {@link CudaCapture}. Open it before {@code cuStreamBeginCapture}: otherwise the
      * bricks of the first launch are unresolved.
      *
-     * @return the scope, open; without any effect if this stream is not {@linkplain #isUsable usable}
+     * @return the scope, open; without any effect if this stream is not {@linkplain #isUsable usable}, or over a driver
+     *     for CUDA 11.0, which is reported
      * @throws IllegalStateException if a scope of this stream is open already, or for the default stream, which cannot
      *     be captured
      */
@@ -277,6 +278,14 @@ public final class CudaStream implements DeviceStream {
         if (!marks.queue().canBeCaptured()) {
             throw new IllegalStateException(
                     "stream '" + name + "' is the default stream, which CUDA cannot capture: capture another stream");
+        }
+        CudaSupport support = CudaSupport.probe();
+        if (!support.recordsInGraphs()) {
+            failures.report(
+                    DriverCall.EVENT_RECORD_WITH_FLAGS,
+                    "bricks of captured graphs are unresolved: timing them needs a driver for CUDA 11.1 or later, and"
+                            + " this is " + support);
+            return new CudaCapture(null, GraphMarks.NONE);
         }
         int capture = marks.graphs().open();
         if (capture == GraphMarks.NONE) {

@@ -22,6 +22,9 @@ public final class CudaSupport {
     /** The driver must support CUDA 11.0: earlier ones lack the present form of releasing a primary context. */
     private static final int LEAST_VERSION = 11_000;
 
+    /** Since this version, drivers have the call by which graphs record events. */
+    private static final int FIRST_WITH_GRAPH_EVENTS = 11_010;
+
     private static final int NAME_BYTES = 256;
 
     private static final String LINK_ERROR = "java.lang.UnsatisfiedLinkError: ";
@@ -185,6 +188,11 @@ public final class CudaSupport {
      */
     public Optional<String> driverVersion() {
         return driverVersion == 0 ? Optional.empty() : Optional.of(text(driverVersion));
+    }
+
+    /** Returns whether graphs can record events: the driver has the call. */
+    boolean recordsInGraphs() {
+        return driverVersion >= FIRST_WITH_GRAPH_EVENTS;
     }
 
     /**

@@ -29,6 +29,7 @@ enum DriverCall {
     THREAD_EXCHANGE_STREAM_CAPTURE_MODE("cuThreadExchangeStreamCaptureMode"),
     EVENT_CREATE("cuEventCreate"),
     EVENT_RECORD("cuEventRecord"),
+    /** Drivers have it since CUDA 11.1; for captures only. */
     EVENT_RECORD_WITH_FLAGS("cuEventRecordWithFlags"),
     EVENT_QUERY("cuEventQuery"),
     EVENT_SYNCHRONIZE("cuEventSynchronize"),
@@ -64,8 +65,11 @@ enum DriverCall {
         return symbol;
     }
 
-    /** Returns the symbols of all calls. */
+    /** Returns the symbols of the calls that every driver must have. */
     static List<String> symbols() {
-        return Arrays.stream(values()).map(DriverCall::symbol).toList();
+        return Arrays.stream(values())
+                .filter(call -> call != EVENT_RECORD_WITH_FLAGS)
+                .map(DriverCall::symbol)
+                .toList();
     }
 }

@@ -548,7 +548,11 @@ public final class DeviceRecorder {
     public int pendingCount() {
         turn.lock();
         try {
-            if (Arrays.stream(streams).anyMatch(MarkedStream::hasCaptures)) {
+            boolean hasCaptures = false;
+            for (MarkedStream stream : streams) {
+                hasCaptures |= stream.hasCaptures();
+            }
+            if (hasCaptures) {
                 // A launch in the queue is one entry, whatever the number of its bricks.
                 takeQueued();
             }

@@ -1,11 +1,14 @@
 package org.brickprofiler.internal.device;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.io.GraphMarks.Loss;
+import org.eclipse.collections.impl.map.mutable.primitive.IntIntHashMap;
 import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>One that lies before the first is of an earlier launch or an earlier use: this launch has not set it.
- *   <li>One that lies behind the second, or is not reached, is of a later launch.
+ *   <li>One that lies behind the second, or is not reached, is of a later launch, and so is the start of a brick that
+ *       lies behind its end.
  *   <li>Another launch may set marks while they are read. The times are sums of short steps from mark to mark. If a mark
  *       changes between the step to it and the step from it, the sum of the steps is short by the time between the two
  *       launches. So the way from the first mark to the end is asked for once more, as a whole, when the steps are
@@ -42,7 +46,11 @@ final class GraphTemplates {
     private final GraphMarks source;
     private final Marks marks;
     private final DeviceFigures.Sums sums;
+
+    /** By the number of the capture. */
     private final IntObjectHashMap<Template> templates = new IntObjectHashMap<>();
+
+    private final List<Template> all = new ArrayList<>();
 
     /** The graphs of which launches are lost that are not counted yet, since bricks may still be in a queue. */
     private boolean hasLost;
@@ -74,6 +82,8 @@ final class GraphTemplates {
         // mark after the launch that was measured last, ns, 0 or less.
         private int sorted;
         private int[] marks = {};
+        private int[] startPositions = {};
+        private int[] endPositions = {};
         private long[] offsetsNs = {};
 
         /** How many launches were announced. */
@@ -142,7 +152,9 @@ final class GraphTemplates {
      * @param before a mark that was set before it, of which this takes over a hold; or {@link DeviceStream#NO_MARK}
      */
     void open(int capture, int before) {
-        templates.put(capture, new Template(capture, before));
+        Template template = new Template(capture, before);
+        templates.put(capture, template);
+        all.add(template);
     }
 
     /**
@@ -193,6 +205,7 @@ final class GraphTemplates {
             return;
         }
         templates.remove(template.capture);
+        all.remove(template);
         for (int brick = 0; brick < template.size; brick++) {
             marks.letGo(template.starts[brick]);
             marks.letGo(template.ends[brick]);
@@ -203,12 +216,12 @@ final class GraphTemplates {
     }
 
     boolean isEmpty() {
-        return templates.isEmpty();
+        return all.isEmpty();
     }
 
     /** Sets a flag for each mark that a template holds. */
     void keep(boolean[] kept) {
-        for (Template template : templates) {
+        for (Template template : all) {
             for (int brick = 0; brick < template.size; brick++) {
                 kept[template.starts[brick]] = true;
                 kept[template.ends[brick]] = true;
@@ -268,7 +281,8 @@ final class GraphTemplates {
     void settle() {
         if (hasLost) {
             hasLost = false;
-            for (Template template : templates.toList()) {
+            for (int i = all.size() - 1; i >= 0; i--) {
+                Template template = all.get(i);
                 if (template.loss != null && template.size > 0) {
                     report(template, template.loss);
                 }
@@ -325,7 +339,8 @@ final class GraphTemplates {
 
     /** The launches that wait are forgotten. */
     void forgetLaunches() {
-        for (Template template : templates.toList()) {
+        for (int i = all.size() - 1; i >= 0; i--) {
+            Template template = all.get(i);
             template.pending = 0;
             dropIfDone(template);
         }
@@ -334,7 +349,8 @@ final class GraphTemplates {
     /** Returns how many bricks wait for the times of a launch. */
     int pendingCount() {
         int count = 0;
-        for (Template template : templates) {
+        for (int i = 0; i < all.size(); i++) {
+            Template template = all.get(i);
             count += template.pending != 0 ? template.size : 0;
         }
         return count;
@@ -391,6 +407,16 @@ final class GraphTemplates {
                 .mapToInt(Integer::intValue)
                 .toArray();
         int count = template.marks.length;
+        IntIntHashMap positions = new IntIntHashMap(2 * count);
+        for (int i = 0; i < count; i++) {
+            positions.put(template.marks[i], i);
+        }
+        template.startPositions = Arrays.stream(template.starts, 0, size)
+                .map(positions::getOrThrow)
+                .toArray();
+        template.endPositions = Arrays.stream(template.ends, 0, size)
+                .map(positions::getOrThrow)
+                .toArray();
         template.offsetsNs = new long[count];
         template.sorted = size;
         if (asked.length <= count) {
@@ -439,6 +465,10 @@ final class GraphTemplates {
         }
         long toleratedNs = template.marks.length + (Math.abs(toEndNs) >> FLOAT_BITS);
         boolean isTorn = Math.abs(toEndNs + template.offsetsNs[0]) > toleratedNs;
+        for (int brick = 0; brick < template.size; brick++) {
+            long startNs = template.offsetsNs[template.startPositions[brick]];
+            isTorn |= template.offsetsNs[template.endPositions[brick]] < startNs;
+        }
         if (isTorn || latestNs > 0 || toEndNs < 0) {
             return Loss.OVERWRITTEN;
         }

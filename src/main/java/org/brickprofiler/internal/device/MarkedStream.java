@@ -424,13 +424,19 @@ final class MarkedStream {
         if (graphs == null) {
             return;
         }
+        if (!lostLaunches.isEmpty()) {
+            countLostLaunches(graphs);
+        }
+        graphs.settle();
+    }
+
+    private void countLostLaunches(GraphTemplates templates) {
         for (Integer capture : lostLaunches.keySet()) {
             Integer lost = lostLaunches.remove(capture);
             for (int i = lost == null ? 0 : lost; i > 0; i--) {
-                graphs.takeLaunch(capture, DeviceStream.NO_MARK, DeviceRecorder.EVERYBODY, waiting);
+                templates.takeLaunch(capture, DeviceStream.NO_MARK, DeviceRecorder.EVERYBODY, waiting);
             }
         }
-        graphs.settle();
     }
 
     private boolean match(long owner, int key, int end, long elements) {
