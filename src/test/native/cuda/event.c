@@ -44,6 +44,7 @@ CUresult sim_record_by_graph(Handle handle, int64_t reached_ns) {
     }
     event->launched = true;
     event->capture_id = 0;
+    settle(event);
     if (!sim.keeps_until_reached) {
         sim_record(event, reached_ns);
     } else if (event->later == MAX_LATER) {
