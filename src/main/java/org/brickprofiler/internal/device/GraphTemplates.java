@@ -28,10 +28,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>One that lies before the first is of an earlier launch or an earlier use: this launch has not set it.
  *   <li>One that lies behind the second, or is not reached, is of a later launch, and so is the start of a brick that
  *       lies behind its end.
- *   <li>Another launch may set marks while they are read. The times are sums of short steps from mark to mark. If a mark
- *       changes between the step to it and the step from it, the sum of the steps is short by the time between the two
- *       launches. So the way from the first mark to the end is asked for once more, as a whole, when the steps are
- *       known, and has to be as long as they are together.
+ *   <li>Another launch may set marks while they are read. The times are sums of short steps from mark to mark, from the
+ *       first of the two to the second. If marks change between the steps to them and the steps from them, the sum is
+ *       short by the times between the two launches, all of which are positive. So the time between the two, which do
+ *       not change, is asked for as a whole, and has to be the sum.
  * </ul>
  *
  * <p>Otherwise all bricks of the launch are unresolved. Once taken, the times are numbers, and the marks may change.
@@ -40,8 +40,8 @@ final class GraphTemplates {
 
     private static final int FIRST_BRICKS = 16;
 
-    /** A step of a sum may be off by one nanosecond; a long time, as a {@code float}, by this part of it. */
-    private static final int FLOAT_BITS = 20;
+    /** A long time, as a {@code float} of some device, is off by less than this power of two, as a part of it. */
+    private static final int FLOAT_BITS = 22;
 
     private final GraphMarks source;
     private final Marks marks;
@@ -61,8 +61,8 @@ final class GraphTemplates {
     // Filled by measuring.
     private int[] asked = {};
     private long[] stepsNs = {};
-    private final int[] ends = new int[3];
-    private final long[] endsNs = new long[3];
+    private final int[] ends = new int[2];
+    private final long[] endsNs = new long[2];
 
     /** The bricks of one graph. */
     static final class Template {
@@ -419,61 +419,60 @@ final class GraphTemplates {
                 .toArray();
         template.offsetsNs = new long[count];
         template.sorted = size;
-        if (asked.length <= count) {
-            asked = new int[count + 1];
-            stepsNs = new long[count + 1];
+        if (asked.length < count + 2) {
+            asked = new int[count + 2];
+            stepsNs = new long[count + 2];
         }
     }
 
     /** Returns why the times are not those of the launch; null if they are. */
     private @Nullable Loss read(Template template, int before, int end) {
         int count = template.marks.length;
-        System.arraycopy(template.marks, 0, asked, 0, count);
-        asked[count] = end;
-        source.elapsedNs(asked, count + 1, stepsNs);
+        asked[0] = before;
+        System.arraycopy(template.marks, 0, asked, 1, count);
+        asked[count + 1] = end;
+        source.elapsedNs(asked, count + 2, stepsNs);
         long offsetNs = 0;
-        for (int i = count; i > 0; i--) {
+        for (int i = count + 1; i > 0; i--) {
             if (!isTime(stepsNs[i])) {
                 return lossOf(stepsNs[i]);
             }
             offsetNs -= stepsNs[i];
-            template.offsetsNs[i - 1] = offsetNs;
+            if (i > 1) {
+                template.offsetsNs[i - 2] = offsetNs;
+            }
         }
         ends[0] = before;
-        ends[1] = asked[0];
-        ends[2] = end;
+        ends[1] = end;
         source.elapsedNs(ends, ends.length, endsNs);
-        if (!isTime(endsNs[1]) || !isTime(endsNs[2])) {
-            return lossOf(isTime(endsNs[1]) ? endsNs[2] : endsNs[1]);
-        }
-        return check(template, endsNs[1], endsNs[2]);
+        return isTime(endsNs[1]) ? check(template, offsetNs, endsNs[1]) : lossOf(endsNs[1]);
     }
 
     /**
      * Checks the times that were read.
      *
-     * @param fromBeforeNs from the mark before the launch to the first mark
-     * @param toEndNs from there to the mark behind the launch, asked for after the others
+     * @param beforeNs how far the mark before the launch lies behind the one after it, by the steps; negative
+     * @param wholeNs from the one to the other, as a whole
      */
-    private static @Nullable Loss check(Template template, long fromBeforeNs, long toEndNs) {
-        long beforeNs = -toEndNs - fromBeforeNs;
-        long latestNs = Long.MIN_VALUE;
-        long earliestNs = Long.MAX_VALUE;
-        for (int i = 0; i < template.marks.length; i++) {
-            latestNs = Math.max(latestNs, template.offsetsNs[i]);
-            earliestNs = Math.min(earliestNs, template.offsetsNs[i]);
-        }
-        long toleratedNs = template.marks.length + (Math.abs(toEndNs) >> FLOAT_BITS);
-        boolean isTorn = Math.abs(toEndNs + template.offsetsNs[0]) > toleratedNs;
+    private static @Nullable Loss check(Template template, long beforeNs, long wholeNs) {
+        long roundedNs = Math.abs(wholeNs) >> FLOAT_BITS;
+        boolean isTorn = Math.abs(wholeNs + beforeNs) > roundedNs + template.offsetsNs.length;
         for (int brick = 0; brick < template.size; brick++) {
             long startNs = template.offsetsNs[template.startPositions[brick]];
             isTorn |= template.offsetsNs[template.endPositions[brick]] < startNs;
         }
-        if (isTorn || latestNs > 0 || toEndNs < 0) {
+        long latestNs = Long.MIN_VALUE;
+        long earliestNs = Long.MAX_VALUE;
+        for (long offsetNs : template.offsetsNs) {
+            latestNs = Math.max(latestNs, offsetNs);
+            earliestNs = Math.min(earliestNs, offsetNs);
+        }
+        if (latestNs > 0 || (isTorn && earliestNs >= beforeNs)) {
             return Loss.OVERWRITTEN;
         }
         // Marks that were all reached together with the one before were reached before the launch.
-        return earliestNs < beforeNs || latestNs <= beforeNs ? Loss.NOT_SET : null;
+        boolean isEarlier = earliestNs < beforeNs + roundedNs || latestNs <= beforeNs;
+        return isTorn || isEarlier ? Loss.NOT_SET : null;
     }
 
     private static boolean isTime(long ns) {

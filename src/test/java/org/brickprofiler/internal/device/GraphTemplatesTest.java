@@ -23,7 +23,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 class GraphTemplatesTest {
 
     private static final int CAPTURE = 1;
-    private static final int BRICKS = 5;
+
+    /** One after the other, and one around them. */
+    private static final int BRICKS = 6;
+
+    private static final int MARKS = 2 * (BRICKS - 1);
+    private static final Long[] DURATIONS_NS = {100L, 100L, 100L, 100L, 100L, 100L * (MARKS - 1)};
 
     private final FakeClock clock = new FakeClock();
     private final SimulatedStream stream = new SimulatedStream("stream", clock);
@@ -66,7 +71,7 @@ class GraphTemplatesTest {
 
     private final Replayed device = new Replayed();
     private final GraphTemplates graphs = new GraphTemplates(device, marks, sums);
-    private final int[] ofGraph = new int[2 * BRICKS];
+    private final int[] ofGraph = new int[MARKS];
 
     private int mark(boolean isOfGraph) {
         int mark = stream.mark();
@@ -77,12 +82,15 @@ class GraphTemplatesTest {
 
     private void capture() {
         graphs.open(CAPTURE, mark(false));
-        for (int brick = 0; brick < BRICKS; brick++) {
+        for (int brick = 0; brick < BRICKS - 1; brick++) {
             ofGraph[2 * brick] = mark(true);
             ofGraph[2 * brick + 1] = mark(true);
             assertThat(graphs.take(brick, ofGraph[2 * brick], ofGraph[2 * brick + 1], 1))
                     .isTrue();
         }
+        marks.hold(ofGraph[0]);
+        marks.hold(ofGraph[MARKS - 1]);
+        assertThat(graphs.take(BRICKS - 1, ofGraph[0], ofGraph[MARKS - 1], 1)).isTrue();
     }
 
     /** Reads the launch that was taken last. */
@@ -133,7 +141,7 @@ class GraphTemplatesTest {
         // From now on they are numbers.
         runAt(50_000);
         assertThat(read()).isSameAs(template);
-        assertThat(durations(template, end)).containsOnly(100L).hasSize(BRICKS);
+        assertThat(durations(template, end)).containsExactly(DURATIONS_NS);
         assertThat(graphs.pendingCount()).isEqualTo(BRICKS);
         graphs.resolved(CAPTURE, 1);
         assertThat(graphs.pendingCount()).isZero();
@@ -159,7 +167,7 @@ class GraphTemplatesTest {
                 if (template != null) {
                     taken++;
                     device.before = () -> {};
-                    assertThat(durations(template, end)).containsOnly(100L);
+                    assertThat(durations(template, end)).containsExactly(DURATIONS_NS);
                     graphs.resolved(CAPTURE, waiting.launch(waiting.size() - 1));
                 } else {
                     assertThat(unresolved()).isEqualTo(lostBefore + BRICKS);
@@ -167,24 +175,56 @@ class GraphTemplatesTest {
             }
         }
         // Only where it begins with the last questions, or behind them.
-        assertThat(taken).isBetween(ofGraph.length, 3 * ofGraph.length);
+        assertThat(taken).isBetween(ofGraph.length, questions * ofGraph.length / 2);
         assertThat(device.losses).containsOnly(GraphMarks.Loss.OVERWRITTEN);
+    }
+
+    /** In another stream, which is not allowed, the later launch may end before the mark behind the one before. */
+    @Spec("12.40")
+    @Test
+    void timesOfTwoLaunchesAreNeverMixed() {
+        int questions = ofGraph.length + 2;
+        capture();
+        int taken = 0;
+        for (int begin = 0; begin <= questions; begin++) {
+            for (int speed = 1; speed <= ofGraph.length; speed++) {
+                for (int most = 1; most <= ofGraph.length; most++) {
+                    long startNs = 1_000_000L * (1 + (begin * 100L + speed) * 100 + most);
+                    runAt(startNs);
+                    int end = takeLaunch(startNs + 500_000);
+                    device.before = launchesAgain(begin, speed, startNs + 5_000, most);
+                    GraphTemplates.Template template = read();
+                    if (template != null) {
+                        taken++;
+                        device.before = () -> {};
+                        assertThat(durations(template, end)).containsExactly(DURATIONS_NS);
+                        graphs.resolved(CAPTURE, waiting.launch(waiting.size() - 1));
+                    }
+                }
+            }
+        }
+        assertThat(taken).isPositive();
+        assertThat(device.losses).contains(GraphMarks.Loss.OVERWRITTEN);
     }
 
     /** Returns what the device does: so many marks before each question, from a question on. */
     private Runnable launchesAgain(int begin, int speed, long againNs) {
+        return launchesAgain(begin, speed, againNs, ofGraph.length);
+    }
+
+    private Runnable launchesAgain(int begin, int speed, long againNs, int most) {
         int[] question = {0};
         int[] set = {0};
         return () -> {
             if (question[0]++ >= begin) {
-                for (int i = 0; i < speed && set[0] < ofGraph.length; i++, set[0]++) {
+                for (int i = 0; i < speed && set[0] < most; i++, set[0]++) {
                     device.timesNs[ofGraph[set[0]]] = againNs + 100L * set[0];
                 }
             }
         };
     }
 
-    /** Without the second question for the whole, or without the bounds, such times would be taken. */
+    /** Without the question for the whole, or without the bounds, such times would be taken. */
     @Test
     void theControlTakesTornTimes() {
         capture();
@@ -194,7 +234,7 @@ class GraphTemplatesTest {
             device.before = launchesAgain(begin, 1, 15_000);
             long[] ns = new long[ofGraph.length];
             device.elapsedNs(ofGraph, ofGraph.length, ns);
-            for (int brick = 0; brick < BRICKS; brick++) {
+            for (int brick = 0; brick < BRICKS - 1; brick++) {
                 wrong += ns[2 * brick + 1] == 100 ? 0 : 1;
             }
         }
