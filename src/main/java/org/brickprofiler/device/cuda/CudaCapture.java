@@ -47,7 +47,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Graphs and their captures</h2>
  *
- * A capture belongs to the graph that it made and to every executable graph of it, which all record the same events. If
+ * A capture belongs to the graph that it made and to every executable graph of it, which all record the same events. Two
+ * of these must not run at the same time, in two streams: their times could not be told apart. If
  * {@code cuGraphExecUpdate} gives an executable graph the nodes of another graph, its launches belong to that graph's
  * capture from then on, and the former capture is released if nothing else was made of its graph.
  *
