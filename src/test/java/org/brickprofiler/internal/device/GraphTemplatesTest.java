@@ -186,12 +186,13 @@ class GraphTemplatesTest {
         int questions = ofGraph.length + 2;
         capture();
         int taken = 0;
+        long startNs = 0;
         for (int begin = 1; begin <= questions; begin++) {
             for (int speed = 1; speed <= ofGraph.length; speed++) {
                 for (int most = 1; most <= ofGraph.length; most++) {
-                    long startNs = 1_000_000L * (1 + (begin * 100L + speed) * 100 + most);
+                    startNs += 10_000;
                     runAt(startNs);
-                    int end = takeLaunch(startNs + 500_000);
+                    int end = takeLaunch(startNs + 5_000);
                     device.before = launchesAgain(begin, speed, startNs + 50, most);
                     GraphTemplates.Template template = read();
                     if (template != null) {
