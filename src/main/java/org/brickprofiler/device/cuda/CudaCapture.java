@@ -59,6 +59,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CudaCapture implements AutoCloseable {
 
+    /** Apart, so that other bindings than JCuda need no class of it. */
+    private static final class Handles {
+        static final CUgraphExec NONE = new CUgraphExec();
+    }
+
     /** Null for a stream that is not usable. */
     private final @Nullable CudaGraphMarks graphs;
 
@@ -80,7 +85,7 @@ public final class CudaCapture implements AutoCloseable {
      * @throws IllegalArgumentException if it is null or was never instantiated
      */
     public void launched(CUgraphExec exec) {
-        if (exec == null || exec.equals(new CUgraphExec())) {
+        if (exec == null || exec.equals(Handles.NONE)) {
             throw new IllegalArgumentException("launched " + exec + ": no graph was instantiated");
         }
         announce();

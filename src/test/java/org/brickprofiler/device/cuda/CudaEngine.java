@@ -133,6 +133,16 @@ final class CudaEngine {
         check(JCudaDriver.cuGraphLaunch(exec, stream));
     }
 
+    /** Launches a graph in the engine's stream whenever it is run, on any thread, and allocates nothing then. */
+    Runnable launcher(CUgraphExec exec) {
+        CUcontext popped = new CUcontext();
+        return () -> {
+            check(JCudaDriver.cuCtxPushCurrent(context));
+            check(JCudaDriver.cuGraphLaunch(exec, stream));
+            check(JCudaDriver.cuCtxPopCurrent(popped));
+        };
+    }
+
     /** Waits for the engine's stream, as an application does. */
     void synchronize() {
         check(JCudaDriver.cuStreamSynchronize(stream));

@@ -23,6 +23,11 @@ import org.brickprofiler.device.StreamTimer;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.CapturedLog;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.Span;
+import org.brickprofiler.trace.Timeline;
+import org.brickprofiler.trace.TimelineVisitor;
+import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.Track;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -378,6 +383,64 @@ class CudaGraphTest {
         assertTimed(1);
     }
 
+    @Spec("12.38")
+    @Test
+    void onTheTimelineALaunchLiesOnTheStreamAndInNoLayer() {
+        TraceRecorder recorder = TraceRecorder.builder().build();
+        try (CudaStream traced = CudaStream.on(engine.context(), engine.stream())
+                .name("traced")
+                .open()) {
+            BrickProfiler tracing = BrickProfiler.builder()
+                    .clock(SimulatedCuda::now)
+                    .deviceStream(traced)
+                    .tracing(recorder)
+                    .build();
+            tracing.enable();
+            CudaCapture capture = traced.capture();
+            CUgraphExec exec;
+            try (capture) {
+                exec = engine.instantiate(engine.capture(() -> bricks(tracing)));
+            }
+            List<Long> expected = new ArrayList<>();
+            for (int launch = 0; launch < 2; launch++) {
+                SimulatedCuda.advance(5_000);
+                long startNs = SimulatedCuda.now();
+                long gateNs = startNs + NORM_NS;
+                long upNs = gateNs + GATE_NS + BETWEEN_NS;
+                expected.addAll(List.of(startNs, gateNs, gateNs, gateNs + GATE_NS, upNs, upNs + UP_NS));
+                tracing.startLayer();
+                engine.launch(exec);
+                capture.launched(exec);
+                tracing.endLayer();
+                tracing.endPass();
+            }
+            Timeline timeline = recorder.timeline();
+            int track = timeline.tracks().stream().map(Track::name).toList().indexOf("traced");
+            List<Long> found = new ArrayList<>();
+            timeline.replay(track, new TimelineVisitor() {
+                @Override
+                public void span(Span span) {
+                    found.addAll(List.of(span.startNs(), span.endNs()));
+                    assertThat(span.layer()).isNegative();
+                    assertThat(span.flowIn()).isZero();
+                }
+
+                @Override
+                public void instant(long atNs, int name) {
+                    throw new AssertionError("an instant on a stream");
+                }
+
+                @Override
+                public void counter(long atNs, double value) {
+                    throw new AssertionError("a counter on a stream");
+                }
+            });
+            assertThat(found).isEqualTo(expected);
+            // Nothing shows when the device began but that it was not before the launch.
+            assertThat(timeline.info().clockErrorNs()).hasValue(BRICKS_NS + BETWEEN_NS);
+        }
+    }
+
     // ---- launches without times ----
 
     @Spec("12.40")
@@ -688,6 +751,52 @@ class CudaGraphTest {
         assertUnresolved(0);
         stream.close();
         assertThat(SimulatedCuda.liveEvents()).isZero();
+    }
+
+    /** As a profiler does that is garbage collected: a graph may record the events still. */
+    @Spec("12.41")
+    @Test
+    void aMarkThatIsGivenBackIsNoOtherMarkUntilTheGraphIsReleased() {
+        try (CudaStream small =
+                CudaStream.on(engine.context(), engine.stream()).marks(4, 4).open()) {
+            int[] marks = new int[3];
+            CudaCapture capture = small.capture();
+            engine.capture(() -> {
+                for (int i = 0; i < marks.length; i++) {
+                    marks[i] = small.mark();
+                }
+            });
+            capture.close();
+            small.release(marks[0]);
+            small.release(marks, 2);
+            int last = small.mark();
+            assertThat(last).isNotIn(marks[0], marks[1], marks[2]);
+            assertThat(small.mark()).isEqualTo(DeviceStream.NO_MARK);
+            capture.release();
+            small.release(marks[2]);
+            assertThat(List.of(small.mark(), small.mark(), small.mark()))
+                    .containsExactlyInAnyOrder(marks[0], marks[1], marks[2]);
+            assertThat(small.mark()).isEqualTo(DeviceStream.NO_MARK);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5})
+    void aMarkThatTheDriverRefusesCostsItsBricksAlone(long nth) {
+        SimulatedCuda.failOnce("cuEventRecordWithFlags", nth, CUresult.CUDA_ERROR_OUT_OF_MEMORY);
+        Step step = captured(this::bricks);
+        launch(step);
+        profiler.endPass();
+        long samples = profiler.snapshot().bricks().stream()
+                .mapToLong(brick -> brick.device().samples())
+                .sum();
+        long lost = profiler.snapshot().unresolved();
+        assertThat(samples + lost).isEqualTo(3);
+        assertThat(lost).isLessThanOrEqualTo(1);
+        launch(step);
+        profiler.endPass();
+        assertThat(profiler.snapshot().unresolved()).isEqualTo(lost);
+        assertBrick(BrickId.GATE_PROJECTION, 2, GATE_NS, 5);
     }
 
     @Spec("12.41")
