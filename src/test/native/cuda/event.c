@@ -102,7 +102,8 @@ API CUresult cuEventRecordWithFlags(Handle handle, Handle stream, unsigned flags
     struct event *event;
     bool captured;
     TRY(find(handle, &event));
-    TRY(sim_capture_event(stream, handle, &captured));
+    struct node node = {.event = handle};
+    TRY(sim_capture_nodes(stream, &(struct nodes) {.first = &node, .count = 1}, &captured));
     return captured ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -119,19 +119,24 @@ API CUresult cuGraphLaunch(Handle handle, Handle stream) {
             return CUDA_ERROR_INVALID_VALUE;
         }
     }
+    bool captured;
+    TRY(sim_capture_nodes(stream, nodes, &captured));
+    if (captured) {
+        return CUDA_SUCCESS;
+    }
+    int64_t duration_ns = 0;
     for (int i = 0; i < nodes->count; i++) {
-        struct node node = nodes->first[i];
-        int64_t end_ns;
-        uint64_t capture_id;
-        bool captured = false;
-        if (node.event != 0) {
-            TRY(sim_capture_event(stream, node.event, &captured));
-        }
-        if (!captured) {
-            TRY(sim_enqueue(stream, node.duration_ns, &end_ns, &capture_id));
-            if (node.event != 0) {
-                TRY(sim_record_by_graph(node.event, end_ns));
-            }
+        duration_ns += nodes->first[i].duration_ns;
+    }
+    /* All of it is submitted at once. */
+    int64_t end_ns;
+    uint64_t capture_id;
+    TRY(sim_enqueue(stream, duration_ns, &end_ns, &capture_id));
+    int64_t reached_ns = end_ns - duration_ns;
+    for (int i = 0; i < nodes->count; i++) {
+        reached_ns += nodes->first[i].duration_ns;
+        if (nodes->first[i].event != 0) {
+            TRY(sim_record_by_graph(nodes->first[i].event, reached_ns));
         }
     }
     return CUDA_SUCCESS;

@@ -219,7 +219,7 @@ CUresult sim_stream(Handle handle, struct stream **stream, struct context **cont
 CUresult sim_enqueue(Handle stream, int64_t duration_ns, int64_t *end_ns, uint64_t *capture_id);
 CUresult sim_unsafe_call(void);
 bool sim_is_capturing(uint64_t capture_id);
-CUresult sim_capture_event(Handle stream, Handle event, bool *captured);
+CUresult sim_capture_nodes(Handle stream, const struct nodes *nodes, bool *captured);
 
 /* event.c */
 void sim_record(struct event *event, int64_t reached_ns);

@@ -123,8 +123,8 @@ CUresult sim_enqueue(Handle handle, int64_t duration_ns, int64_t *end_ns, uint64
     return CUDA_SUCCESS;
 }
 
-/* Makes an event a node of the graph that a stream is captured into, where it is. */
-CUresult sim_capture_event(Handle handle, Handle event, bool *captured) {
+/* Makes nodes part of the graph that a stream is captured into, where it is. */
+CUresult sim_capture_nodes(Handle handle, const struct nodes *nodes, bool *captured) {
     struct stream *stream;
     struct context *context;
     TRY(sim_stream(handle, &stream, &context));
@@ -132,8 +132,7 @@ CUresult sim_capture_event(Handle handle, Handle event, bool *captured) {
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     }
     *captured = stream->capture == CAPTURE_ACTIVE;
-    return !*captured || sim_add_node(&stream->captured, (struct node) {.event = event}) ? CUDA_SUCCESS
-                                                                                        : CUDA_ERROR_OUT_OF_MEMORY;
+    return !*captured || sim_add_nodes(&stream->captured, nodes) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static CUresult create(Handle *handle, unsigned flags) {

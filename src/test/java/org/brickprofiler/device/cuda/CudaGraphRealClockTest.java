@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class CudaGraphRealClockTest {
 
-    private static final int LAUNCHES = Integer.getInteger("brick.stress.passes", 3_000);
+    private static final int LAUNCHES = Integer.getInteger("brick.stress.passes", 1_500);
     private static final int BRICKS = 12;
     private static final long KERNEL_NS = 3_000;
 
