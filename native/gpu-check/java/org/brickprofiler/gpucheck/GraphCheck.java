@@ -16,8 +16,8 @@ import org.brickprofiler.demo.Gpu;
 import org.brickprofiler.device.cuda.CudaCapture;
 
 /**
- * Bricks of a captured graph, such as the decode step of an engine, have in each launch the times that they have without
- * a graph. A launch whose events another one has recorded again, or that never ran, has no times.
+ * Bricks of a captured graph, such as the decode step of an engine, have in each launch the times that they have
+ * without a graph. A launch whose events another one has recorded again, or that never ran, has no times.
  */
 final class GraphCheck extends Check.OnDevice {
 

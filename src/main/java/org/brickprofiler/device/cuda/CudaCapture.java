@@ -40,15 +40,16 @@ import org.jspecify.annotations.Nullable;
  *
  * Each launch records the same events again. If the next launch is announced before this one is resolved, the bricks of
  * this one are unresolved. So end the pass before the next launch, or, in a loop that launches ahead of the device,
- * capture the work twice, in two scopes, and launch the two graphs in turn. The times are checked before they are taken:
- * if they are not those of this launch, all of its bricks are unresolved. They are not, for example, if the graph was
- * launched in another stream or launched again meanwhile, if another graph was announced than was launched, or if a part
- * of the graph was skipped by a condition. Unresolved bricks are counted, and the first reason of each kind is logged.
+ * capture the work twice, in two scopes, and launch the two graphs in turn. The times are checked before they are
+ * taken: if they are not those of this launch, all of its bricks are unresolved. They are not, for example, if the
+ * graph was launched in another stream or launched again meanwhile, if another graph was announced than was launched,
+ * or if a part of the graph was skipped by a condition. Unresolved bricks are counted, and the first reason of each
+ * kind is logged.
  *
  * <h2>Graphs and their captures</h2>
  *
- * A capture belongs to the graph that it made and to every executable graph of it, which all record the same events. Two
- * of these must not run at the same time, in two streams: their times could not be told apart. If
+ * A capture belongs to the graph that it made and to every executable graph of it, which all record the same events.
+ * Two of these must not run at the same time, in two streams: their times could not be told apart. If
  * {@code cuGraphExecUpdate} gives an executable graph the nodes of another graph, its launches belong to that graph's
  * capture from then on, and the former capture is released if nothing else was made of its graph.
  *

@@ -11,8 +11,8 @@ import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The marks of one stream that captured graphs record. Any thread. Outside of scopes, setting a mark costs one look at a
- * field more.
+ * The marks of one stream that captured graphs record. Any thread. Outside of scopes, setting a mark costs one look at
+ * a field more.
  *
  * <h2>Why no event of a graph is used for anything else</h2>
  *

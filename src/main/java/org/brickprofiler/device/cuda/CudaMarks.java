@@ -180,9 +180,7 @@ final class CudaMarks implements Polling.Question {
     /** Returns the time between two marks, ns, or one of the stream's answers instead. */
     long elapsedNs(int from, int to) {
         long stamp = begin();
-        if (stamp == 0
-                || graphs.captureOf(from) != GraphMarks.NONE
-                || graphs.captureOf(to) != GraphMarks.NONE) {
+        if (stamp == 0 || graphs.captureOf(from) != GraphMarks.NONE || graphs.captureOf(to) != GraphMarks.NONE) {
             end(stamp);
             return DeviceStream.UNRESOLVED;
         }

@@ -46,9 +46,9 @@ import org.slf4j.LoggerFactory;
  * While the application captures the stream into a graph, marks are set as always, but runs of the graph do not set
  * them: such a mark has no time, {@link #UNRESOLVED}. For the bricks of a graph to be timed in each launch, the capture
  * lies within a scope of {@link #capture()}. Until the capture ends no mark is reached and {@link #waitFor} returns
- * false, since to ask would spoil the capture. Over a driver that would answer with the time of an earlier use
- * of the event, no mark is set in a capture; that is tried out when the stream is opened, with a capture of another
- * stream that is made for it.
+ * false, since to ask would spoil the capture. Over a driver that would answer with the time of an earlier use of the
+ * event, no mark is set in a capture; that is tried out when the stream is opened, with a capture of another stream
+ * that is made for it.
  *
  * <p>The capture of another stream is not disturbed, unless marks are set in the default one: see
  * {@link #onDefaultStream}.
@@ -82,7 +82,8 @@ public final class CudaStream implements DeviceStream {
     private static final AtomicInteger LAST_NUMBER = new AtomicInteger();
 
     static {
-        GraphMarks.register(stream -> stream instanceof CudaStream cuda && cuda.marks != null ? cuda.marks.graphs() : null);
+        GraphMarks.register(
+                stream -> stream instanceof CudaStream cuda && cuda.marks != null ? cuda.marks.graphs() : null);
     }
 
     private final String name;
@@ -289,8 +290,8 @@ public final class CudaStream implements DeviceStream {
         }
         int capture = marks.graphs().open();
         if (capture == GraphMarks.NONE) {
-            throw new IllegalStateException("a capture scope of stream '" + name
-                    + "' is open already: close it before the next one is opened");
+            throw new IllegalStateException(
+                    "a capture scope of stream '" + name + "' is open already: close it before the next one is opened");
         }
         return new CudaCapture(marks.graphs(), capture);
     }

@@ -414,9 +414,8 @@ final class GraphTemplates {
         template.startPositions = Arrays.stream(template.starts, 0, size)
                 .map(positions::getOrThrow)
                 .toArray();
-        template.endPositions = Arrays.stream(template.ends, 0, size)
-                .map(positions::getOrThrow)
-                .toArray();
+        template.endPositions =
+                Arrays.stream(template.ends, 0, size).map(positions::getOrThrow).toArray();
         template.offsetsNs = new long[count];
         template.sorted = size;
         if (asked.length < count + 2) {

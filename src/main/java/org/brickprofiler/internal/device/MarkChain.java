@@ -485,9 +485,7 @@ final class MarkChain {
         long ns = Math.max(0, offsetsNs[mark] - offsetsNs[before]);
         if (runs) {
             busyNs += ns;
-        } else if (timed
-                && !known.followsGap(behind[mark])
-                && known.areOfOnePass(behind[mark], behind[before])) {
+        } else if (timed && !known.followsGap(behind[mark]) && known.areOfOnePass(behind[mark], behind[before])) {
             idleNs += ns;
         }
     }

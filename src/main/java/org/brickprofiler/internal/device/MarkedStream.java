@@ -393,8 +393,7 @@ final class MarkedStream {
      * @param before the handle of the mark before it, or {@link Marks#NONE}
      */
     void openCapture(int capture, long before) {
-        Objects.requireNonNull(graphs)
-                .open(capture, before == Marks.NONE ? DeviceStream.NO_MARK : Marks.mark(before));
+        Objects.requireNonNull(graphs).open(capture, before == Marks.NONE ? DeviceStream.NO_MARK : Marks.mark(before));
     }
 
     /** The graph of a capture will not be launched again. */

@@ -387,9 +387,8 @@ class CudaGraphTest {
     @Test
     void onTheTimelineALaunchLiesOnTheStreamAndInNoLayer() {
         TraceRecorder recorder = TraceRecorder.builder().build();
-        try (CudaStream traced = CudaStream.on(engine.context(), engine.stream())
-                .name("traced")
-                .open()) {
+        try (CudaStream traced =
+                CudaStream.on(engine.context(), engine.stream()).name("traced").open()) {
             BrickProfiler tracing = BrickProfiler.builder()
                     .clock(SimulatedCuda::now)
                     .deviceStream(traced)
@@ -482,7 +481,8 @@ class CudaGraphTest {
             profiler.endPass();
             assertTimed(0);
             assertUnresolved(1);
-            assertThat(log.linesWith("a later launch has recorded its events again")).isOne();
+            assertThat(log.linesWith("a later launch has recorded its events again"))
+                    .isOne();
         }
     }
 
@@ -834,7 +834,8 @@ class CudaGraphTest {
             stream.close();
             int events = 5;
             assertThat(SimulatedCuda.liveEvents()).isEqualTo(events);
-            assertThat(log.linesWith(events + " events of captured graphs stay in the context")).isOne();
+            assertThat(log.linesWith(events + " events of captured graphs stay in the context"))
+                    .isOne();
             engine.launch(kept.exec);
             kept.capture.launched(kept.exec);
             profiler.endPass();
@@ -908,7 +909,8 @@ class CudaGraphTest {
             launch(step);
             profiler.endPass();
             assertTimed(0);
-            assertThat(log.linesWith("a launch of captured graph 1 was announced after its release")).isOne();
+            assertThat(log.linesWith("a launch of captured graph 1 was announced after its release"))
+                    .isOne();
         }
     }
 

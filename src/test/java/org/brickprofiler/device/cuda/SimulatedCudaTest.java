@@ -329,8 +329,7 @@ class SimulatedCudaTest {
     @Test
     void withoutTheFlagAnEventOfAGraphNeverHasATime() {
         CUevent event = event();
-        CUgraphExec exec =
-                engine.instantiate(engine.capture(() -> JCudaDriver.cuEventRecord(event, engine.stream())));
+        CUgraphExec exec = engine.instantiate(engine.capture(() -> JCudaDriver.cuEventRecord(event, engine.stream())));
         engine.launch(exec);
         engine.synchronize();
         assertThat(JCudaDriver.cuEventQuery(event)).isEqualTo(CUDA_ERROR_CAPTURED_EVENT);

@@ -96,8 +96,7 @@ class GraphTemplatesTest {
     /** Reads the launch that was taken last. */
     private GraphTemplates.Template read() {
         int last = waiting.size() - 1;
-        return graphs.measure(
-                waiting.capture(last), waiting.launch(last), waiting.start(last), waiting.end(last));
+        return graphs.measure(waiting.capture(last), waiting.launch(last), waiting.start(last), waiting.end(last));
     }
 
     private int takeLaunch(long endNs) {
