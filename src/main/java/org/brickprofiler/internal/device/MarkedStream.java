@@ -1,5 +1,6 @@
 package org.brickprofiler.internal.device;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -430,7 +431,7 @@ final class MarkedStream {
     }
 
     private void countLostLaunches(GraphTemplates templates) {
-        for (Integer capture : lostLaunches.keySet()) {
+        for (Integer capture : List.copyOf(lostLaunches.keySet())) {
             Integer lost = lostLaunches.remove(capture);
             for (int i = lost == null ? 0 : lost; i > 0; i--) {
                 templates.takeLaunch(capture, DeviceStream.NO_MARK, DeviceRecorder.EVERYBODY, waiting);
