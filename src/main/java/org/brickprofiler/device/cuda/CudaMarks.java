@@ -5,7 +5,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.StampedLock;
-import jcuda.driver.CUevent;
 import jcuda.driver.CUevent_flags;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.io.GraphMarks;
@@ -39,7 +38,7 @@ final class CudaMarks implements Polling.Question {
      * By number, as many as were made. Written by who makes more, before any of these is given out: whoever has a
      * number finds its event.
      */
-    private CUevent[] events = {};
+    private CudaHandle[] events = {};
 
     private final MarkPool pool;
     private final CudaGraphMarks graphs = new CudaGraphMarks(this);
@@ -85,8 +84,9 @@ final class CudaMarks implements Polling.Question {
         if (closing) {
             return from;
         }
-        CUevent[] more = Arrays.copyOf(events, to);
-        Arrays.setAll(more, number -> number < from ? events[number] : new CUevent());
+        CudaHandle[] more = Arrays.copyOf(events, to);
+        Arrays.setAll(
+                more, number -> number < from ? events[number] : queue.calls().newEvent());
         int until = from + queue.create(Arrays.asList(more).subList(from, to), eventFlags, MORE_LATER);
         events = Arrays.copyOf(more, until);
         return until;
@@ -287,7 +287,7 @@ final class CudaMarks implements Polling.Question {
     }
 
     /** Returns the event of a mark. */
-    CUevent event(int number) {
+    CudaHandle event(int number) {
         return events[number];
     }
 
@@ -348,7 +348,7 @@ final class CudaMarks implements Polling.Question {
 
     /** Destroys the events that nobody else owns now, unless a graph may record them. Returns how many were owned. */
     private int retire() {
-        List<CUevent> gone = new ArrayList<>();
+        List<CudaHandle> gone = new ArrayList<>();
         int keptBefore = kept;
         for (int number = pool.take(); number != DeviceStream.NO_MARK; number = pool.take()) {
             gone.add(event(number));

@@ -97,9 +97,12 @@ public final class CudaStream implements DeviceStream {
     /** Null where the stream, or the first event, could not be made. */
     private final @Nullable CudaMarks marks;
 
-    // The application's handles, null like the marks.
+    // The application's handles, null like the marks, and where they are not objects of JCuda's.
     private final @Nullable CUcontext context;
     private final @Nullable CUstream stream;
+
+    private final long contextAddress;
+    private final long streamAddress;
 
     private final CloseActions beforeClose = new CloseActions();
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -110,31 +113,35 @@ public final class CudaStream implements DeviceStream {
         name = builder.name;
         maxMarks = builder.maxMarks;
         failures = new CudaFailures("CUDA stream '" + name + "'");
-        CudaQueue queue = open(builder.opening, failures);
-        CUcontext copy = queue == null ? null : copyOfContext(queue, failures);
-        context = copy;
-        stream = queue == null ? null : queue.copyOfStream();
+        CudaSupport support = builder.byAddresses ? CudaSupport.ofAddresses() : CudaSupport.probe();
+        CudaQueue queue = open(support, builder.opening, failures);
+        CudaHandle copy = queue == null ? null : copyOfContext(queue, failures);
         marks = queue == null || copy == null ? null : marksOf(queue, builder);
+        contextAddress = copy == null ? 0 : copy.address();
+        streamAddress = queue == null ? 0 : queue.stream().address();
+        boolean isMadeByJCuda = builder.context == null && queue != null && queue.calls() instanceof JCudaCalls;
+        context = isMadeByJCuda && copy != null ? JCudaCalls.objectOf(copy) : builder.context;
+        stream = isMadeByJCuda && queue != null ? JCudaCalls.copyOf(queue.stream()) : builder.stream;
         deviceIndex = queue == null ? builder.ordinal : queue.context().ordinal();
-        deviceName = CudaSupport.probe().deviceName(deviceIndex);
+        deviceName = support.deviceName(deviceIndex);
         deviceUuid = queue == null ? Optional.empty() : queue.context().deviceUuid(deviceName, failures);
         pciAddress = queue == null ? Optional.empty() : queue.context().pciAddress(failures);
     }
 
-    private static @Nullable CudaQueue open(Opening opening, CudaFailures failures) {
-        CudaSupport support = CudaSupport.probe();
-        if (!support.isAvailable()) {
+    private static @Nullable CudaQueue open(CudaSupport support, CudaQueue.Opening opening, CudaFailures failures) {
+        CudaCalls calls = support.calls();
+        if (calls == null || !support.isAvailable()) {
             failures.report(DriverCall.INIT, support.toString());
             return null;
         }
         try {
-            return opening.open(failures);
+            return opening.open(calls, failures);
         } catch (CudaFailures.Refusal reported) {
             return null;
         }
     }
 
-    private static @Nullable CUcontext copyOfContext(CudaQueue queue, CudaFailures failures) {
+    private static @Nullable CudaHandle copyOfContext(CudaQueue queue, CudaFailures failures) {
         try {
             return queue.context().copy(failures);
         } catch (CudaFailures.Refusal reported) {
@@ -164,13 +171,38 @@ public final class CudaStream implements DeviceStream {
      */
     public static Builder on(CUcontext context, @Nullable CUstream stream) {
         Objects.requireNonNull(context, "context");
-        boolean isDefault = true;
-        if (CudaSupport.probe().isAvailable()) {
-            CudaQueue.checkIsOne(stream);
-            isDefault = CudaQueue.isDefault(stream);
-        }
-        return new Builder(
-                isDefault ? "default stream" : nextName(), 0, failures -> CudaQueue.of(context, stream, failures));
+        CUstream handle = stream == null ? new CUstream() : stream;
+        Builder builder = new Builder(nameOf(JCudaCalls.addressOf(handle)), 0, CudaQueue.opening(context, handle));
+        builder.context = context;
+        builder.stream = handle;
+        return builder;
+    }
+
+    /**
+     * Returns a stream of the application's, which does without JCuda. The driver is called through JNA
+     * ({@code net.java.dev.jna:jna}).
+     *
+     * <p>The addresses are the driver's {@code CUcontext} and {@code CUstream}, as numbers. A {@code cudaStream_t} of
+     * CUDA's runtime is a {@code CUstream}, and {@code cuCtxGetCurrent} gives the context. With LWJGL and in JNI, these
+     * are {@code long}s already; with the Foreign Function and Memory API, {@code MemorySegment.address()} returns
+     * them; with JavaCPP, {@code Pointer.address()}.
+     *
+     * @param context the address of the stream's context, which must live until the result is closed
+     * @param stream the address of a stream in it, which must live as long; 0 or 1 for the default one, whose marks can
+     *     spoil captures of others: see {@link #onDefaultStream}
+     * @return its builder
+     * @throws IllegalArgumentException if the context is 0, and for the default stream of each thread, which is another
+     *     queue on each
+     */
+    public static Builder on(long context, long stream) {
+        Builder builder = new Builder(nameOf(stream), 0, CudaQueue.opening(context, stream));
+        builder.byAddresses = true;
+        return builder;
+    }
+
+    private static String nameOf(long stream) {
+        CudaQueue.checkIsOne(stream);
+        return CudaQueue.isDefault(stream) ? "default stream" : nextName();
     }
 
     /**
@@ -183,7 +215,8 @@ public final class CudaStream implements DeviceStream {
      */
     public static Builder onDevice(int ordinal) {
         checkOrdinal(ordinal);
-        return new Builder(nextName(), ordinal, failures -> CudaQueue.ofDevice(ordinal, true, failures));
+        return new Builder(
+                nextName(), ordinal, (calls, failures) -> CudaQueue.ofDevice(calls, ordinal, true, failures));
     }
 
     /**
@@ -208,7 +241,8 @@ public final class CudaStream implements DeviceStream {
      */
     public static Builder onDefaultStream(int ordinal) {
         checkOrdinal(ordinal);
-        return new Builder("default stream", ordinal, failures -> CudaQueue.ofDevice(ordinal, false, failures));
+        return new Builder(
+                "default stream", ordinal, (calls, failures) -> CudaQueue.ofDevice(calls, ordinal, false, failures));
     }
 
     private static void checkOrdinal(int ordinal) {
@@ -397,38 +431,71 @@ public final class CudaStream implements DeviceStream {
      *
      * @return the driver's handle; not to be destroyed, nor used after {@link #close()} where it was made here. Keep
      *     this object, rather than the number in it, as long as the handle is used
-     * @throws IllegalStateException where the stream could not be made
+     * @throws IllegalStateException where the stream could not be made, or is bound through JNA: see
+     *     {@link #contextAddress()}
      */
     public CUcontext context() {
-        return made(context);
+        return object(context, "contextAddress");
     }
 
     /**
      * Returns the stream to enqueue work in.
      *
      * @return the driver's handle, for the default stream one of zero; likewise
-     * @throws IllegalStateException where the stream could not be made
+     * @throws IllegalStateException where the stream could not be made, or is bound through JNA: see
+     *     {@link #streamAddress()}
      */
     public CUstream stream() {
-        return made(stream);
+        return object(stream, "streamAddress");
     }
 
-    private <T> T made(@Nullable T handle) {
-        if (marks == null || handle == null) {
+    /**
+     * Returns the address of the context that the stream is in, for other libraries than JCuda.
+     *
+     * @return the driver's {@code CUcontext}; not to be destroyed, nor used after {@link #close()} where it was made
+     *     here. Keep this stream as long as the address is used
+     * @throws IllegalStateException where the stream could not be made
+     */
+    public long contextAddress() {
+        checkIsMade();
+        return contextAddress;
+    }
+
+    /**
+     * Returns the address of the stream to enqueue work in, for other libraries than JCuda.
+     *
+     * @return the driver's {@code CUstream}, for the default stream 0 or 1; likewise
+     * @throws IllegalStateException where the stream could not be made
+     */
+    public long streamAddress() {
+        checkIsMade();
+        return streamAddress;
+    }
+
+    private <T> T object(@Nullable T handle, String instead) {
+        checkIsMade();
+        if (handle == null) {
             throw new IllegalStateException(
-                    "there is no " + name + ": " + failure().orElse("it could not be made"));
+                    name + " is not bound through JCuda, so there is no object of JCuda's: call " + instead + "()");
         }
         return handle;
     }
 
+    private void checkIsMade() {
+        if (marks == null) {
+            throw new IllegalStateException(
+                    "there is no " + name + ": " + failure().orElse("it could not be made"));
+        }
+    }
+
     /** Lets the garbage collector close the stream where nobody does, and nobody has it or its handles. */
     private void closeWhenAbandoned() {
-        if (marks == null || context == null || stream == null) {
+        if (marks == null) {
             return;
         }
         Runnable action = new Abandoned(name, marks, failures);
         boolean isOurs = marks.queue().context().isRetained();
-        if (isOurs) {
+        if (isOurs && context != null && stream != null) {
             Abandonment.whenUnreachable(action, this, context, stream);
         } else {
             Abandonment.whenUnreachable(action, this);
@@ -456,25 +523,24 @@ public final class CudaStream implements DeviceStream {
         }
     }
 
-    /** Makes the queue behind a stream. */
-    @FunctionalInterface
-    private interface Opening {
-        CudaQueue open(CudaFailures failures) throws CudaFailures.Refusal;
-    }
-
     /** Settings of a stream that is to be made. One thread. */
     public static final class Builder {
 
         private final int ordinal;
-        private final Opening opening;
+        private final CudaQueue.Opening opening;
 
+        // The application's objects, if there are any.
+        private @Nullable CUcontext context;
+        private @Nullable CUstream stream;
+
+        private boolean byAddresses;
         private String name;
         private int firstMarks = FIRST_MARKS;
         private int maxMarks = MAX_MARKS;
         private long waitTimeoutNs = Polling.timeoutNs(DEFAULT_WAIT_TIMEOUT);
         private boolean blockingSynchronisation;
 
-        private Builder(String name, int ordinal, Opening opening) {
+        private Builder(String name, int ordinal, CudaQueue.Opening opening) {
             this.name = name;
             this.ordinal = ordinal;
             this.opening = opening;
@@ -543,7 +609,7 @@ public final class CudaStream implements DeviceStream {
         }
 
         /**
-         * Makes the stream and its first marks. Loads JCuda and the driver, where nobody did before.
+         * Makes the stream and its first marks. Loads a binding and the driver, where nobody did before.
          *
          * @return a stream; where the driver refuses, one that is not usable and says why
          */

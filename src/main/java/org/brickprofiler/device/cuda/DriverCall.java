@@ -60,9 +60,22 @@ enum DriverCall {
         return this == EVENT_QUERY || this == EVENT_SYNCHRONIZE || this == EVENT_ELAPSED_TIME;
     }
 
-    /** Returns the symbol that JCuda binds. */
+    /** Returns the symbol in the library, which both bindings bind. */
     String symbol() {
         return symbol;
+    }
+
+    /**
+     * Returns the symbol of a function.
+     *
+     * @throws IllegalArgumentException if it is none of these
+     */
+    static String symbolOf(String function) {
+        return Arrays.stream(values())
+                .filter(call -> call.function.equals(function))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("no driver call " + function))
+                .symbol;
     }
 
     /** Returns the symbols of the calls that every driver must have. */
