@@ -29,7 +29,7 @@ public final class CudaSupport {
     private static final String JCUDA = "jcuda";
     private static final String JNA = "jna";
     private static final String ANY = "";
-    private static final String PROPERTY = "brick.profiler.cuda.binding";
+    static final String PROPERTY = "brick.profiler.cuda.binding";
     private static final String VARIABLE = "BRICK_PROFILER_CUDA_BINDING";
 
     /** The driver must support CUDA 11.0: earlier ones lack the present form of releasing a primary context. */

@@ -52,6 +52,7 @@ class CudaAllocationTest {
                 .jvmOptions(List.of(
                         "-Xint",
                         "-Djava.library.path=" + System.getProperty("java.library.path"),
+                        "-D" + CudaSupport.PROPERTY + "=" + System.getProperty(CudaSupport.PROPERTY, ""),
                         "--enable-native-access=ALL-UNNAMED"))
                 .run()
                 .assertSucceeded();

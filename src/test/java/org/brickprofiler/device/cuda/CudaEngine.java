@@ -4,6 +4,7 @@ import static jcuda.driver.CUresult.CUDA_SUCCESS;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Constructor;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -79,6 +80,22 @@ final class CudaEngine {
     /** Launches a kernel on a stream. */
     void spin(long ns, CUstream on) {
         check(launch(spin, on, Pointer.to(Pointer.to(new long[] {ns}))));
+    }
+
+    /** Launches a kernel on a stream of the library's, whichever binding it has. */
+    void spin(long ns, CudaStream on) {
+        spin(ns, objectOf(on.streamAddress()));
+    }
+
+    /** JCuda makes an object of an address for itself only. */
+    private static CUstream objectOf(long address) {
+        try {
+            Constructor<CUstream> constructor = CUstream.class.getDeclaredConstructor(long.class);
+            constructor.setAccessible(true);
+            return constructor.newInstance(address);
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
     }
 
     /** Launches a kernel on the engine's stream whenever it is run, on any thread, and allocates nothing then. */

@@ -179,12 +179,81 @@ class CudaSupportTest {
 
     @Test
     void jcudaMayBeMissing() throws Exception {
-        String without = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-                .filter(entry -> !Path.of(entry).getFileName().toString().startsWith("jcuda"))
-                .collect(Collectors.joining(File.pathSeparator));
-        assertThat(without).isNotEqualTo(System.getProperty("java.class.path"));
+        ProcessResult process = CudaProcess.usual(classPathWithout("jcuda")).run();
 
-        assertUnavailable(CudaProcess.usual(without).run(), "JCuda is not on the class path (org.jcuda:jcuda)");
+        assertUnavailable(
+                process,
+                "JCuda is not on the class path (org.jcuda:jcuda); the NVIDIA driver's library cannot be loaded: "
+                        + "libcuda.so.1: cannot open shared object file");
+    }
+
+    @Spec("12.46")
+    @Test
+    void bothBindingsMayBeMissing() throws Exception {
+        ProcessResult process = CudaProcess.usual(classPathWithout("jcuda", "jna")).run();
+
+        assertUnavailable(
+                process,
+                "JCuda is not on the class path (org.jcuda:jcuda); JNA is not on the class path (net.java.dev.jna:jna)\n");
+    }
+
+    @Spec("12.46")
+    @Test
+    void jnaBindsTheDriverWhereJCudaCannot() throws Exception {
+        Path driver = SimulatedCuda.DRIVER.build();
+        assertBoundThroughJna(
+                CudaProcess.usual(classPathWithout("jcuda"), driver).run(),
+                "JCuda is not on the class path (org.jcuda:jcuda)");
+        assertBoundThroughJna(
+                CudaProcess.withDriver(driver)
+                        .jvmOptions(List.of("-Djava.library.path=" + folder))
+                        .run(),
+                "JCuda's native library cannot be loaded: no JCudaDriver-");
+    }
+
+    private static void assertBoundThroughJna(ProcessResult process, String reason) {
+        assertThat(process.output())
+                .contains(
+                        "first: CUDA: Simulated GPU 0, driver for CUDA 12.6, through JNA, since " + reason,
+                        "usable: true\n",
+                        "marked: true\n",
+                        "waited: true\n",
+                        "failure: none\n",
+                        "end\n")
+                .doesNotContain("WARN");
+        assertThat(process.exitCode()).isZero();
+    }
+
+    private static String classPathWithout(String... names) {
+        String all = System.getProperty("java.class.path");
+        String without = Arrays.stream(all.split(File.pathSeparator))
+                .filter(entry -> Arrays.stream(names)
+                        .noneMatch(name ->
+                                Path.of(entry).getFileName().toString().startsWith(name + "-")))
+                .collect(Collectors.joining(File.pathSeparator));
+        assertThat(without.split(File.pathSeparator)).hasSizeLessThanOrEqualTo(all.split(File.pathSeparator).length - names.length);
+        return without;
+    }
+
+    @Spec("12.46")
+    @Test
+    void aSettingAllowsOneBindingOnly() {
+        assertThat(bound("jcuda").calls()).isInstanceOf(JCudaCalls.class);
+        assertThat(bound(" JNA ").calls()).isInstanceOf(JnaCalls.class);
+        assertThat(bound("jna")).hasToString("CUDA: Simulated GPU 0, driver for CUDA 12.6, through JNA");
+        assertThat(bound(" ").calls()).isInstanceOf(JCudaCalls.class);
+        assertThat(bound("jni").reason())
+                .contains("brick.profiler.cuda.binding or BRICK_PROFILER_CUDA_BINDING is 'jni': set jcuda or jna, or"
+                        + " neither");
+    }
+
+    private static CudaSupport bound(String setting) {
+        System.setProperty(CudaSupport.PROPERTY, setting);
+        try {
+            return CudaSupport.look();
+        } finally {
+            System.clearProperty(CudaSupport.PROPERTY);
+        }
     }
 
     /** The reason is the same each time, the process goes on, and is told once. */
