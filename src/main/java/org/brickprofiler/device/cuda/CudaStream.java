@@ -93,6 +93,7 @@ public final class CudaStream implements DeviceStream {
     private final Optional<String> pciAddress;
     private final int maxMarks;
     private final CudaFailures failures;
+    private final CudaSupport support;
 
     /** Null where the stream, or the first event, could not be made. */
     private final @Nullable CudaMarks marks;
@@ -113,7 +114,7 @@ public final class CudaStream implements DeviceStream {
         name = builder.name;
         maxMarks = builder.maxMarks;
         failures = new CudaFailures("CUDA stream '" + name + "'");
-        CudaSupport support = builder.byAddresses ? CudaSupport.ofAddresses() : CudaSupport.probe();
+        support = builder.byAddresses ? CudaSupport.ofAddresses() : CudaSupport.probe();
         CudaQueue queue = open(support, builder.opening, failures);
         CudaHandle copy = queue == null ? null : copyOfContext(queue, failures);
         marks = queue == null || copy == null ? null : marksOf(queue, builder);
@@ -314,7 +315,6 @@ public final class CudaStream implements DeviceStream {
             throw new IllegalStateException(
                     "stream '" + name + "' is the default stream, which CUDA cannot capture: capture another stream");
         }
-        CudaSupport support = CudaSupport.probe();
         if (!support.recordsInGraphs()) {
             failures.report(
                     DriverCall.EVENT_RECORD_WITH_FLAGS,

@@ -25,6 +25,12 @@ class CudaOverJnaTest {
     class Capture extends CudaCaptureTest {}
 
     @Nested
+    class Graph extends CudaGraphTest {}
+
+    @Nested
+    class GraphRealClock extends CudaGraphRealClockTest {}
+
+    @Nested
     class Close extends CudaCloseTest {}
 
     @Nested

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whatever is missing on a machine, it is found out once, told in words, and ends nothing. */
@@ -73,6 +74,16 @@ class CudaSupportTest {
         assertThat(support.reason()).contains("there is no CUDA device: cuInit answered CUDA_ERROR_NO_DEVICE (100)");
         assertThat(support.driverVersion()).contains("12.6");
         assertThat(support.deviceNames()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"11000, false", "11010, true", "12060, true"})
+    void graphsRecordEventsSinceCuda111(int version, boolean expected) {
+        SimulatedCuda.setDriverVersion(version);
+        CudaSupport support = CudaSupport.look();
+
+        assertThat(support.isAvailable()).isTrue();
+        assertThat(support.recordsInGraphs()).isEqualTo(expected);
     }
 
     @Test
