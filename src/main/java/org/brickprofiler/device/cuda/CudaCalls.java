@@ -107,7 +107,9 @@ interface CudaCalls {
 
     int eventRecord(CudaHandle event, CudaHandle stream);
 
-    /** The flags are those of {@link jcuda.driver.CUevent_record_flags}. Only where {@link CudaSupport#recordsInGraphs}. */
+    /**
+     * The flags are those of {@link jcuda.driver.CUevent_record_flags}. Only where {@link CudaSupport#recordsInGraphs}.
+     */
     int eventRecordWithFlags(CudaHandle event, CudaHandle stream, int flags);
 
     int eventQuery(CudaHandle event);

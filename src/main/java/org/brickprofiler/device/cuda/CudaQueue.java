@@ -220,7 +220,8 @@ final class CudaQueue {
         boolean captures = inContext(NOT_DONE, this::captureCode) == CAPTURES;
         if (captures) {
             failures.report(
-                    DriverCall.STREAM_IS_CAPTURING, "not marked, since the stream is being captured into a graph outside of a scope of CudaStream.capture()");
+                    DriverCall.STREAM_IS_CAPTURING,
+                    "not marked, since the stream is being captured into a graph outside of a scope of CudaStream.capture()");
         }
         return captures;
     }

@@ -63,6 +63,7 @@ final class GraphTemplates {
     private long[] stepsNs = {};
     private final int[] ends = new int[2];
     private final long[] endsNs = new long[2];
+    private boolean early;
 
     /** The bricks of one graph. */
     static final class Template {
@@ -372,17 +373,22 @@ final class GraphTemplates {
      *
      * @param before the mark before the launch
      * @param end the mark behind it
-     * @return the template, whose marks have places in {@link #addTo} then; null if the launch is lost, or was before
+     * @return the template, whose marks have places in {@link #addTo} then; null if the launch is lost, or was before,
+     *     or if the times cannot be asked for now, which {@link #isEarly} returns
      */
     @Nullable
     Template measure(int capture, int launch, int before, int end) {
+        early = false;
         Template template = templates.get(capture);
         if (template == null || template.pending != launch) {
             return null;
         }
-        if (template.measured != launch) {
+        if (template.measured != launch || template.sorted != template.size) {
             sortMarks(template);
             Loss loss = template.size == 0 ? null : read(template, before, end);
+            if (early) {
+                return null;
+            }
             template.measured = launch;
             template.taken = loss == null;
             if (loss != null) {
@@ -391,6 +397,11 @@ final class GraphTemplates {
             }
         }
         return template.taken ? template : null;
+    }
+
+    /** Returns whether the times that were asked for last are to be asked for again later. */
+    boolean isEarly() {
+        return early;
     }
 
     /** Puts the marks of bricks that are new into the order in which they were set. */
@@ -431,20 +442,25 @@ final class GraphTemplates {
         System.arraycopy(template.marks, 0, asked, 1, count);
         asked[count + 1] = end;
         source.elapsedNs(asked, count + 2, stepsNs);
+        ends[0] = before;
+        ends[1] = end;
+        source.elapsedNs(ends, ends.length, endsNs);
+        early = endsNs[1] == DeviceStream.NOT_REACHED;
+        if (!isTime(endsNs[1])) {
+            return Loss.NOT_SET;
+        }
         long offsetNs = 0;
         for (int i = count + 1; i > 0; i--) {
             if (!isTime(stepsNs[i])) {
-                return lossOf(stepsNs[i]);
+                // The end of the launch was reached, so a mark that was not will be by a later launch.
+                return stepsNs[i] == DeviceStream.NOT_REACHED ? Loss.OVERWRITTEN : Loss.NOT_SET;
             }
             offsetNs -= stepsNs[i];
             if (i > 1) {
                 template.offsetsNs[i - 2] = offsetNs;
             }
         }
-        ends[0] = before;
-        ends[1] = end;
-        source.elapsedNs(ends, ends.length, endsNs);
-        return isTime(endsNs[1]) ? check(template, offsetNs, endsNs[1]) : lossOf(endsNs[1]);
+        return check(template, offsetNs, endsNs[1]);
     }
 
     /**
@@ -476,11 +492,6 @@ final class GraphTemplates {
 
     private static boolean isTime(long ns) {
         return ns != DeviceStream.UNRESOLVED && ns != DeviceStream.NOT_REACHED;
-    }
-
-    /** The end of the launch was reached, so a mark that was not will be by a later launch. */
-    private static Loss lossOf(long ns) {
-        return ns == DeviceStream.NOT_REACHED ? Loss.OVERWRITTEN : Loss.NOT_SET;
     }
 
     /** Adds the marks and bricks of a launch that was measured to a batch. */

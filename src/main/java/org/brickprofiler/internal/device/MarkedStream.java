@@ -579,7 +579,9 @@ final class MarkedStream {
         }
         for (int i = 0; i < count; i++) {
             if (waiting.isLaunch(i)) {
-                addLaunch(i);
+                if (!addLaunch(i)) {
+                    return;
+                }
             } else if (waiting.hasStart(i)) {
                 chain.addSample(waiting.start(i), waiting.end(i));
             } else {
@@ -615,8 +617,11 @@ final class MarkedStream {
         goOn(last);
     }
 
-    /** A launch adds its bricks to the batch; without times, it is one sample without a time. */
-    private void addLaunch(int i) {
+    /**
+     * A launch adds its bricks to the batch; without times, it is one sample without a time. False if its times cannot
+     * be asked for now.
+     */
+    private boolean addLaunch(int i) {
         int end = waiting.end(i);
         GraphTemplates.Template template = measure(i);
         if (template == null) {
@@ -626,6 +631,7 @@ final class MarkedStream {
             chain.delimit(end);
             GraphTemplates.addTo(chain, template, end);
         }
+        return !Objects.requireNonNull(graphs).isEarly();
     }
 
     private GraphTemplates.@Nullable Template measure(int i) {

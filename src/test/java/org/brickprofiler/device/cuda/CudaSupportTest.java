@@ -201,7 +201,8 @@ class CudaSupportTest {
     @Spec("12.46")
     @Test
     void bothBindingsMayBeMissing() throws Exception {
-        ProcessResult process = CudaProcess.usual(classPathWithout("jcuda", "jna")).run();
+        ProcessResult process =
+                CudaProcess.usual(classPathWithout("jcuda", "jna")).run();
 
         assertUnavailable(
                 process,
@@ -239,10 +240,11 @@ class CudaSupportTest {
         String all = System.getProperty("java.class.path");
         String without = Arrays.stream(all.split(File.pathSeparator))
                 .filter(entry -> Arrays.stream(names)
-                        .noneMatch(name ->
-                                Path.of(entry).getFileName().toString().startsWith(name + "-")))
+                        .noneMatch(
+                                name -> Path.of(entry).getFileName().toString().startsWith(name + "-")))
                 .collect(Collectors.joining(File.pathSeparator));
-        assertThat(without.split(File.pathSeparator)).hasSizeLessThanOrEqualTo(all.split(File.pathSeparator).length - names.length);
+        assertThat(without.split(File.pathSeparator))
+                .hasSizeLessThanOrEqualTo(all.split(File.pathSeparator).length - names.length);
         return without;
     }
 

@@ -44,6 +44,8 @@ class GraphTemplatesTest {
         private final boolean[] isOfGraph = new boolean[4_096];
         private final long[] timesNs = new long[4_096];
 
+        private boolean answersNothing;
+
         /** What the device does before the question of a number. */
         private Runnable before = () -> {};
 
@@ -56,7 +58,9 @@ class GraphTemplatesTest {
         public void elapsedNs(int[] numbers, int count, long[] ns) {
             for (int i = 1; i < count; i++) {
                 before.run();
-                ns[i] = timesNs[numbers[i]] - timesNs[numbers[i - 1]];
+                ns[i] = answersNothing
+                        ? DeviceStream.NOT_REACHED
+                        : timesNs[numbers[i]] - timesNs[numbers[i - 1]];
             }
         }
 
@@ -260,6 +264,21 @@ class GraphTemplatesTest {
         takeLaunch(7_000);
         assertThat(read()).isNull();
         assertThat(unresolved()).isEqualTo(2L * BRICKS);
+    }
+
+    /** As while a context cannot be made current. */
+    @Test
+    void timesThatCannotBeAskedForNowAreAskedForAgain() {
+        capture();
+        runAt(1_000);
+        takeLaunch(3_000);
+        device.answersNothing = true;
+        assertThat(read()).isNull();
+        assertThat(graphs.isEarly()).isTrue();
+        device.answersNothing = false;
+        assertThat(read()).isNotNull();
+        assertThat(graphs.isEarly()).isFalse();
+        assertThat(unresolved()).isZero();
     }
 
     @Test
