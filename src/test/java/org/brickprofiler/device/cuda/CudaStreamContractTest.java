@@ -36,7 +36,7 @@ class CudaStreamContractTest {
         CudaStream.Builder builder(CudaEngine engine) {
             CudaStream lent = CudaStream.on(engine.context(), engine.stream()).marks(1, 1).open();
             try (lent) {
-                return CudaStream.on(lent.contextAddress(), lent.streamAddress());
+                return CudaStream.onAddresses(lent.contextAddress(), lent.streamAddress());
             }
         }
     }
