@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.brickprofiler.Environment;
 import org.brickprofiler.bench.PairedBenchmark.Path;
+import org.brickprofiler.device.cuda.CudaBindingBenchmark;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -42,6 +43,8 @@ public final class RatioTable {
 
     private static final String GRAPH = GraphBenchmark.class.getSimpleName() + ".";
     private static final String CHECKSUM = ChecksumBenchmark.class.getSimpleName() + ".";
+
+    private static final String BINDING = CudaBindingBenchmark.class.getSimpleName() + ".";
 
     private static final String PAIRED = PairedBenchmark.class.getSimpleName() + ".";
 
@@ -86,6 +89,13 @@ public final class RatioTable {
             atMost(1.25, "brick on a simulated CUDA stream", Path.MARKED),
             atMost(0.7, "the same by lap", Path.MARKED_BY_LAP),
             shown("the same, start and stop, to the resolved sample", Path.MARKED_TO_THE_END),
+            shown("cuEventRecord through JCuda", BINDING + "recordThroughJCuda", BINDING + "floorRecord"),
+            shown("cuEventRecord through JNA", BINDING + "recordThroughJna", BINDING + "recordThroughJCuda"),
+            shown("cuEventQuery through JNA", BINDING + "queryThroughJna", BINDING + "queryThroughJCuda"),
+            shown(
+                    "cuEventElapsedTime through JNA",
+                    BINDING + "elapsedTimeThroughJna",
+                    BINDING + "elapsedTimeThroughJCuda"),
             new Row("two threads to one", THREADS + "twoThreads", THREADS + "oneThread", Kind.AT_LEAST, 1.9),
             shown("(clock reads, two threads to one)", THREADS + "floorTwoThreads", THREADS + "floorOneThread"),
             shown("Brick Profiler", COMPETITOR + "brickProfiler", TWO_READS_BESIDE),

@@ -180,8 +180,10 @@ public final class CudaStream implements DeviceStream {
     }
 
     /**
-     * Returns a stream of the application's, which does without JCuda. The driver is called through JNA
-     * ({@code net.java.dev.jna:jna}).
+     * Returns a stream of the application's by the driver's addresses, for applications that do without JCuda. The
+     * driver is called through JNA ({@code net.java.dev.jna:jna}). The name differs from that of
+     * {@link #on(CUcontext, CUstream)}, since javac looks up the parameters of all methods of one name, and JCuda may
+     * not be on the class path.
      *
      * <p>The addresses are the driver's {@code CUcontext} and {@code CUstream}, as numbers. A {@code cudaStream_t} of
      * CUDA's runtime is a {@code CUstream}, and {@code cuCtxGetCurrent} gives the context. With LWJGL and in JNI, these
@@ -195,7 +197,7 @@ public final class CudaStream implements DeviceStream {
      * @throws IllegalArgumentException if the context is 0, and for the default stream of each thread, which is another
      *     queue on each
      */
-    public static Builder on(long context, long stream) {
+    public static Builder onAddresses(long context, long stream) {
         Builder builder = new Builder(nameOf(stream), 0, CudaQueue.opening(context, stream));
         builder.byAddresses = true;
         return builder;

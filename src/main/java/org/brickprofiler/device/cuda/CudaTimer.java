@@ -124,8 +124,8 @@ public final class CudaTimer implements DeviceTimer {
     }
 
     /**
-     * Returns a timer in one of the application's streams, which does without JCuda; see {@link CudaStream#on(long,
-     * long)}.
+     * Returns a timer in one of the application's streams, for applications that do without JCuda; see
+     * {@link CudaStream#onAddresses}.
      *
      * @param context the address of the stream's context, which must live until the timer is closed
      * @param stream the address of a stream in it, which must live as long; 0 or 1 for the default one, as above
@@ -134,7 +134,7 @@ public final class CudaTimer implements DeviceTimer {
      * @throws IllegalArgumentException if the context is 0 or the timeout not more than zero, and for the default
      *     stream of each thread
      */
-    public static CudaTimer on(long context, long stream, Duration waitTimeout) {
+    public static CudaTimer onAddresses(long context, long stream, Duration waitTimeout) {
         Objects.requireNonNull(waitTimeout, "waitTimeout");
         CudaQueue.checkIsOne(stream);
         return new CudaTimer(CudaSupport.ofAddresses(), CudaQueue.opening(context, stream), waitTimeout);

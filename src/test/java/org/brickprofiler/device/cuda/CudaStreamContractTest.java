@@ -37,7 +37,7 @@ class CudaStreamContractTest {
             CudaStream lent =
                     CudaStream.on(engine.context(), engine.stream()).marks(1, 1).open();
             try (lent) {
-                return CudaStream.on(lent.contextAddress(), lent.streamAddress());
+                return CudaStream.onAddresses(lent.contextAddress(), lent.streamAddress());
             }
         }
     }

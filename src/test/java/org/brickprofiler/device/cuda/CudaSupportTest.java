@@ -2,12 +2,14 @@ package org.brickprofiler.device.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
+import javax.tools.ToolProvider;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.NativeLibrary;
 import org.brickprofiler.testing.Fixture;
@@ -246,6 +248,32 @@ class CudaSupportTest {
         assertThat(without.split(File.pathSeparator))
                 .hasSizeLessThanOrEqualTo(all.split(File.pathSeparator).length - names.length);
         return without;
+    }
+
+    /** The compiler looks up the types of all methods of one name. */
+    @Spec("12.45")
+    @Test
+    void anApplicationThatPassesAddressesCompilesWithoutJCuda() throws Exception {
+        Path source = Files.writeString(
+                folder.resolve("Application.java"),
+                """
+                import java.time.Duration;
+                import org.brickprofiler.device.cuda.*;
+
+                class Application {
+                    long address(long context, long stream) {
+                        try (CudaStream lent = CudaStream.onAddresses(context, stream).marks(8, 8).open();
+                                CudaStream made = CudaStream.onDevice(0).open();
+                                CudaTimer timer = CudaTimer.onAddresses(context, stream, Duration.ofSeconds(1))) {
+                            return lent.streamAddress() + made.contextAddress() + timer.elapsedNs();
+                        }
+                    }
+                }
+                """);
+        ByteArrayOutputStream errors = new ByteArrayOutputStream();
+        int code = ToolProvider.getSystemJavaCompiler()
+                .run(null, null, errors, "-d", folder.toString(), "-cp", classPathWithout("jcuda"), source.toString());
+        assertThat(code).as("%s", errors).isZero();
     }
 
     @Spec("12.46")

@@ -29,21 +29,26 @@ import org.jspecify.annotations.Nullable;
 public final class SimulatedCuda {
 
     /** How the simulated driver is built. */
-    public static final NativeLibrary DRIVER = new NativeLibrary(
-            Fixture.CUDA,
-            "libcuda.so.1",
-            "cc",
-            List.of(Path.of("src", "test", "native", "cuda")),
-            List.of(
-                    "-shared",
-                    "-fPIC",
-                    "-O2",
-                    "-Wall",
-                    "-Wextra",
-                    "-Werror",
-                    "-pthread",
-                    "-fvisibility=hidden",
-                    "-Wl,-soname,libcuda.so.1"));
+    public static final NativeLibrary DRIVER = driver(Fixture.CUDA, "cc");
+
+    /** How it is built for another processor. */
+    static NativeLibrary driver(Fixture fixture, String compiler) {
+        return new NativeLibrary(
+                fixture,
+                "libcuda.so.1",
+                compiler,
+                List.of(Path.of("src", "test", "native", "cuda")),
+                List.of(
+                        "-shared",
+                        "-fPIC",
+                        "-O2",
+                        "-Wall",
+                        "-Wextra",
+                        "-Werror",
+                        "-pthread",
+                        "-fvisibility=hidden",
+                        "-Wl,-soname,libcuda.so.1"));
+    }
 
     private static boolean loaded;
 
@@ -68,7 +73,18 @@ public final class SimulatedCuda {
         if (!platform.equals("Linux amd64")) {
             throw Fixture.CUDA.missing("not built on " + platform);
         }
-        Path file = DRIVER.load();
+        bind(DRIVER.load());
+    }
+
+    /** Loads a driver that was built before, on a processor that JCuda has no native library for. */
+    static synchronized void startWithoutJCuda(Path driver) {
+        System.load(driver.toString());
+        bind(driver);
+        loaded = true;
+        reset();
+    }
+
+    private static void bind(Path file) {
         FunctionMapper mapper = (library, method) -> "sim_" + underscored(method.getName());
         Native.register(
                 SimulatedCuda.class,
