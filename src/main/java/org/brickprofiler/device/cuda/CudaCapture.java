@@ -93,12 +93,12 @@ public final class CudaCapture implements AutoCloseable {
     }
 
     /**
-     * Announces a launch, as {@link #launched(CUgraphExec)} does, for other bindings of the driver than JCuda.
+     * Announces a launch, as {@link #launched} does, for applications that do without JCuda.
      *
      * @param exec the address of the graph that was launched, a {@code CUgraphExec}
      * @throws IllegalArgumentException if it is 0
      */
-    public void launched(long exec) {
+    public void launchedAddress(long exec) {
         if (exec == 0) {
             throw new IllegalArgumentException("launched CUgraphExec 0: no graph was instantiated");
         }

@@ -885,7 +885,7 @@ class CudaGraphTest {
             assertThatThrownBy(() -> capture.launched(new CUgraphExec()))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("no graph was instantiated");
-            assertThatThrownBy(() -> capture.launched(0))
+            assertThatThrownBy(() -> capture.launchedAddress(0))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("no graph was instantiated");
         }
@@ -895,7 +895,7 @@ class CudaGraphTest {
     void anAddressDoesAsWellAsAHandle() {
         Step step = captured(this::bricks);
         engine.launch(step.exec);
-        step.capture.launched(SimulatedCuda.address(step.exec));
+        step.capture.launchedAddress(SimulatedCuda.address(step.exec));
         profiler.endPass();
         assertTimed(1);
     }
