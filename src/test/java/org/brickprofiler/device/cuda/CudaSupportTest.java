@@ -254,9 +254,7 @@ class CudaSupportTest {
     @Spec("12.45")
     @Test
     void anApplicationThatPassesAddressesCompilesWithoutJCuda() throws Exception {
-        Path source = Files.writeString(
-                folder.resolve("Application.java"),
-                """
+        Path source = Files.writeString(folder.resolve("Application.java"), """
                 import java.time.Duration;
                 import org.brickprofiler.device.cuda.*;
 
