@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What is tested over JCuda holds over JNA: the contract, each failure of the driver, times, captures, closing, timeouts
- * and allocation.
+ * What is tested over JCuda holds over JNA: the contract, each failure of the driver, times, captures, closing,
+ * timeouts and allocation.
  */
 @Spec("12.45")
 @ExtendWith(ThroughJna.class)

@@ -34,7 +34,8 @@ class CudaStreamContractTest {
     class OnAddresses extends Kit {
         @Override
         CudaStream.Builder builder(CudaEngine engine) {
-            CudaStream lent = CudaStream.on(engine.context(), engine.stream()).marks(1, 1).open();
+            CudaStream lent =
+                    CudaStream.on(engine.context(), engine.stream()).marks(1, 1).open();
             try (lent) {
                 return CudaStream.onAddresses(lent.contextAddress(), lent.streamAddress());
             }

@@ -192,7 +192,8 @@ class CudaSupportTest {
     @Spec("12.46")
     @Test
     void bothBindingsMayBeMissing() throws Exception {
-        ProcessResult process = CudaProcess.usual(classPathWithout("jcuda", "jna")).run();
+        ProcessResult process =
+                CudaProcess.usual(classPathWithout("jcuda", "jna")).run();
 
         assertUnavailable(
                 process,
@@ -230,10 +231,11 @@ class CudaSupportTest {
         String all = System.getProperty("java.class.path");
         String without = Arrays.stream(all.split(File.pathSeparator))
                 .filter(entry -> Arrays.stream(names)
-                        .noneMatch(name ->
-                                Path.of(entry).getFileName().toString().startsWith(name + "-")))
+                        .noneMatch(
+                                name -> Path.of(entry).getFileName().toString().startsWith(name + "-")))
                 .collect(Collectors.joining(File.pathSeparator));
-        assertThat(without.split(File.pathSeparator)).hasSizeLessThanOrEqualTo(all.split(File.pathSeparator).length - names.length);
+        assertThat(without.split(File.pathSeparator))
+                .hasSizeLessThanOrEqualTo(all.split(File.pathSeparator).length - names.length);
         return without;
     }
 
@@ -241,9 +243,7 @@ class CudaSupportTest {
     @Spec("12.45")
     @Test
     void anApplicationThatPassesAddressesCompilesWithoutJCuda() throws Exception {
-        Path source = Files.writeString(
-                folder.resolve("Application.java"),
-                """
+        Path source = Files.writeString(folder.resolve("Application.java"), """
                 import java.time.Duration;
                 import org.brickprofiler.device.cuda.*;
 
