@@ -181,9 +181,9 @@ public final class CudaStream implements DeviceStream {
 
     /**
      * Returns a stream of the application's by the driver's addresses, for applications that do without JCuda. The
-     * driver is called through JNA ({@code net.java.dev.jna:jna}). The name differs from that of
-     * {@link #on(CUcontext, CUstream)}, since javac looks up the parameters of all methods of one name, and JCuda may
-     * not be on the class path.
+     * driver is called through JNA ({@code net.java.dev.jna:jna}). The name differs from that of {@link #on(CUcontext,
+     * CUstream)}, since javac looks up the parameters of all methods of one name, and JCuda may not be on the class
+     * path.
      *
      * <p>The addresses are the driver's {@code CUcontext} and {@code CUstream}, as numbers. A {@code cudaStream_t} of
      * CUDA's runtime is a {@code CUstream}, and {@code cuCtxGetCurrent} gives the context. With LWJGL and in JNI, these

@@ -58,9 +58,7 @@ class GraphTemplatesTest {
         public void elapsedNs(int[] numbers, int count, long[] ns) {
             for (int i = 1; i < count; i++) {
                 before.run();
-                ns[i] = answersNothing
-                        ? DeviceStream.NOT_REACHED
-                        : timesNs[numbers[i]] - timesNs[numbers[i - 1]];
+                ns[i] = answersNothing ? DeviceStream.NOT_REACHED : timesNs[numbers[i]] - timesNs[numbers[i - 1]];
             }
         }
 
