@@ -13,6 +13,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.internal.record.CapturedLog;
 import org.brickprofiler.testing.Spec;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -53,7 +54,7 @@ class CudaGraphRealClockTest {
                 exec = engine.instantiate(engine.capture(() -> bricks(profiler, engine)));
             }
             AtomicBoolean over = new AtomicBoolean();
-            AtomicReference<Throwable> thrown = new AtomicReference<>();
+            AtomicReference<@Nullable Throwable> thrown = new AtomicReference<>();
             Thread asking = new Thread(() -> engine.inContext(() -> {
                 while (!over.get()) {
                     profiler.endPassAsync();
@@ -80,7 +81,7 @@ class CudaGraphRealClockTest {
             asking.join();
             profiler.endPass();
 
-            assertThat(thrown).hasValue(null);
+            assertThat(thrown.get()).isNull();
             BrickStats first = profiler.brickStats(BrickId.RMS_NORM);
             BrickStats last = profiler.brickStats(BrickId.SAMPLING);
             assertThat(first.count() + first.device().unresolved()).isEqualTo((long) LAUNCHES * (BRICKS - 1));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.brickprofiler.device.DeviceStream;
@@ -12,6 +13,7 @@ import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.testing.Spec;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -96,7 +98,7 @@ class GraphTemplatesTest {
     }
 
     /** Reads the launch that was taken last. */
-    private GraphTemplates.Template read() {
+    private GraphTemplates.@Nullable Template read() {
         int last = waiting.size() - 1;
         return graphs.measure(waiting.capture(last), waiting.launch(last), waiting.start(last), waiting.end(last));
     }
@@ -137,8 +139,7 @@ class GraphTemplatesTest {
         capture();
         runAt(1_000);
         int end = takeLaunch(1_000 + 100 * ofGraph.length);
-        GraphTemplates.Template template = read();
-        assertThat(template).isNotNull();
+        GraphTemplates.Template template = Objects.requireNonNull(read());
         // From now on they are numbers.
         runAt(50_000);
         assertThat(read()).isSameAs(template);
@@ -287,8 +288,7 @@ class GraphTemplatesTest {
             device.timesNs[ofGraph[i]] = 10_000 + (i % 2 == 0 ? 0 : 5_000) + random.nextInt(100);
         }
         takeLaunch(20_000);
-        GraphTemplates.Template template = read();
-        assertThat(template).isNotNull();
+        assertThat(read()).isNotNull();
     }
 
     @Test
