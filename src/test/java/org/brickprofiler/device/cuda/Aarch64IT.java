@@ -144,8 +144,11 @@ class Aarch64IT {
                 handles.getLong(Long.BYTES), 1, 1, 1, 1, 1, 1, 0, stream.streamAddress(), parameters, null
             };
             return () -> {
-                check(cuda, "cuLaunchKernel", launch);
-                Reference.reachabilityFence(lasts);
+                try {
+                    check(cuda, "cuLaunchKernel", launch);
+                } finally {
+                    Reference.reachabilityFence(lasts);
+                }
             };
         }
 

@@ -94,7 +94,7 @@ final class CudaEngine {
             constructor.setAccessible(true);
             return constructor.newInstance(address);
         } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
+            throw new LinkageError(e.getMessage(), e);
         }
     }
 

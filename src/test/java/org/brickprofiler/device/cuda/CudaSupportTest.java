@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Collectors;
 import javax.tools.ToolProvider;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.NativeLibrary;
@@ -239,15 +238,14 @@ class CudaSupportTest {
     }
 
     private static String classPathWithout(String... names) {
-        String all = System.getProperty("java.class.path");
-        String without = Arrays.stream(all.split(File.pathSeparator))
+        String[] all = System.getProperty("java.class.path").split(File.pathSeparator, -1);
+        List<String> left = Arrays.stream(all)
                 .filter(entry -> Arrays.stream(names)
-                        .noneMatch(
-                                name -> Path.of(entry).getFileName().toString().startsWith(name + "-")))
-                .collect(Collectors.joining(File.pathSeparator));
-        assertThat(without.split(File.pathSeparator))
-                .hasSizeLessThanOrEqualTo(all.split(File.pathSeparator).length - names.length);
-        return without;
+                        .noneMatch(name ->
+                                Path.of(entry).getFileName().toString().startsWith(name + "-")))
+                .toList();
+        assertThat(left).hasSizeLessThanOrEqualTo(all.length - names.length);
+        return String.join(File.pathSeparator, left);
     }
 
     /** The compiler looks up the types of all methods of one name. */
