@@ -50,6 +50,8 @@ module org.brickprofiler {
     exports org.brickprofiler.trace.otel;
     exports org.brickprofiler.trace.write;
 
+    opens org.brickprofiler.device.cuda to
+            com.sun.jna;
     opens org.brickprofiler.device.metal to
             com.sun.jna;
     opens org.brickprofiler.device.opencl to

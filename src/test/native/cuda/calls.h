@@ -12,7 +12,8 @@
     X(cuCtxSynchronize) X(cuStreamCreate) X(cuStreamCreateWithPriority) X(cuStreamDestroy_v2) X(cuStreamQuery)         \
     X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuStreamBeginCapture_v2) X(cuStreamEndCapture)                       \
     X(cuStreamIsCapturing) X(cuThreadExchangeStreamCaptureMode) X(cuGraphDestroy) X(cuGraphInstantiateWithFlags)       \
-    X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuEventCreate) X(cuEventRecord) X(cuEventQuery) X(cuEventSynchronize)     \
+    X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphExecUpdate_v2) X(cuEventCreate) X(cuEventRecord)                   \
+    X(cuEventRecordWithFlags) X(cuEventQuery) X(cuEventSynchronize)                                                    \
     X(cuEventElapsedTime) X(cuEventDestroy_v2) X(cuModuleLoadData) X(cuModuleLoadDataEx) X(cuModuleUnload)             \
     X(cuModuleGetFunction) X(cuLaunchKernel) X(cuMemAlloc_v2) X(cuMemFree_v2) X(cuMemAllocHost_v2) X(cuMemFreeHost)    \
     X(cuMemcpyHtoD_v2) X(cuMemcpyDtoH_v2) X(cuMemcpyDtoD_v2) X(cuMemcpyHtoDAsync_v2) X(cuMemcpyDtoHAsync_v2)           \
@@ -27,7 +28,7 @@
     X(cuCtxGetStreamPriorityRange) X(cuCtxSetCacheConfig) X(cuCtxSetLimit) X(cuCtxSetSharedMemConfig)                  \
     X(cuDeviceCanAccessPeer) X(cuDeviceComputeCapability) X(cuDeviceGetByPCIBusId) X(cuDeviceGetP2PAttribute)          \
     X(cuDeviceGetProperties) X(cuDeviceGetTexture1DLinearMaxWidth)                                                     \
-    X(cuDevicePrimaryCtxSetFlags_v2) X(cuDeviceTotalMem_v2) X(cuEventRecordWithFlags) X(cuFuncGetAttribute)            \
+    X(cuDevicePrimaryCtxSetFlags_v2) X(cuDeviceTotalMem_v2) X(cuFuncGetAttribute)            \
     X(cuFuncGetModule) X(cuFuncSetAttribute) X(cuFuncSetBlockShape) X(cuFuncSetCacheConfig)                            \
     X(cuFuncSetSharedMemConfig) X(cuFuncSetSharedSize) X(cuGLCtxCreate_v2) X(cuGLGetDevices_v2) X(cuGLInit)            \
     X(cuGLMapBufferObjectAsync_v2) X(cuGLMapBufferObject_v2) X(cuGLRegisterBufferObject)                               \

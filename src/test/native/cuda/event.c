@@ -19,6 +19,42 @@ API CUresult cuEventCreate(Handle *handle, unsigned flags) {
     return CUDA_SUCCESS;
 }
 
+/* The device has come to an event, by then. */
+void sim_record(struct event *event, int64_t reached_ns) {
+    event->reached_ns = reached_ns;
+    event->recorded = true;
+}
+
+/* Graphs that were launched have come so far meanwhile. */
+static void settle(struct event *event) {
+    while (event->later > 0 && sim_is_past(event->later_ns[0])) {
+        sim_record(event, event->later_ns[0]);
+        event->later--;
+        for (int i = 0; i < event->later; i++) {
+            event->later_ns[i] = event->later_ns[i + 1];
+        }
+    }
+}
+
+/* A graph that was launched comes to an event: the time of an earlier launch is gone, at once or when it has come there. */
+CUresult sim_record_by_graph(Handle handle, int64_t reached_ns) {
+    struct event *event = &sim_find(EVENT, handle)->is.event;
+    if (event->launched && sim.records_once) {
+        return CUDA_SUCCESS;
+    }
+    event->launched = true;
+    event->capture_id = 0;
+    settle(event);
+    if (!sim.keeps_until_reached) {
+        sim_record(event, reached_ns);
+    } else if (event->later == MAX_LATER) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    } else {
+        event->later_ns[event->later++] = reached_ns;
+    }
+    return CUDA_SUCCESS;
+}
+
 /* The event of a handle, whose context must be current. */
 static CUresult find(Handle handle, struct event **event) {
     Handle current;
@@ -28,11 +64,11 @@ static CUresult find(Handle handle, struct event **event) {
         return CUDA_ERROR_INVALID_HANDLE;
     }
     *event = &object->is.event;
+    settle(*event);
     return sim_in_context(object->is.event.context);
 }
 
-API CUresult cuEventRecord(Handle handle, Handle stream) {
-    ENTER(cuEventRecord);
+static CUresult record(Handle handle, Handle stream) {
     struct event *event;
     int64_t reached_ns;
     uint64_t capture_id;
@@ -40,10 +76,35 @@ API CUresult cuEventRecord(Handle handle, Handle stream) {
     TRY(sim_enqueue(stream, 0, &reached_ns, &capture_id));
     event->capture_id = capture_id;
     if (capture_id == 0) {
-        event->reached_ns = reached_ns;
-        event->recorded = true;
+        event->later = 0;
+        sim_record(event, reached_ns);
     }
     return CUDA_SUCCESS;
+}
+
+API CUresult cuEventRecord(Handle handle, Handle stream) {
+    ENTER(cuEventRecord);
+    return record(handle, stream);
+}
+
+/*
+ * With the flag, which is for captures only, the event becomes a node that each launch of the graph records. Until the first
+ * launch it is what it was before.
+ */
+API CUresult cuEventRecordWithFlags(Handle handle, Handle stream, unsigned flags) {
+    ENTER(cuEventRecordWithFlags);
+    if (flags > EVENT_RECORD_EXTERNAL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (flags != EVENT_RECORD_EXTERNAL || sim.ignores_external) {
+        return record(handle, stream);
+    }
+    struct event *event;
+    bool captured;
+    TRY(find(handle, &event));
+    struct node node = {.event = handle};
+    TRY(sim_capture_nodes(stream, &(struct nodes) {.first = &node, .count = 1}, &captured));
+    return captured ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /*

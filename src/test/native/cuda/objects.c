@@ -100,8 +100,23 @@ void sim_each(enum kind kind, void (*visit)(Handle handle, struct object *object
     }
 }
 
+static void forget_graph(Handle handle, struct object *object, void *with) {
+    (void) handle;
+    (void) with;
+    sim_free_nodes(&object->is.graph.nodes);
+}
+
+static void forget_stream(Handle handle, struct object *object, void *with) {
+    (void) handle;
+    (void) with;
+    sim_free_nodes(&object->is.stream.captured);
+}
+
 /* The memory of the objects stays, and their generations go on: a handle of before is never valid again. */
 void sim_forget_objects(void) {
+    sim_each(GRAPH, forget_graph, NULL);
+    sim_each(GRAPH_EXEC, forget_graph, NULL);
+    sim_each(STREAM, forget_stream, NULL);
     forgotten_generation = last_generation;
     for (int kind = 0; kind < KIND_COUNT; kind++) {
         tables[kind].used = 0;

@@ -246,6 +246,24 @@ API void sim_set_captured_code(int code) {
     sim.captured_code = code;
 }
 
+/* Whether an event keeps its time until a launched graph has come to it; it loses it at the launch otherwise. */
+API void sim_set_keeps_until_reached(int keeps) {
+    HOLD;
+    sim.keeps_until_reached = keeps != 0;
+}
+
+/* A fault: to record an event with the external flag is to record it without. */
+API void sim_set_ignores_external(int ignores) {
+    HOLD;
+    sim.ignores_external = ignores != 0;
+}
+
+/* A fault: only the first launch that comes to an event records it. */
+API void sim_set_records_once(int once) {
+    HOLD;
+    sim.records_once = once != 0;
+}
+
 static int named(const char *name) {
     for (int call = 0; call < CALL_COUNT; call++) {
         if (strcmp(names[call], name) == 0) {

@@ -48,19 +48,34 @@ enum {
     CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906,
     CUDA_ERROR_CAPTURED_EVENT = 907,
     CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD = 908,
+    CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE = 910,
     CUDA_ERROR_UNKNOWN = 999
 };
 
 enum { STREAM_NON_BLOCKING = 1, EVENT_BLOCKING_SYNC = 1, EVENT_DISABLE_TIMING = 2 };
 enum { CAPTURE_NONE, CAPTURE_ACTIVE, CAPTURE_INVALIDATED };
 enum { MODE_GLOBAL, MODE_THREAD_LOCAL, MODE_RELAXED };
-enum { MAX_DEVICES = 8, MAX_DEPTH = 16 };
+enum { EVENT_RECORD_EXTERNAL = 1 };
+enum { MAX_DEVICES = 8, MAX_DEPTH = 16, MAX_LATER = 16 };
 
 enum call {
 #define CALL_ID(name) CALL_##name,
     SIM_CALLS(CALL_ID) SIM_STUBS(CALL_ID)
 #undef CALL_ID
     CALL_COUNT
+};
+
+/* A node of a graph: an event that each launch records or, without one, work that takes a time. */
+struct node {
+    Handle event;
+    int64_t duration_ns;
+};
+
+/* What was captured, in order. */
+struct nodes {
+    struct node *first;
+    int count;
+    int capacity;
 };
 
 /* A queue of work, in order. The default stream of a context is one, without a handle. */
@@ -70,10 +85,10 @@ struct stream {
     int64_t end_ns;
     int capture;
     int capture_mode;
-    /* Which capture this is, whose, and how long what was captured takes. */
+    /* Which capture this is, whose, and what was captured. */
     uint64_t capture_id;
     const void *capture_thread;
-    int64_t captured_ns;
+    struct nodes captured;
 };
 
 struct context {
@@ -96,6 +111,10 @@ struct event {
     int64_t reached_ns;
     /* The capture it was last recorded in; 0 for none. */
     uint64_t capture_id;
+    /* Whether a graph has recorded it, and when launches that are under way will, where they keep the time until then. */
+    bool launched;
+    int64_t later_ns[MAX_LATER];
+    int later;
 };
 
 struct function {
@@ -107,9 +126,9 @@ struct module {
     Handle context;
 };
 
-/* A graph, or one that can be run: all that is known of it is how long it takes. */
+/* A graph, or one that can be run. */
 struct graph {
-    int64_t duration_ns;
+    struct nodes nodes;
 };
 
 enum kind { CONTEXT, STREAM, EVENT, MODULE, FUNCTION, GRAPH, GRAPH_EXEC, KIND_COUNT };
@@ -146,6 +165,11 @@ struct sim {
     int lost_code;
     /* What is answered for an event of a capture that is over. */
     int captured_code;
+    /* Whether an event keeps its time until a graph that was launched has come to it; else a launch takes it away. */
+    bool keeps_until_reached;
+    /* Faults, for controls: external events of a capture are as others, and a launch does not record them again. */
+    bool ignores_external;
+    bool records_once;
     uint64_t epoch;
     int captures;
     uint64_t last_capture_id;
@@ -195,6 +219,17 @@ CUresult sim_stream(Handle handle, struct stream **stream, struct context **cont
 CUresult sim_enqueue(Handle stream, int64_t duration_ns, int64_t *end_ns, uint64_t *capture_id);
 CUresult sim_unsafe_call(void);
 bool sim_is_capturing(uint64_t capture_id);
+CUresult sim_capture_nodes(Handle stream, const struct nodes *nodes, bool *captured);
+
+/* event.c */
+void sim_record(struct event *event, int64_t reached_ns);
+CUresult sim_record_by_graph(Handle handle, int64_t reached_ns);
+
+/* graph.c */
+bool sim_add_node(struct nodes *nodes, struct node node);
+bool sim_add_nodes(struct nodes *nodes, const struct nodes *more);
+void sim_free_nodes(struct nodes *nodes);
+CUresult sim_new_graph(enum kind kind, Handle *handle, const struct nodes *nodes);
 
 /* Begins a driver call: counts it, answers what a test has planned for it, and holds the mutex until it returns. */
 #define ENTER(name)                                                             \

@@ -106,8 +106,8 @@ CUresult sim_enqueue(Handle handle, int64_t duration_ns, int64_t *end_ns, uint64
     }
     if (stream->capture == CAPTURE_ACTIVE) {
         *capture_id = stream->capture_id;
-        stream->captured_ns += duration_ns;
-        return CUDA_SUCCESS;
+        return sim_add_node(&stream->captured, (struct node) {.duration_ns = duration_ns}) ? CUDA_SUCCESS
+                                                                                          : CUDA_ERROR_OUT_OF_MEMORY;
     }
     int64_t start_ns = sim_now_ns();
     start_ns = stream->end_ns > start_ns ? stream->end_ns : start_ns;
@@ -121,6 +121,18 @@ CUresult sim_enqueue(Handle handle, int64_t duration_ns, int64_t *end_ns, uint64
         context->blocking_end_ns = *end_ns;
     }
     return CUDA_SUCCESS;
+}
+
+/* Makes nodes part of the graph that a stream is captured into, where it is. */
+CUresult sim_capture_nodes(Handle handle, const struct nodes *nodes, bool *captured) {
+    struct stream *stream;
+    struct context *context;
+    TRY(sim_stream(handle, &stream, &context));
+    if (stream->capture == CAPTURE_INVALIDATED) {
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    }
+    *captured = stream->capture == CAPTURE_ACTIVE;
+    return !*captured || sim_add_nodes(&stream->captured, nodes) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static CUresult create(Handle *handle, unsigned flags) {
@@ -159,6 +171,7 @@ API CUresult cuStreamDestroy_v2(Handle handle) {
         return CUDA_ERROR_INVALID_HANDLE;
     }
     sim.captures -= stream->capture != CAPTURE_NONE;
+    sim_free_nodes(&stream->captured);
     sim_delete(STREAM, handle);
     return CUDA_SUCCESS;
 }
@@ -253,17 +266,8 @@ API CUresult cuStreamBeginCapture_v2(Handle handle, int mode) {
     stream->capture_mode = mode;
     stream->capture_id = ++sim.last_capture_id;
     stream->capture_thread = sim_thread();
-    stream->captured_ns = 0;
+    sim_free_nodes(&stream->captured);
     sim.captures++;
-    return CUDA_SUCCESS;
-}
-
-static CUresult new_graph(enum kind kind, Handle *handle, int64_t duration_ns) {
-    struct object *object = sim_new(kind, handle);
-    if (object == NULL) {
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    object->is.graph.duration_ns = duration_ns;
     return CUDA_SUCCESS;
 }
 
@@ -282,45 +286,10 @@ API CUresult cuStreamEndCapture(Handle handle, Handle *graph) {
     stream->capture = CAPTURE_NONE;
     sim.captures--;
     *graph = 0;
-    return spoilt ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : new_graph(GRAPH, graph, stream->captured_ns);
-}
-
-static CUresult delete_graph(enum kind kind, Handle handle) {
-    if (sim_find(kind, handle) == NULL) {
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    sim_delete(kind, handle);
-    return CUDA_SUCCESS;
-}
-
-API CUresult cuGraphDestroy(Handle graph) {
-    ENTER(cuGraphDestroy);
-    return delete_graph(GRAPH, graph);
-}
-
-API CUresult cuGraphInstantiateWithFlags(Handle *handle, Handle graph, uint64_t flags) {
-    ENTER(cuGraphInstantiateWithFlags);
-    (void) flags;
-    TRY(sim_unsafe_call());
-    struct object *object = sim_find(GRAPH, graph);
-    return object == NULL ? CUDA_ERROR_INVALID_VALUE : new_graph(GRAPH_EXEC, handle, object->is.graph.duration_ns);
-}
-
-/* Takes as long as what was captured took together; kernels leave nothing in memory then. */
-API CUresult cuGraphLaunch(Handle handle, Handle stream) {
-    ENTER(cuGraphLaunch);
-    struct object *object = sim_find(GRAPH_EXEC, handle);
-    if (object == NULL) {
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    int64_t end_ns;
-    uint64_t capture_id;
-    return sim_enqueue(stream, object->is.graph.duration_ns, &end_ns, &capture_id);
-}
-
-API CUresult cuGraphExecDestroy(Handle handle) {
-    ENTER(cuGraphExecDestroy);
-    return delete_graph(GRAPH_EXEC, handle);
+    CUresult answer =
+        spoilt ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : sim_new_graph(GRAPH, graph, &stream->captured);
+    sim_free_nodes(&stream->captured);
+    return answer;
 }
 
 API CUresult cuStreamIsCapturing(Handle handle, int *status) {

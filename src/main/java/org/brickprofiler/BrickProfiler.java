@@ -1112,7 +1112,12 @@ public final class BrickProfiler {
 
     /** Returns the marks that time deferred measurements now; null if the host's clock times them. */
     private @Nullable DeviceRecorder marking() {
-        return devices == null || !enabled || mode == SyncMode.NONE ? null : devices;
+        return marksStreams() ? devices : null;
+    }
+
+    /** Returns whether marks in device streams time what is recorded now. */
+    boolean marksStreams() {
+        return devices != null && enabled && mode != SyncMode.NONE;
     }
 
     /**

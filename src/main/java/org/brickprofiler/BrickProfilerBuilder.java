@@ -190,6 +190,9 @@ public final class BrickProfilerBuilder {
         DeviceRecorder.Tracing spans = sink == null
                 ? DeviceRecorder.Tracing.NONE
                 : (place, catchUp) -> sink.stream(place, names, owner, catchUp);
-        return new DeviceRecorder(clock, registry, List.copyOf(streams.values()), launchesEvery, spans);
+        DeviceRecorder recorder =
+                new DeviceRecorder(clock, registry, List.copyOf(streams.values()), launchesEvery, spans);
+        recorder.timeLaunchesWhile(owner::marksStreams);
+        return recorder;
     }
 }

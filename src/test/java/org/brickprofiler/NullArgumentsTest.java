@@ -60,6 +60,7 @@ import org.brickprofiler.device.CpuTimer;
 import org.brickprofiler.device.DispatchTimer;
 import org.brickprofiler.device.HostStream;
 import org.brickprofiler.device.ProbeTimer;
+import org.brickprofiler.device.cuda.CudaCapture;
 import org.brickprofiler.device.cuda.CudaStream;
 import org.brickprofiler.device.cuda.SimulatedCuda;
 import org.brickprofiler.device.metal.MetalStream;
@@ -167,6 +168,7 @@ final class NullArgumentsTest {
         instances.put(TraceRules.class, TraceRules::builtIn);
         instances.put(CudaStream.Builder.class, NullArgumentsTest::cudaStream);
         instances.put(CudaStream.class, () -> closing(cudaStream().open()));
+        instances.put(CudaCapture.class, () -> closing(cudaStream().open()).capture());
         instances.put(CUcontext.class, CUcontext::new);
         instances.put(CUstream.class, CUstream::new);
         instances.put(MetalStream.Builder.class, NullArgumentsTest::metalStream);

@@ -172,6 +172,7 @@ public final class GpuCheck implements Callable<Integer> {
                 new DeferredCheck(gpu, clock),
                 new StreamsCheck(gpu),
                 new CaptureCheck(gpu),
+                new GraphCheck(gpu),
                 new ErrorsCheck(gpu),
                 new ClockCheck(gpu, clock),
                 new CostCheck(gpu, rounds, clock),

@@ -118,6 +118,13 @@ public final class Gpu implements ComputeDevice {
             stream.close();
             throw new DeviceFailure("no stream on CUDA device " + ordinal + ": " + reason);
         }
+        try {
+            stream.stream();
+        } catch (IllegalStateException noObject) {
+            stream.close();
+            throw new DeviceFailure("the demonstration computes through JCuda, and the driver is bound otherwise: "
+                    + CudaSupport.probe());
+        }
         return stream;
     }
 

@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.brickprofiler.Environment;
 import org.brickprofiler.bench.PairedBenchmark.Path;
+import org.brickprofiler.device.cuda.CudaBindingBenchmark;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -44,6 +45,7 @@ public final class RatioTable {
     private static final String CHECKSUM = ChecksumBenchmark.class.getSimpleName() + ".";
 
     private static final String REQUEST = RequestBenchmark.class.getSimpleName() + ".";
+    private static final String BINDING = CudaBindingBenchmark.class.getSimpleName() + ".";
 
     private static final String PAIRED = PairedBenchmark.class.getSimpleName() + ".";
 
@@ -101,6 +103,13 @@ public final class RatioTable {
                     REQUEST + "floorTwoClockReads",
                     Kind.NS_OVER,
                     10_000),
+            shown("cuEventRecord through JCuda", BINDING + "recordThroughJCuda", BINDING + "floorRecord"),
+            shown("cuEventRecord through JNA", BINDING + "recordThroughJna", BINDING + "recordThroughJCuda"),
+            shown("cuEventQuery through JNA", BINDING + "queryThroughJna", BINDING + "queryThroughJCuda"),
+            shown(
+                    "cuEventElapsedTime through JNA",
+                    BINDING + "elapsedTimeThroughJna",
+                    BINDING + "elapsedTimeThroughJCuda"),
             new Row("two threads to one", THREADS + "twoThreads", THREADS + "oneThread", Kind.AT_LEAST, 1.9),
             shown("(clock reads, two threads to one)", THREADS + "floorTwoThreads", THREADS + "floorOneThread"),
             shown("Brick Profiler", COMPETITOR + "brickProfiler", TWO_READS_BESIDE),

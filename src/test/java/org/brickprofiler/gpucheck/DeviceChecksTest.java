@@ -203,6 +203,36 @@ class DeviceChecksTest {
                 .hasMessageContaining("cuStreamEndCapture with bricks in the capture");
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void theBricksOfAGraphHaveTheTimesThatTheyHaveWithoutOne(int keepsUntilReached) {
+        SimulatedCuda.setKeepsUntilReached(keepsUntilReached);
+        Outcome outcome = new GraphCheck(gpu).run().get(0);
+
+        assertThat(outcome.found())
+                .startsWith("42 launches of 64 bricks, 0.00 us from those without a graph at most; the 64 bricks of"
+                        + " launch 45 of captured graph 1 are unresolved");
+        assertThat(outcome.status()).isEqualTo(Status.HELD);
+    }
+
+    @Test
+    void aDriverWithoutExternalEventsIsBroken() {
+        SimulatedCuda.setIgnoresExternal(1);
+        Outcome outcome = new GraphCheck(gpu).run().get(0);
+
+        assertThat(outcome.status()).isEqualTo(Status.BROKEN);
+        assertThat(outcome.found()).contains("a launch timed 0 of 16 bricks 'spin 20000 ns of a step'");
+    }
+
+    @Test
+    void aDriverThatRecordsTheEventsOfAGraphOnceIsBroken() {
+        SimulatedCuda.setRecordsOnce(1);
+        Outcome outcome = new GraphCheck(gpu).run().get(0);
+
+        assertThat(outcome.status()).isEqualTo(Status.BROKEN);
+        assertThat(outcome.found()).contains("a launch timed 0 of 16 bricks 'spin 20000 ns of a step'");
+    }
+
     @Test
     void refusalsOfTheDriverAreListed() {
         Outcome outcome = new ErrorsCheck(gpu).run().get(0);

@@ -82,6 +82,7 @@ class GpuCheckIT {
                 .containsEntry("span", "held")
                 .containsEntry("streams", "held")
                 .containsEntry("capture", "held")
+                .containsEntry("graph", "held")
                 .containsEntry("errors", "held")
                 .containsEntry("marks", "held")
                 .containsEntry("loss", "held")

@@ -33,6 +33,7 @@ class GpuCheckTest extends SimulatedRun {
                         "deferred",
                         "streams",
                         "capture",
+                        "graph",
                         "errors",
                         "clock",
                         "cost",
@@ -50,7 +51,8 @@ class GpuCheckTest extends SimulatedRun {
         assertThat(out.toString())
                 .startsWith("*** SIMULATED DRIVER: no device was used")
                 .contains("not made  decoder", "held      spin", "held      span")
-                .contains("held      capture", "held      errors", "BROKEN    cost", "held      marks")
+                .contains(
+                        "held      capture", "held      graph", "held      errors", "BROKEN    cost", "held      marks")
                 .contains("not made  torch", "held      loss");
         assertThat(out.toString().lines().findFirst().orElseThrow())
                 .contains("Device: Simulated GPU 0, driver for CUDA");

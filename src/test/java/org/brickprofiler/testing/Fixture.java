@@ -29,6 +29,13 @@ public enum Fixture {
     /** A driver of OpenCL: PoCL, which is one on the processor. */
     OPENCL("the OpenCL driver PoCL", "", "", "pocl-opencl-icd ocl-icd-libopencl1"),
 
+    /** A processor of aarch64, which qemu emulates, with the simulated CUDA driver for it. */
+    AARCH64(
+            "an emulated aarch64",
+            "c",
+            "#include <stdio.h>\n",
+            "qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross"),
+
     /** The compiler that builds both. */
     COMPILER("the C compiler itself", "c", "#include <stdio.h>\n", "gcc libc6-dev make"),
 

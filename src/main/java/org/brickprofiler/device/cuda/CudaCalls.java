@@ -1,177 +1,122 @@
 package org.brickprofiler.device.cuda;
 
-import java.util.function.IntSupplier;
-import jcuda.CudaException;
-import jcuda.driver.CUcontext;
-import jcuda.driver.CUdevice;
-import jcuda.driver.CUevent;
-import jcuda.driver.CUevent_flags;
-import jcuda.driver.CUgraph;
-import jcuda.driver.CUstream;
-import jcuda.driver.CUstream_flags;
-import jcuda.driver.CUuuid;
-import jcuda.driver.JCudaDriver;
-
 /**
- * The driver's calls, each with a code as its result: 0 for success. JCuda returns a code, or throws where the
- * application has asked it to; that is one setting for the whole process, and not touched here.
+ * The functions of the driver that are called here, through one binding. Each returns the driver's code, 0 for success,
+ * and never throws because of the driver. Handles are those that the same binding made; results go into arrays of one
+ * element.
  *
- * <p>None is to be made before {@link CudaSupport} has found a driver: a symbol that is missing ends the process. Any
- * thread; what is called while bricks are timed allocates nothing where there is no exception.
+ * <p>No function may be called before {@link CudaSupport} has found a driver: a missing symbol may end the process. Any
+ * thread. Functions that are called while bricks are timed allocate nothing; the others may.
+ *
+ * <p>To add a function: a constant in {@link DriverCall}, a method here, and its two implementations.
  */
-final class CudaCalls {
+interface CudaCalls {
 
-    private CudaCalls() {}
+    // Streams that the driver knows without creating them, and constants of its header.
+    long STREAM_LEGACY = 1;
+    long STREAM_PER_THREAD = 2;
+    int UUID_BYTES = 16;
 
-    /** A call that is not made while bricks are timed: those are written out, since a lambda may be allocated. */
-    private static int code(IntSupplier call) {
-        try {
-            return call.getAsInt();
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
+    /** Receives the results of one thread's calls through one binding. */
+    final class Answer {
+        final float[] ms = new float[1];
+        final int[] captureStatus = new int[1];
+        final int[] captureMode = new int[1];
+
+        /** The context that was current on the thread. */
+        final CudaHandle popped;
+
+        /** The driver's result of the last attempt to make the context current. */
+        int pushCode;
+
+        /** The call that was made last. */
+        DriverCall call = DriverCall.EVENT_QUERY;
+
+        private Answer(CudaHandle popped) {
+            this.popped = popped;
+        }
+
+        static ThreadLocal<Answer> ofThreads(CudaCalls calls) {
+            return ThreadLocal.withInitial(() -> new Answer(calls.newContext()));
+        }
+
+        int of(DriverCall made, int code) {
+            call = made;
+            return code;
         }
     }
 
-    static int driverGetVersion(int[] version) {
-        return code(() -> JCudaDriver.cuDriverGetVersion(version));
-    }
+    /** Returns the results of each thread. */
+    ThreadLocal<Answer> answers();
 
-    static int init() {
-        return code(() -> JCudaDriver.cuInit(0));
-    }
+    CudaHandle newDevice();
 
-    static int deviceGetCount(int[] count) {
-        return code(() -> JCudaDriver.cuDeviceGetCount(count));
-    }
+    CudaHandle newContext();
 
-    static int deviceGet(CUdevice device, int ordinal) {
-        return code(() -> JCudaDriver.cuDeviceGet(device, ordinal));
-    }
+    CudaHandle newStream();
 
-    static int deviceGetName(byte[] name, CUdevice device) {
-        return code(() -> JCudaDriver.cuDeviceGetName(name, name.length, device));
-    }
+    CudaHandle newEvent();
 
-    static int deviceGetUuid(CUuuid uuid, CUdevice device) {
-        return code(() -> JCudaDriver.cuDeviceGetUuid(uuid, device));
-    }
+    CudaHandle newGraph();
 
-    /** The address goes into the only place of the array; it has so many characters at most, with one for its end. */
-    static int deviceGetPciBusId(String[] address, int length, CUdevice device) {
-        return code(() -> JCudaDriver.cuDeviceGetPCIBusId(address, length, device));
-    }
+    int driverGetVersion(int[] version);
 
-    static int primaryCtxRetain(CUcontext context, CUdevice device) {
-        return code(() -> JCudaDriver.cuDevicePrimaryCtxRetain(context, device));
-    }
+    int init();
 
-    static int primaryCtxRelease(CUdevice device) {
-        return code(() -> JCudaDriver.cuDevicePrimaryCtxRelease(device));
-    }
+    int deviceGetCount(int[] count);
 
-    static int ctxPushCurrent(CUcontext context) {
-        try {
-            return JCudaDriver.cuCtxPushCurrent(context);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
-    }
+    int deviceGet(CudaHandle device, int ordinal);
 
-    static int ctxPopCurrent(CUcontext popped) {
-        try {
-            return JCudaDriver.cuCtxPopCurrent(popped);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
-    }
+    /** Writes the name, in UTF-8 and with a zero behind it. */
+    int deviceGetName(byte[] name, CudaHandle device);
 
-    static int ctxGetCurrent(CUcontext current) {
-        try {
-            return JCudaDriver.cuCtxGetCurrent(current);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
-    }
+    /** Writes the UUID into {@value #UUID_BYTES} bytes. */
+    int deviceGetUuid(byte[] uuid, CudaHandle device);
 
-    static int ctxGetDevice(CUdevice device) {
-        return code(() -> JCudaDriver.cuCtxGetDevice(device));
-    }
+    /** Writes the address, of {@code length - 1} characters at most, into the only element of the array. */
+    int deviceGetPciBusId(String[] address, int length, CudaHandle device);
 
-    /** The flags are those of {@link CUstream_flags}. */
-    static int streamCreate(CUstream stream, int flags) {
-        return code(() -> JCudaDriver.cuStreamCreate(stream, flags));
-    }
+    int primaryCtxRetain(CudaHandle context, CudaHandle device);
 
-    static int streamBeginCapture(CUstream stream, int mode) {
-        return code(() -> JCudaDriver.cuStreamBeginCapture(stream, mode));
-    }
+    int primaryCtxRelease(CudaHandle device);
 
-    static int streamEndCapture(CUstream stream, CUgraph graph) {
-        return code(() -> JCudaDriver.cuStreamEndCapture(stream, graph));
-    }
+    int ctxPushCurrent(CudaHandle context);
 
-    static int graphDestroy(CUgraph graph) {
-        return code(() -> JCudaDriver.cuGraphDestroy(graph));
-    }
+    int ctxPopCurrent(CudaHandle popped);
 
-    static int streamDestroy(CUstream stream) {
-        return code(() -> JCudaDriver.cuStreamDestroy(stream));
-    }
+    int ctxGetCurrent(CudaHandle current);
 
-    static int streamIsCapturing(CUstream stream, int[] status) {
-        try {
-            return JCudaDriver.cuStreamIsCapturing(stream, status);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
-    }
+    int ctxGetDevice(CudaHandle device);
 
-    static int exchangeCaptureMode(int[] mode) {
-        try {
-            return JCudaDriver.cuThreadExchangeStreamCaptureMode(mode);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
-    }
+    int streamCreate(CudaHandle stream, int flags);
 
-    /** The flags are those of {@link CUevent_flags}. */
-    static int eventCreate(CUevent event, int flags) {
-        return code(() -> JCudaDriver.cuEventCreate(event, flags));
-    }
+    int streamDestroy(CudaHandle stream);
 
-    static int eventRecord(CUevent event, CUstream stream) {
-        try {
-            return JCudaDriver.cuEventRecord(event, stream);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
-    }
+    int streamIsCapturing(CudaHandle stream, int[] status);
 
-    static int eventQuery(CUevent event) {
-        try {
-            return JCudaDriver.cuEventQuery(event);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
-    }
+    int streamBeginCapture(CudaHandle stream, int mode);
 
-    static int eventSynchronize(CUevent event) {
-        try {
-            return JCudaDriver.cuEventSynchronize(event);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
-    }
+    int streamEndCapture(CudaHandle stream, CudaHandle graph);
 
-    static int eventElapsedTime(float[] ms, CUevent from, CUevent to) {
-        try {
-            return JCudaDriver.cuEventElapsedTime(ms, from, to);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
-    }
+    int graphDestroy(CudaHandle graph);
 
-    static int eventDestroy(CUevent event) {
-        return code(() -> JCudaDriver.cuEventDestroy(event));
-    }
+    /** Exchanges the thread's mode of captures for the one in the array. */
+    int exchangeCaptureMode(int[] mode);
+
+    int eventCreate(CudaHandle event, int flags);
+
+    int eventRecord(CudaHandle event, CudaHandle stream);
+
+    /**
+     * The flags are those of {@link jcuda.driver.CUevent_record_flags}. Only where {@link CudaSupport#recordsInGraphs}.
+     */
+    int eventRecordWithFlags(CudaHandle event, CudaHandle stream, int flags);
+
+    int eventQuery(CudaHandle event);
+
+    int eventSynchronize(CudaHandle event);
+
+    int eventElapsedTime(float[] ms, CudaHandle from, CudaHandle to);
+
+    int eventDestroy(CudaHandle event);
 }

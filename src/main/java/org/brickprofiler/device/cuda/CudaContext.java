@@ -7,9 +7,6 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Pattern;
-import jcuda.driver.CUcontext;
-import jcuda.driver.CUdevice;
-import jcuda.driver.CUuuid;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,12 +23,14 @@ final class CudaContext {
 
     private static final Pattern PART_OF_GPU = Pattern.compile("\\bMIG\\b");
 
-    private final CUcontext context;
-    private final CUdevice device;
+    private final CudaCalls calls;
+    private final CudaHandle context;
+    private final CudaHandle device;
     private final boolean retained;
     private final int ordinal;
 
-    private CudaContext(CUcontext context, CUdevice device, boolean retained, int ordinal) {
+    private CudaContext(CudaCalls calls, CudaHandle context, CudaHandle device, boolean retained, int ordinal) {
+        this.calls = calls;
         this.context = context;
         this.device = device;
         this.retained = retained;
@@ -39,28 +38,29 @@ final class CudaContext {
     }
 
     /** Returns a context of the application's. */
-    static CudaContext of(CUcontext context, CudaFailures failures) throws CudaFailures.Refusal {
-        CUdevice device = new CUdevice();
-        CudaContext unknown = new CudaContext(context, device, false, 0);
+    static CudaContext of(CudaCalls calls, CudaHandle context, CudaFailures failures) throws CudaFailures.Refusal {
+        CudaHandle device = calls.newDevice();
+        CudaContext unknown = new CudaContext(calls, context, device, false, 0);
         if (!unknown.push(failures)) {
             throw new CudaFailures.Refusal();
         }
         try {
-            failures.require(DriverCall.CTX_GET_DEVICE, CudaCalls.ctxGetDevice(device));
+            failures.require(DriverCall.CTX_GET_DEVICE, calls.ctxGetDevice(device));
         } finally {
-            unknown.pop(new CUcontext(), failures);
+            unknown.pop(calls.newContext(), failures);
         }
-        return new CudaContext(context, device, false, ordinalOf(device, failures));
+        return new CudaContext(calls, context, device, false, ordinalOf(calls, device, failures));
     }
 
     /** A handle does not show its number: those of all numbers are compared with it. */
-    private static int ordinalOf(CUdevice device, CudaFailures failures) throws CudaFailures.Refusal {
+    private static int ordinalOf(CudaCalls calls, CudaHandle device, CudaFailures failures)
+            throws CudaFailures.Refusal {
         int[] devices = new int[1];
-        failures.require(DriverCall.DEVICE_GET_COUNT, CudaCalls.deviceGetCount(devices));
-        CUdevice each = new CUdevice();
+        failures.require(DriverCall.DEVICE_GET_COUNT, calls.deviceGetCount(devices));
+        CudaHandle each = calls.newDevice();
         for (int ordinal = 0; ordinal < devices[0]; ordinal++) {
-            failures.require(DriverCall.DEVICE_GET, CudaCalls.deviceGet(each, ordinal));
-            if (each.equals(device)) {
+            failures.require(DriverCall.DEVICE_GET, calls.deviceGet(each, ordinal));
+            if (each.address() == device.address()) {
                 return ordinal;
             }
         }
@@ -68,12 +68,12 @@ final class CudaContext {
     }
 
     /** Returns the primary context of a device. */
-    static CudaContext ofDevice(int ordinal, CudaFailures failures) throws CudaFailures.Refusal {
-        CUdevice device = new CUdevice();
-        CUcontext primary = new CUcontext();
-        failures.require(DriverCall.DEVICE_GET, CudaCalls.deviceGet(device, ordinal));
-        failures.require(DriverCall.PRIMARY_CTX_RETAIN, CudaCalls.primaryCtxRetain(primary, device));
-        return new CudaContext(primary, device, true, ordinal);
+    static CudaContext ofDevice(CudaCalls calls, int ordinal, CudaFailures failures) throws CudaFailures.Refusal {
+        CudaHandle device = calls.newDevice();
+        CudaHandle primary = calls.newContext();
+        failures.require(DriverCall.DEVICE_GET, calls.deviceGet(device, ordinal));
+        failures.require(DriverCall.PRIMARY_CTX_RETAIN, calls.primaryCtxRetain(primary, device));
+        return new CudaContext(calls, primary, device, true, ordinal);
     }
 
     /**
@@ -82,12 +82,12 @@ final class CudaContext {
      * @param current where the driver writes which one is
      * @return false also where the driver does not answer: what is asked of it next will show why
      */
-    boolean isElsewhere(CUcontext current, CudaFailures failures) {
-        int code = CudaCalls.ctxGetCurrent(current);
+    boolean isElsewhere(CudaHandle current, CudaFailures failures) {
+        int code = calls.ctxGetCurrent(current);
         if (code != CUDA_SUCCESS) {
             failures.report(DriverCall.CTX_GET_CURRENT, code);
         }
-        return code == CUDA_SUCCESS && !context.equals(current);
+        return code == CUDA_SUCCESS && context.address() != current.address();
     }
 
     /** Returns whether this is a primary context that was retained here, rather than one of the application's. */
@@ -99,40 +99,40 @@ final class CudaContext {
      * Returns the handle for the application: its own or, of a context that was retained here, another object than the
      * one that is used here, so that the application's can be collected while this one is needed still.
      */
-    CUcontext copy(CudaFailures failures) throws CudaFailures.Refusal {
+    CudaHandle copy(CudaFailures failures) throws CudaFailures.Refusal {
         if (!retained) {
             return context;
         }
-        CUcontext copy = new CUcontext();
-        failures.require(DriverCall.PRIMARY_CTX_RETAIN, CudaCalls.primaryCtxRetain(copy, device));
+        CudaHandle copy = calls.newContext();
+        failures.require(DriverCall.PRIMARY_CTX_RETAIN, calls.primaryCtxRetain(copy, device));
         release(failures);
         return copy;
     }
 
     /** Returns the UUID of the device, as CUDA's tools print it; empty if it is not known. */
     Optional<String> deviceUuid(String deviceName, CudaFailures failures) {
-        return uuidOf(device, deviceName, failures);
+        return uuidOf(calls, device, deviceName, failures);
     }
 
     /** Returns the UUID of a device, as CUDA's tools print it; empty if it is not known. */
-    static Optional<String> uuidOf(CUdevice device, String deviceName, CudaFailures failures) {
+    static Optional<String> uuidOf(CudaCalls calls, CudaHandle device, String deviceName, CudaFailures failures) {
         if (isPartOfGpu(deviceName)) {
             Optional<String> part = visiblePart(System.getenv(VISIBLE_DEVICES));
             if (part.isEmpty()) {
                 failures.report(
                         DriverCall.DEVICE_GET_UUID,
-                        "the UUID of '" + deviceName + "' is not known: JCuda reports that of the whole GPU. Set "
+                        "the UUID of '" + deviceName + "' is not known: the driver reports that of the whole GPU. Set "
                                 + VISIBLE_DEVICES + " to the UUID of this part (MIG-...)");
             }
             return part;
         }
-        CUuuid uuid = new CUuuid();
-        int code = CudaCalls.deviceGetUuid(uuid, device);
+        byte[] uuid = new byte[CudaCalls.UUID_BYTES];
+        int code = calls.deviceGetUuid(uuid, device);
         if (code != CUDA_SUCCESS) {
             failures.report(DriverCall.DEVICE_GET_UUID, code);
             return Optional.empty();
         }
-        ByteBuffer bytes = ByteBuffer.wrap(uuid.bytes);
+        ByteBuffer bytes = ByteBuffer.wrap(uuid);
         return Optional.of("GPU-" + new UUID(bytes.getLong(), bytes.getLong()));
     }
 
@@ -153,18 +153,23 @@ final class CudaContext {
 
     /** Returns the address of the device's PCI function; empty if the driver does not report it. */
     Optional<String> pciAddress(CudaFailures failures) {
-        return pciAddressOf(device, failures);
+        return pciAddressOf(calls, device, failures);
     }
 
     /** Returns the address of a device's PCI function; empty if the driver does not report it. */
-    static Optional<String> pciAddressOf(CUdevice device, CudaFailures failures) {
+    static Optional<String> pciAddressOf(CudaCalls calls, CudaHandle device, CudaFailures failures) {
         String[] address = {""};
-        int code = CudaCalls.deviceGetPciBusId(address, PCI_CHARACTERS, device);
+        int code = calls.deviceGetPciBusId(address, PCI_CHARACTERS, device);
         if (code != CUDA_SUCCESS) {
             failures.report(DriverCall.DEVICE_GET_PCI_BUS_ID, code);
             return Optional.empty();
         }
         return Optional.of(address[0].toLowerCase(Locale.ROOT));
+    }
+
+    /** Returns the driver, by the binding that made this. */
+    CudaCalls calls() {
+        return calls;
     }
 
     /** Returns the device's number. */
@@ -192,7 +197,7 @@ final class CudaContext {
      */
     int push() {
         CudaFailures.enter();
-        int code = CudaCalls.ctxPushCurrent(context);
+        int code = calls.ctxPushCurrent(context);
         if (code != CUDA_SUCCESS) {
             CudaFailures.leave();
         }
@@ -204,8 +209,8 @@ final class CudaContext {
      *
      * @param popped where the driver writes what was current until now
      */
-    void pop(CUcontext popped, CudaFailures failures) {
-        int code = CudaCalls.ctxPopCurrent(popped);
+    void pop(CudaHandle popped, CudaFailures failures) {
+        int code = calls.ctxPopCurrent(popped);
         CudaFailures.leave();
         if (code != CUDA_SUCCESS) {
             failures.report(DriverCall.CTX_POP_CURRENT, code);
@@ -215,7 +220,7 @@ final class CudaContext {
     /** Gives a primary context back. Also where the device is lost: it can be used again when everybody has done so. */
     void release(CudaFailures failures) {
         if (retained) {
-            int code = CudaCalls.primaryCtxRelease(device);
+            int code = calls.primaryCtxRelease(device);
             if (code != CUDA_SUCCESS) {
                 failures.report(DriverCall.PRIMARY_CTX_RELEASE, code);
             }

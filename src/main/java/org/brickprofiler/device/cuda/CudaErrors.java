@@ -1,8 +1,7 @@
 package org.brickprofiler.device.cuda;
 
-import java.util.HashMap;
 import java.util.Map;
-import jcuda.CudaException;
+import java.util.stream.Collectors;
 import jcuda.driver.CUresult;
 
 /**
@@ -13,8 +12,8 @@ import jcuda.driver.CUresult;
  */
 final class CudaErrors {
 
-    /** Instead of a code: an exception without one. */
-    static final int UNKNOWN = CUresult.CUDA_ERROR_UNKNOWN;
+    /** What gives marks of a capture their times. */
+    private static final String WITHOUT_SCOPE = " outside of a scope of CudaStream.capture()";
 
     // Of later drivers than JCuda knows.
     private static final int CUDA_ERROR_CONTAINED = 226;
@@ -66,10 +65,11 @@ final class CudaErrors {
     static String explain(DriverCall call, int code) {
         return switch (code) {
             case CUresult.CUDA_ERROR_CAPTURED_EVENT ->
-                ": set while the stream was captured into a graph, a mark has no time";
+                ": set while the stream was captured into a graph, a mark has no time" + WITHOUT_SCOPE;
             case CUresult.CUDA_ERROR_INVALID_VALUE ->
                 call.asksForEvents()
                         ? ": so drivers answer for a mark that was set while the stream was captured into a graph, which has no time"
+                                + WITHOUT_SCOPE
                         : "";
             case CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ->
                 ": a stream that waits for the default one was captured" + " into a graph, which this spoils";
@@ -89,34 +89,118 @@ final class CudaErrors {
 
     /** Describes the answer of a call, with its number. */
     static String describe(DriverCall call, int code) {
-        String name =
-                switch (code) {
-                    case CUDA_ERROR_CONTAINED -> "CUDA_ERROR_CONTAINED";
-                    case CUDA_ERROR_TENSOR_MEMORY_LEAK -> "CUDA_ERROR_TENSOR_MEMORY_LEAK";
-                    case CUDA_ERROR_STREAM_DETACHED -> "CUDA_ERROR_STREAM_DETACHED";
-                    default -> CUresult.stringFor(code);
-                };
-        return call.function() + " answered " + name + " (" + code + ")";
+        return call.function() + " answered " + name(code) + " (" + code + ")";
     }
 
-    /** Returns the code that JCuda made an exception of. */
-    static int codeOf(CudaException exception) {
-        String name = exception.getMessage();
-        Integer code = name == null ? null : Names.CODES.get(name);
-        return code == null ? UNKNOWN : code;
-    }
-
-    /** The codes by the messages of JCuda's exceptions, which hold nothing else. */
-    private static final class Names {
-        private static final int CODES_END = 1_000;
-        static final Map<String, Integer> CODES = codes();
-
-        private static Map<String, Integer> codes() {
-            Map<String, Integer> codes = new HashMap<>();
-            for (int code = 1; code < CODES_END; code++) {
-                codes.put(CUresult.stringFor(code), code);
-            }
-            return Map.copyOf(codes);
+    private static String name(int code) {
+        if (code == CUresult.CUDA_SUCCESS) {
+            return "CUDA_SUCCESS";
         }
+        String name = Names.OF_CODES.get(code);
+        return name == null ? "an unknown code" : "CUDA_ERROR_" + name;
+    }
+
+    /** The names in the header of CUDA 12.6, and of later codes that mean a loss, without their common beginning. */
+    private static final class Names {
+        static final Map<Integer, String> OF_CODES = """
+            1 INVALID_VALUE
+            2 OUT_OF_MEMORY
+            3 NOT_INITIALIZED
+            4 DEINITIALIZED
+            5 PROFILER_DISABLED
+            6 PROFILER_NOT_INITIALIZED
+            7 PROFILER_ALREADY_STARTED
+            8 PROFILER_ALREADY_STOPPED
+            34 STUB_LIBRARY
+            46 DEVICE_UNAVAILABLE
+            100 NO_DEVICE
+            101 INVALID_DEVICE
+            102 DEVICE_NOT_LICENSED
+            200 INVALID_IMAGE
+            201 INVALID_CONTEXT
+            202 CONTEXT_ALREADY_CURRENT
+            205 MAP_FAILED
+            206 UNMAP_FAILED
+            207 ARRAY_IS_MAPPED
+            208 ALREADY_MAPPED
+            209 NO_BINARY_FOR_GPU
+            210 ALREADY_ACQUIRED
+            211 NOT_MAPPED
+            212 NOT_MAPPED_AS_ARRAY
+            213 NOT_MAPPED_AS_POINTER
+            214 ECC_UNCORRECTABLE
+            215 UNSUPPORTED_LIMIT
+            216 CONTEXT_ALREADY_IN_USE
+            217 PEER_ACCESS_UNSUPPORTED
+            218 INVALID_PTX
+            219 INVALID_GRAPHICS_CONTEXT
+            220 NVLINK_UNCORRECTABLE
+            221 JIT_COMPILER_NOT_FOUND
+            222 UNSUPPORTED_PTX_VERSION
+            223 JIT_COMPILATION_DISABLED
+            224 UNSUPPORTED_EXEC_AFFINITY
+            226 CONTAINED
+            300 INVALID_SOURCE
+            301 FILE_NOT_FOUND
+            302 SHARED_OBJECT_SYMBOL_NOT_FOUND
+            303 SHARED_OBJECT_INIT_FAILED
+            304 OPERATING_SYSTEM
+            400 INVALID_HANDLE
+            401 ILLEGAL_STATE
+            500 NOT_FOUND
+            600 NOT_READY
+            700 ILLEGAL_ADDRESS
+            701 LAUNCH_OUT_OF_RESOURCES
+            702 LAUNCH_TIMEOUT
+            703 LAUNCH_INCOMPATIBLE_TEXTURING
+            704 PEER_ACCESS_ALREADY_ENABLED
+            705 PEER_ACCESS_NOT_ENABLED
+            706 PEER_MEMORY_ALREADY_REGISTERED
+            707 PEER_MEMORY_NOT_REGISTERED
+            708 PRIMARY_CONTEXT_ACTIVE
+            709 CONTEXT_IS_DESTROYED
+            710 ASSERT
+            711 TOO_MANY_PEERS
+            712 HOST_MEMORY_ALREADY_REGISTERED
+            713 HOST_MEMORY_NOT_REGISTERED
+            714 HARDWARE_STACK_ERROR
+            715 ILLEGAL_INSTRUCTION
+            716 MISALIGNED_ADDRESS
+            717 INVALID_ADDRESS_SPACE
+            718 INVALID_PC
+            719 LAUNCH_FAILED
+            720 COOPERATIVE_LAUNCH_TOO_LARGE
+            721 TENSOR_MEMORY_LEAK
+            800 NOT_PERMITTED
+            801 NOT_SUPPORTED
+            802 SYSTEM_NOT_READY
+            803 SYSTEM_DRIVER_MISMATCH
+            804 COMPAT_NOT_SUPPORTED_ON_DEVICE
+            805 MPS_CONNECTION_FAILED
+            806 MPS_RPC_FAILURE
+            807 MPS_SERVER_NOT_READY
+            808 MPS_MAX_CLIENTS_REACHED
+            809 MPS_MAX_CONNECTIONS_REACHED
+            810 MPS_CLIENT_TERMINATED
+            811 CDP_NOT_SUPPORTED
+            812 CDP_VERSION_MISMATCH
+            900 STREAM_CAPTURE_UNSUPPORTED
+            901 STREAM_CAPTURE_INVALIDATED
+            902 STREAM_CAPTURE_MERGE
+            903 STREAM_CAPTURE_UNMATCHED
+            904 STREAM_CAPTURE_UNJOINED
+            905 STREAM_CAPTURE_ISOLATION
+            906 STREAM_CAPTURE_IMPLICIT
+            907 CAPTURED_EVENT
+            908 STREAM_CAPTURE_WRONG_THREAD
+            909 TIMEOUT
+            910 GRAPH_EXEC_UPDATE_FAILURE
+            911 EXTERNAL_DEVICE
+            912 INVALID_CLUSTER_SIZE
+            917 STREAM_DETACHED
+            999 UNKNOWN
+            """.lines()
+                .map(line -> line.split(" ", -1))
+                .collect(Collectors.toUnmodifiableMap(line -> Integer.valueOf(line[0]), line -> line[1]));
     }
 }

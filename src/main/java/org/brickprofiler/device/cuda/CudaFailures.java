@@ -1,7 +1,7 @@
 package org.brickprofiler.device.cuda;
 
 import java.util.ArrayList;
-import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -46,7 +46,7 @@ final class CudaFailures {
     }
 
     private final String owner;
-    private final Set<DriverCall> logged = EnumSet.noneOf(DriverCall.class);
+    private final Set<Enum<?>> logged = new HashSet<>();
 
     private volatile @Nullable String latest;
     private volatile boolean lost;
@@ -111,19 +111,23 @@ final class CudaFailures {
         }
     }
 
-    /** Something was not done, for a reason that is known. */
-    void report(DriverCall call, String what) {
-        if (!isKept(() -> report(call, what))) {
-            reportNow(call, what);
+    /**
+     * Something was not done, for a reason that is known.
+     *
+     * @param kind a call or another kind of failure; the first of each is logged
+     */
+    void report(Enum<?> kind, String what) {
+        if (!isKept(() -> report(kind, what))) {
+            reportNow(kind, what);
         }
     }
 
-    private synchronized void reportNow(DriverCall call, String what) {
+    private synchronized void reportNow(Enum<?> kind, String what) {
         if (lost) {
             return;
         }
         latest = what;
-        if (logged.add(call)) {
+        if (logged.add(kind)) {
             LOG.warn("{}: {}; not logged again", owner, what);
         }
     }

@@ -5,9 +5,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.StampedLock;
-import jcuda.driver.CUevent;
 import jcuda.driver.CUevent_flags;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.io.MarkPool;
 import org.brickprofiler.internal.io.Polling;
 import org.brickprofiler.internal.record.PerThread;
@@ -38,9 +38,10 @@ final class CudaMarks implements Polling.Question {
      * By number, as many as were made. Written by who makes more, before any of these is given out: whoever has a
      * number finds its event.
      */
-    private CUevent[] events = {};
+    private CudaHandle[] events = {};
 
     private final MarkPool pool;
+    private final CudaGraphMarks graphs = new CudaGraphMarks(this);
     private final StampedLock use = new StampedLock();
 
     /** Flags of the events, see {@link jcuda.driver.CUevent_flags}. */
@@ -53,6 +54,9 @@ final class CudaMarks implements Polling.Question {
 
     /** Whether events are left since the context was refused; used by whoever closes. */
     private boolean refused;
+
+    /** How many events were left since graphs may record them; likewise. */
+    private int kept;
 
     /** Whether the latest wait ended after its timeout. */
     private volatile boolean stalled;
@@ -80,8 +84,9 @@ final class CudaMarks implements Polling.Question {
         if (closing) {
             return from;
         }
-        CUevent[] more = Arrays.copyOf(events, to);
-        Arrays.setAll(more, number -> number < from ? events[number] : new CUevent());
+        CudaHandle[] more = Arrays.copyOf(events, to);
+        Arrays.setAll(
+                more, number -> number < from ? events[number] : queue.calls().newEvent());
         int until = from + queue.create(Arrays.asList(more).subList(from, to), eventFlags, MORE_LATER);
         events = Arrays.copyOf(more, until);
         return until;
@@ -89,6 +94,11 @@ final class CudaMarks implements Polling.Question {
 
     CudaQueue queue() {
         return queue;
+    }
+
+    /** Returns the most marks there will be. */
+    int bound() {
+        return pool.bound();
     }
 
     /** Returns how many marks there are. */
@@ -106,7 +116,8 @@ final class CudaMarks implements Polling.Question {
         if (number == DeviceStream.NO_MARK) {
             return DeviceStream.NO_MARK;
         }
-        if (queue.record(event(number))) {
+        int capture = graphs.current();
+        if (capture == GraphMarks.NONE ? queue.record(event(number)) : graphs.record(number, capture)) {
             pool.set(number);
             return number;
         }
@@ -119,22 +130,44 @@ final class CudaMarks implements Polling.Question {
         pool.tryAgain();
     }
 
-    /** Gives a mark back. Does nothing where it is not set, so that neither twice nor too late does harm. */
+    /**
+     * Gives a mark back. Does nothing where it is not set, so that neither twice nor too late does harm. A mark of a
+     * graph goes back once the graph is released.
+     */
     void release(int number) {
-        pool.release(number);
+        if (!graphs.keeps(number)) {
+            pool.release(number);
+        }
     }
 
     /** Gives marks back, as {@link #release(int)} does. */
     void release(int[] numbers, int count) {
-        pool.release(numbers, count);
+        if (!graphs.hasAny()) {
+            pool.release(numbers, count);
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            release(numbers[i]);
+        }
+    }
+
+    /** Gives a mark back whose graph was released. */
+    void giveBack(int number) {
+        pool.release(number);
+    }
+
+    /** Returns the marks that are part of graphs. */
+    CudaGraphMarks graphs() {
+        return graphs;
     }
 
     // ---- asking: slower, and at boundaries ----
 
-    /** Returns whether a mark is reached, or never will be. */
+    /** Returns whether a mark is reached, or never will be. One of a graph has no time but to those who know it. */
     boolean isReached(int number) {
         long stamp = begin();
-        if (stamp == 0) {
+        if (stamp == 0 || graphs.captureOf(number) != GraphMarks.NONE) {
+            end(stamp);
             return true;
         }
         try {
@@ -147,7 +180,8 @@ final class CudaMarks implements Polling.Question {
     /** Returns the time between two marks, ns, or one of the stream's answers instead. */
     long elapsedNs(int from, int to) {
         long stamp = begin();
-        if (stamp == 0) {
+        if (stamp == 0 || graphs.captureOf(from) != GraphMarks.NONE || graphs.captureOf(to) != GraphMarks.NONE) {
+            end(stamp);
             return DeviceStream.UNRESOLVED;
         }
         try {
@@ -159,6 +193,17 @@ final class CudaMarks implements Polling.Question {
 
     /** The times from each of some marks to the next, into the places of all but the first. */
     void elapsedNs(int[] numbers, int count, long[] ns) {
+        if (graphs.hasAny(numbers, count)) {
+            for (int i = 1; i < count; i++) {
+                ns[i] = elapsedNs(numbers[i - 1], numbers[i]);
+            }
+        } else {
+            latestNs(numbers, count, ns);
+        }
+    }
+
+    /** The same, of marks of graphs as of others: as the driver has recorded them last. */
+    void latestNs(int[] numbers, int count, long[] ns) {
         long stamp = begin();
         if (stamp == 0) {
             Arrays.fill(ns, 0, count, DeviceStream.UNRESOLVED);
@@ -190,7 +235,8 @@ final class CudaMarks implements Polling.Question {
     @Override
     public Polling.Answer ask(int number) {
         long stamp = begin();
-        if (stamp == 0) {
+        if (stamp == 0 || graphs.captureOf(number) != GraphMarks.NONE) {
+            end(stamp);
             return Polling.Answer.REFUSED;
         }
         try {
@@ -202,7 +248,8 @@ final class CudaMarks implements Polling.Question {
 
     private Polling.Answer sleep(int number) {
         long stamp = begin();
-        if (stamp == 0) {
+        if (stamp == 0 || graphs.captureOf(number) != GraphMarks.NONE) {
+            end(stamp);
             return Polling.Answer.REFUSED;
         }
         try {
@@ -233,8 +280,14 @@ final class CudaMarks implements Polling.Question {
         return stamp;
     }
 
+    private void end(long stamp) {
+        if (stamp != 0) {
+            use.unlockRead(stamp);
+        }
+    }
+
     /** Returns the event of a mark. */
-    CUevent event(int number) {
+    CudaHandle event(int number) {
         return events[number];
     }
 
@@ -252,6 +305,9 @@ final class CudaMarks implements Polling.Question {
                 if (stamp != 0) {
                     use.unlockWrite(stamp);
                 }
+            }
+            if (kept > 0) {
+                queue.reportKept(kept);
             }
             if (isAlone) {
                 queue.close(
@@ -290,21 +346,26 @@ final class CudaMarks implements Polling.Question {
         return answer == Polling.Answer.REACHED;
     }
 
-    /** Destroys the events that nobody else owns now. Returns how many. */
+    /** Destroys the events that nobody else owns now, unless a graph may record them. Returns how many were owned. */
     private int retire() {
-        List<CUevent> gone = new ArrayList<>();
+        List<CudaHandle> gone = new ArrayList<>();
+        int keptBefore = kept;
         for (int number = pool.take(); number != DeviceStream.NO_MARK; number = pool.take()) {
             gone.add(event(number));
         }
         int made = pool.made();
         for (int number = 0; number < made; number++) {
             if (pool.retire(number)) {
-                gone.add(event(number));
+                if (graphs.mayBeLaunched(number)) {
+                    kept++;
+                } else {
+                    gone.add(event(number));
+                }
             }
         }
         if (!gone.isEmpty()) {
             refused |= !queue.destroy(gone);
         }
-        return gone.size();
+        return gone.size() + kept - keptBefore;
     }
 }

@@ -8,15 +8,14 @@ import java.util.List;
 import java.util.function.IntUnaryOperator;
 import java.util.function.ToIntFunction;
 import jcuda.driver.CUcontext;
-import jcuda.driver.CUevent;
-import jcuda.driver.CUgraph;
+import jcuda.driver.CUevent_record_flags;
 import jcuda.driver.CUstream;
 import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.CUstreamCaptureStatus;
 import jcuda.driver.CUstream_flags;
-import jcuda.driver.JCudaDriver;
-import jcuda.runtime.cudaStream_t;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.cuda.CudaCalls.Answer;
+import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
 
@@ -74,24 +73,36 @@ final class CudaQueue {
     /** The most that is created or destroyed before the context is put back. */
     private static final int SECTION = 64;
 
+    /** What became of an event that was to be recorded. */
+    enum Recorded {
+        /** It is recorded when the device comes there. */
+        IN_STREAM,
+        /** Each launch of the graph that the stream is captured into records it. */
+        IN_GRAPH,
+        /** The driver refused. */
+        NOT
+    }
+
     /** A call about events. */
     @FunctionalInterface
     private interface Question {
-        int ask(CUevent from, CUevent to, Answer answer);
+        int ask(CudaCalls calls, CudaHandle from, CudaHandle to, Answer answer);
     }
 
     private static final Question QUERY =
-            (from, to, answer) -> answer.of(DriverCall.EVENT_QUERY, CudaCalls.eventQuery(to));
+            (calls, from, to, answer) -> answer.of(DriverCall.EVENT_QUERY, calls.eventQuery(to));
     private static final Question WAIT =
-            (from, to, answer) -> answer.of(DriverCall.EVENT_SYNCHRONIZE, CudaCalls.eventSynchronize(to));
-    private static final Question ELAPSED = (from, to, answer) ->
-            answer.of(DriverCall.EVENT_ELAPSED_TIME, CudaCalls.eventElapsedTime(answer.ms, from, to));
+            (calls, from, to, answer) -> answer.of(DriverCall.EVENT_SYNCHRONIZE, calls.eventSynchronize(to));
+    private static final Question ELAPSED = (calls, from, to, answer) ->
+            answer.of(DriverCall.EVENT_ELAPSED_TIME, calls.eventElapsedTime(answer.ms, from, to));
 
+    private final CudaCalls calls;
+    private final ThreadLocal<Answer> answers;
     private final CudaContext context;
     private final CudaFailures failures;
 
-    /** For the default stream a handle of zero: JCuda does not take null everywhere. */
-    private final CUstream stream;
+    /** For the default stream a handle of zero. */
+    private final CudaHandle stream;
 
     private final boolean isDefault;
     private final boolean ownsStream;
@@ -99,31 +110,56 @@ final class CudaQueue {
     /** Whether the driver would answer with an earlier time of an event that was recorded in a capture. */
     private boolean asksFirst;
 
-    private CudaQueue(CudaContext context, CUstream stream, boolean ownsStream, CudaFailures failures) {
+    private CudaQueue(CudaContext context, CudaHandle stream, boolean ownsStream, CudaFailures failures) {
+        this.calls = context.calls();
+        this.answers = calls.answers();
         this.context = context;
         this.stream = stream;
-        this.isDefault = isDefault(stream);
+        this.isDefault = isDefault(stream.address());
         this.ownsStream = ownsStream;
         this.failures = failures;
     }
 
-    /** Returns a stream of the application's; null for the default one. */
-    static CudaQueue of(CUcontext context, @Nullable CUstream stream, CudaFailures failures)
+    /** Makes a queue. */
+    @FunctionalInterface
+    interface Opening {
+        CudaQueue open(CudaCalls calls, CudaFailures failures) throws CudaFailures.Refusal;
+    }
+
+    /** Opens a stream of the application's that JCuda has an object of. */
+    static Opening opening(CUcontext context, CUstream stream) {
+        return (calls, failures) ->
+                of(calls, JCudaCalls.handleOf(calls, context), JCudaCalls.handleOf(calls, stream), failures);
+    }
+
+    /**
+     * Opens a stream of the application's by the driver's addresses.
+     *
+     * @throws IllegalArgumentException if the context is 0
+     */
+    static Opening opening(long context, long stream) {
+        if (context == 0) {
+            throw new IllegalArgumentException("context 0x0: the address of a CUcontext is needed");
+        }
+        return (calls, failures) -> of(calls, JnaCalls.contextOf(context), JnaCalls.streamOf(stream), failures);
+    }
+
+    private static CudaQueue of(CudaCalls calls, CudaHandle context, CudaHandle stream, CudaFailures failures)
             throws CudaFailures.Refusal {
-        CUstream handle = stream == null ? new CUstream() : stream;
-        return new CudaQueue(CudaContext.of(context, failures), handle, false, failures);
+        return new CudaQueue(CudaContext.of(calls, context, failures), stream, false, failures);
     }
 
     /** Returns the default stream of a device's primary context, or a new stream in it. */
-    static CudaQueue ofDevice(int ordinal, boolean newStream, CudaFailures failures) throws CudaFailures.Refusal {
-        CudaContext context = CudaContext.ofDevice(ordinal, failures);
-        CudaQueue inDefault = new CudaQueue(context, new CUstream(), false, failures);
+    static CudaQueue ofDevice(CudaCalls calls, int ordinal, boolean newStream, CudaFailures failures)
+            throws CudaFailures.Refusal {
+        CudaContext context = CudaContext.ofDevice(calls, ordinal, failures);
+        CudaQueue inDefault = new CudaQueue(context, calls.newStream(), false, failures);
         if (!newStream) {
             return inDefault;
         }
-        CUstream stream = new CUstream();
+        CudaHandle stream = calls.newStream();
         int code = inDefault.inContext(NOT_DONE, answer -> {
-            int created = CudaCalls.streamCreate(stream, CUstream_flags.CU_STREAM_DEFAULT);
+            int created = calls.streamCreate(stream, CUstream_flags.CU_STREAM_DEFAULT);
             inDefault.report(DriverCall.STREAM_CREATE, created);
             return created;
         });
@@ -135,31 +171,28 @@ final class CudaQueue {
     }
 
     /** Refuses the handle that is another queue on each thread. */
-    static void checkIsOne(@Nullable CUstream stream) {
-        if (JCudaDriver.CU_STREAM_PER_THREAD.equals(stream)) {
-            throw new IllegalArgumentException("the default stream of each thread is not one queue: " + stream);
+    static void checkIsOne(long stream) {
+        if (stream == CudaCalls.STREAM_PER_THREAD) {
+            throw new IllegalArgumentException(
+                    "the default stream of each thread is not one queue: stream 0x" + Long.toHexString(stream));
         }
     }
 
-    /** Returns whether a handle is one of those of the default stream. */
-    static boolean isDefault(@Nullable CUstream stream) {
-        return stream == null || stream.equals(new CUstream()) || stream.equals(JCudaDriver.CU_STREAM_LEGACY);
+    /** Returns whether a stream's address is one of those of the default stream. */
+    static boolean isDefault(long stream) {
+        return stream == 0 || stream == CudaCalls.STREAM_LEGACY;
+    }
+
+    CudaCalls calls() {
+        return calls;
     }
 
     CudaContext context() {
         return context;
     }
 
-    CUstream stream() {
+    CudaHandle stream() {
         return stream;
-    }
-
-    /**
-     * Returns the handle for the application: its own or, in a context that was retained here, another object than the
-     * one used here.
-     */
-    CUstream copyOfStream() {
-        return context.isRetained() ? new CUstream(new cudaStream_t(stream)) : stream;
     }
 
     // ---- enqueuing ----
@@ -169,17 +202,17 @@ final class CudaQueue {
      *
      * @return whether that was done
      */
-    boolean record(CUevent event) {
+    boolean record(CudaHandle event) {
         return asksFirst ? recordUnlessCaptured(event) : recordAnyway(event);
     }
 
-    private boolean recordAnyway(CUevent event) {
-        int code = CudaCalls.eventRecord(event, stream);
+    private boolean recordAnyway(CudaHandle event) {
+        int code = calls.eventRecord(event, stream);
         return code == CUDA_SUCCESS || recordInContext(event, code);
     }
 
     /** A capture that another thread begins meanwhile counts, too. */
-    private boolean recordUnlessCaptured(CUevent event) {
+    private boolean recordUnlessCaptured(CudaHandle event) {
         return !captures() && recordAnyway(event) && !captures();
     }
 
@@ -187,20 +220,45 @@ final class CudaQueue {
         boolean captures = inContext(NOT_DONE, this::captureCode) == CAPTURES;
         if (captures) {
             failures.report(
-                    DriverCall.STREAM_IS_CAPTURING, "not marked, since the stream is being captured into a graph");
+                    DriverCall.STREAM_IS_CAPTURING,
+                    "not marked, since the stream is being captured into a graph outside of a scope of CudaStream.capture()");
         }
         return captures;
     }
 
-    private boolean recordInContext(CUevent event, int answered) {
+    /** Returns whether the stream can be captured: the default stream never is. */
+    boolean canBeCaptured() {
+        return !isDefault;
+    }
+
+    /**
+     * Records an event while a capture scope is open. If the stream is being captured, the event becomes a node that
+     * each launch of the graph records; otherwise it is recorded as always.
+     *
+     * @return what was done
+     */
+    Recorded recordInScope(CudaHandle event) {
+        int done = inContext(NOT_DONE, answer -> {
+            boolean captures = captureCode(answer) == CAPTURES;
+            DriverCall call = captures ? DriverCall.EVENT_RECORD_WITH_FLAGS : DriverCall.EVENT_RECORD;
+            int code = captures
+                    ? calls.eventRecordWithFlags(event, stream, CUevent_record_flags.CU_EVENT_RECORD_EXTERNAL)
+                    : calls.eventRecord(event, stream);
+            report(call, code);
+            return code == CUDA_SUCCESS && captures ? CAPTURES : code;
+        });
+        return done == CAPTURES ? Recorded.IN_GRAPH : done == CUDA_SUCCESS ? Recorded.IN_STREAM : Recorded.NOT;
+    }
+
+    private boolean recordInContext(CudaHandle event, int answered) {
         int code = answered;
         if (CudaErrors.isWrongContext(code)) {
             if (!context.push(failures)) {
                 return false;
             }
-            Answer answer = Answer.OF_THREAD.get();
+            Answer answer = answers.get();
             try {
-                code = CudaCalls.eventRecord(event, stream);
+                code = calls.eventRecord(event, stream);
             } finally {
                 context.pop(answer.popped, failures);
             }
@@ -212,14 +270,14 @@ final class CudaQueue {
     // ---- asking ----
 
     /** Returns whether the device has come to an event, or will never report it. */
-    boolean isReached(CUevent event) {
+    boolean isReached(CudaHandle event) {
         int code = ask(QUERY, event, event);
         reportIfBusy(code);
         return code != CUDA_ERROR_NOT_READY && code != CAPTURES && code != BUSY;
     }
 
     /** Asks once, of a wait, whether the device has come to an event. */
-    Polling.Answer poll(CUevent event) {
+    Polling.Answer poll(CudaHandle event) {
         int code = ask(QUERY, event, event);
         if (CudaErrors.isCaptured(code)) {
             failures.report(DriverCall.EVENT_QUERY, code);
@@ -231,7 +289,7 @@ final class CudaQueue {
      * Lets the calling thread sleep in the driver until the device has come to an event. For a thread on which
      * {@link #answersHere}: elsewhere the context would be current meanwhile.
      */
-    Polling.Answer sleep(CUevent event) {
+    Polling.Answer sleep(CudaHandle event) {
         return answer(ask(WAIT, event, event));
     }
 
@@ -259,6 +317,19 @@ final class CudaQueue {
         }
     }
 
+    /** Bricks of a captured graph are unresolved. */
+    void reportLoss(GraphMarks.Loss loss, String reason) {
+        failures.report(loss, reason);
+    }
+
+    /** Events of graphs that may still be launched are left when the marks close. */
+    void reportKept(int events) {
+        failures.report(
+                DriverCall.EVENT_DESTROY,
+                events + " events of captured graphs stay in the context, since these graphs may still be launched."
+                        + " Release captures before the stream closes");
+    }
+
     /** Closing came to the timeout while another thread was in a call of the driver. */
     void reportInUse() {
         failures.report(
@@ -269,7 +340,7 @@ final class CudaQueue {
 
     private void reportIfBusy(int code) {
         if (code == BUSY) {
-            failures.report(DriverCall.CTX_PUSH_CURRENT, Answer.OF_THREAD.get().pushCode);
+            failures.report(DriverCall.CTX_PUSH_CURRENT, answers.get().pushCode);
         }
     }
 
@@ -277,7 +348,7 @@ final class CudaQueue {
      * Returns whether the calling thread may ask as it is: the queue's context is current there, or the device is lost.
      */
     boolean answersHere() {
-        return failures.isLost() || !context.isElsewhere(Answer.OF_THREAD.get().popped, failures);
+        return failures.isLost() || !context.isElsewhere(answers.get().popped, failures);
     }
 
     /**
@@ -285,11 +356,11 @@ final class CudaQueue {
      *
      * @return ns; {@link DeviceStream#NOT_REACHED} or {@link DeviceStream#UNRESOLVED}
      */
-    long elapsedNs(CUevent from, CUevent to) {
+    long elapsedNs(CudaHandle from, CudaHandle to) {
         int code = ask(ELAPSED, from, to);
         reportIfBusy(code);
         return switch (code) {
-            case CUDA_SUCCESS -> Math.round(Answer.OF_THREAD.get().ms[0] * 1e6);
+            case CUDA_SUCCESS -> Math.round(answers.get().ms[0] * 1e6);
             case CUDA_ERROR_NOT_READY, CAPTURES, BUSY -> DeviceStream.NOT_REACHED;
             default -> DeviceStream.UNRESOLVED;
         };
@@ -308,7 +379,7 @@ final class CudaQueue {
 
     /** Returns the position of the first that failed. */
     private int askElapsed(CudaMarks marks, int[] numbers, int count, long[] ns) {
-        Answer answer = Answer.OF_THREAD.get();
+        Answer answer = answers.get();
         boolean relaxed = relax(answer);
         try {
             if (!isDefault && captureCode(answer) != CUDA_SUCCESS) {
@@ -316,7 +387,7 @@ final class CudaQueue {
             }
             int next = 1;
             while (next < count
-                    && CudaCalls.eventElapsedTime(answer.ms, marks.event(numbers[next - 1]), marks.event(numbers[next]))
+                    && calls.eventElapsedTime(answer.ms, marks.event(numbers[next - 1]), marks.event(numbers[next]))
                             == CUDA_SUCCESS) {
                 ns[next] = Math.round(answer.ms[0] * 1e6);
                 next++;
@@ -328,11 +399,11 @@ final class CudaQueue {
     }
 
     /** Asks where the thread's context will do, and in this queue's own where it will not. */
-    private int ask(Question question, CUevent from, CUevent to) {
+    private int ask(Question question, CudaHandle from, CudaHandle to) {
         if (failures.isLost()) {
             return NOT_DONE;
         }
-        Answer answer = Answer.OF_THREAD.get();
+        Answer answer = answers.get();
         boolean relaxed = relax(answer);
         int code;
         try {
@@ -359,14 +430,14 @@ final class CudaQueue {
         return code;
     }
 
-    private int askUnlessCaptured(Question question, CUevent from, CUevent to, Answer answer) {
+    private int askUnlessCaptured(Question question, CudaHandle from, CudaHandle to, Answer answer) {
         int code = isDefault ? CUDA_SUCCESS : captureCode(answer);
-        return code == CUDA_SUCCESS ? question.ask(from, to, answer) : code;
+        return code == CUDA_SUCCESS ? question.ask(calls, from, to, answer) : code;
     }
 
     /** Success where the stream does not capture. */
     private int captureCode(Answer answer) {
-        int code = answer.of(DriverCall.STREAM_IS_CAPTURING, CudaCalls.streamIsCapturing(stream, answer.captureStatus));
+        int code = answer.of(DriverCall.STREAM_IS_CAPTURING, calls.streamIsCapturing(stream, answer.captureStatus));
         boolean captures = code == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
                 || (code == CUDA_SUCCESS
                         && answer.captureStatus[0] != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE);
@@ -382,7 +453,7 @@ final class CudaQueue {
      * @param consequence what comes of it where one cannot be created, to be added to the reason
      * @return how many of them were created, from the first on
      */
-    int create(List<CUevent> events, int flags, String consequence) {
+    int create(List<CudaHandle> events, int flags, String consequence) {
         int created = 0;
         int end;
         do {
@@ -395,9 +466,9 @@ final class CudaQueue {
     }
 
     /** Creates some of them, and returns the first that was not. */
-    private int create(List<CUevent> events, int from, int to, int flags, String consequence) {
+    private int create(List<CudaHandle> events, int from, int to, int flags, String consequence) {
         for (int number = from; number < to; number++) {
-            int code = CudaCalls.eventCreate(events.get(number), flags);
+            int code = calls.eventCreate(events.get(number), flags);
             if (code != CUDA_SUCCESS) {
                 failures.report(DriverCall.EVENT_CREATE, code, consequence);
                 return number;
@@ -413,46 +484,45 @@ final class CudaQueue {
      *
      * @param event an event of this queue's context that no mark uses yet
      */
-    void learnCaptures(CUevent event) {
+    void learnCaptures(CudaHandle event) {
         asksFirst = !isDefault && inContext(NOT_DONE, answer -> askForCaptured(event, answer)) != CUDA_SUCCESS;
     }
 
     /** Success where the driver refuses. */
-    private int askForCaptured(CUevent event, Answer answer) {
-        CUstream scratch = new CUstream();
-        int code =
-                made(DriverCall.STREAM_CREATE, CudaCalls.streamCreate(scratch, CUstream_flags.CU_STREAM_NON_BLOCKING));
+    private int askForCaptured(CudaHandle event, Answer answer) {
+        CudaHandle scratch = calls.newStream();
+        int code = made(DriverCall.STREAM_CREATE, calls.streamCreate(scratch, CUstream_flags.CU_STREAM_NON_BLOCKING));
         if (code != CUDA_SUCCESS) {
             return code;
         }
         try {
-            code = made(DriverCall.EVENT_RECORD, CudaCalls.eventRecord(event, scratch));
+            code = made(DriverCall.EVENT_RECORD, calls.eventRecord(event, scratch));
             code = code == CUDA_SUCCESS ? recordInCapture(event, scratch) : code;
             if (code != CUDA_SUCCESS) {
                 return code;
             }
-            int answered = CudaCalls.eventElapsedTime(answer.ms, event, event);
+            int answered = calls.eventElapsedTime(answer.ms, event, event);
             if (!CudaErrors.isCaptured(answered) && answered != CUDA_ERROR_NOT_READY) {
                 report(DriverCall.EVENT_ELAPSED_TIME, answered);
             }
             return CudaErrors.isCaptured(answered) ? CUDA_SUCCESS : NOT_DONE;
         } finally {
-            report(DriverCall.STREAM_DESTROY, CudaCalls.streamDestroy(scratch));
+            report(DriverCall.STREAM_DESTROY, calls.streamDestroy(scratch));
         }
     }
 
-    private int recordInCapture(CUevent event, CUstream scratch) {
+    private int recordInCapture(CudaHandle event, CudaHandle scratch) {
         int code = made(
                 DriverCall.STREAM_BEGIN_CAPTURE,
-                CudaCalls.streamBeginCapture(scratch, CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED));
+                calls.streamBeginCapture(scratch, CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED));
         if (code != CUDA_SUCCESS) {
             return code;
         }
-        CUgraph graph = new CUgraph();
-        code = made(DriverCall.EVENT_RECORD, CudaCalls.eventRecord(event, scratch));
-        int ended = made(DriverCall.STREAM_END_CAPTURE, CudaCalls.streamEndCapture(scratch, graph));
+        CudaHandle graph = calls.newGraph();
+        code = made(DriverCall.EVENT_RECORD, calls.eventRecord(event, scratch));
+        int ended = made(DriverCall.STREAM_END_CAPTURE, calls.streamEndCapture(scratch, graph));
         if (ended == CUDA_SUCCESS) {
-            report(DriverCall.GRAPH_DESTROY, CudaCalls.graphDestroy(graph));
+            report(DriverCall.GRAPH_DESTROY, calls.graphDestroy(graph));
         }
         return code == CUDA_SUCCESS ? ended : code;
     }
@@ -467,8 +537,8 @@ final class CudaQueue {
      *
      * @return false where the context was refused, and events are left
      */
-    boolean destroy(List<CUevent> events) {
-        return destroy(DriverCall.EVENT_DESTROY, events.size(), number -> CudaCalls.eventDestroy(events.get(number)));
+    boolean destroy(List<CudaHandle> events) {
+        return destroy(DriverCall.EVENT_DESTROY, events.size(), number -> calls.eventDestroy(events.get(number)));
     }
 
     /**
@@ -479,7 +549,7 @@ final class CudaQueue {
      */
     void close(@Nullable String keepsContext) {
         if (ownsStream) {
-            destroy(DriverCall.STREAM_DESTROY, 1, number -> CudaCalls.streamDestroy(stream));
+            destroy(DriverCall.STREAM_DESTROY, 1, number -> calls.streamDestroy(stream));
         }
         if (keepsContext == null) {
             context.release(failures);
@@ -500,15 +570,15 @@ final class CudaQueue {
     // ---- where calls are made ----
 
     /** Makes calls in this queue's context, relaxed; none, and another result, where that cannot be had. */
-    private int inContext(int otherwise, ToIntFunction<Answer> calls) {
-        Answer answer = Answer.OF_THREAD.get();
+    private int inContext(int otherwise, ToIntFunction<Answer> body) {
+        Answer answer = answers.get();
         if (failures.isLost() || !context.push(failures)) {
             return otherwise;
         }
         try {
             boolean relaxed = relax(answer);
             try {
-                return calls.applyAsInt(answer);
+                return body.applyAsInt(answer);
             } finally {
                 restore(relaxed, answer);
             }
@@ -521,14 +591,14 @@ final class CudaQueue {
      * Destroys several things: on the thread as it is, and in this queue's context those from the first on that the
      * driver refuses to destroy without it. Returns false where the context was refused.
      */
-    private boolean destroy(DriverCall call, int count, IntUnaryOperator calls) {
+    private boolean destroy(DriverCall call, int count, IntUnaryOperator destruction) {
         if (failures.isLost()) {
             return true;
         }
-        int[] done = {destroyHere(call, count, calls)};
+        int[] done = {destroyHere(call, count, destruction)};
         Polling.Answer answer = Polling.SYSTEM.await(
                 any -> {
-                    int code = done[0] < count ? destroySection(call, count, calls, done) : CUDA_SUCCESS;
+                    int code = done[0] < count ? destroySection(call, count, destruction, done) : CUDA_SUCCESS;
                     return code == CUDA_SUCCESS && done[0] < count ? Polling.Answer.NOT_YET : answer(code);
                 },
                 0,
@@ -544,14 +614,14 @@ final class CudaQueue {
     }
 
     /** Returns how many were destroyed, or can never be. */
-    private int destroyHere(DriverCall call, int count, IntUnaryOperator calls) {
-        Answer answer = Answer.OF_THREAD.get();
+    private int destroyHere(DriverCall call, int count, IntUnaryOperator destruction) {
+        Answer answer = answers.get();
         boolean relaxed = relax(answer);
         try {
             int done = 0;
             int code = CUDA_SUCCESS;
             while (done < count && !CudaErrors.isWrongContext(code)) {
-                code = calls.applyAsInt(done);
+                code = destruction.applyAsInt(done);
                 if (!CudaErrors.isWrongContext(code)) {
                     report(call, code);
                     done++;
@@ -564,8 +634,8 @@ final class CudaQueue {
     }
 
     /** Destroys some more in this queue's context. {@link #BUSY} where it cannot be had. */
-    private int destroySection(DriverCall call, int count, IntUnaryOperator calls, int[] done) {
-        Answer answer = Answer.OF_THREAD.get();
+    private int destroySection(DriverCall call, int count, IntUnaryOperator destruction, int[] done) {
+        Answer answer = answers.get();
         if (failures.isLost()) {
             return NOT_DONE;
         }
@@ -577,7 +647,7 @@ final class CudaQueue {
             boolean relaxed = relax(answer);
             try {
                 for (int end = Math.min(count, done[0] + SECTION); done[0] < end; done[0]++) {
-                    report(call, calls.applyAsInt(done[0]));
+                    report(call, destruction.applyAsInt(done[0]));
                 }
                 return CUDA_SUCCESS;
             } finally {
@@ -592,38 +662,15 @@ final class CudaQueue {
     private boolean relax(Answer answer) {
         CudaFailures.enter();
         answer.captureMode[0] = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED;
-        int code = CudaCalls.exchangeCaptureMode(answer.captureMode);
+        int code = calls.exchangeCaptureMode(answer.captureMode);
         report(DriverCall.THREAD_EXCHANGE_STREAM_CAPTURE_MODE, code);
         return code == CUDA_SUCCESS;
     }
 
     private void restore(boolean relaxed, Answer answer) {
         if (relaxed) {
-            report(DriverCall.THREAD_EXCHANGE_STREAM_CAPTURE_MODE, CudaCalls.exchangeCaptureMode(answer.captureMode));
+            report(DriverCall.THREAD_EXCHANGE_STREAM_CAPTURE_MODE, calls.exchangeCaptureMode(answer.captureMode));
         }
         CudaFailures.leave();
-    }
-
-    /** Receives the results of a thread's calls. */
-    private static final class Answer {
-        static final ThreadLocal<Answer> OF_THREAD = ThreadLocal.withInitial(Answer::new);
-
-        final float[] ms = new float[1];
-        final int[] captureStatus = new int[1];
-        final int[] captureMode = new int[1];
-
-        /** The context that was current on the thread; never read. */
-        final CUcontext popped = new CUcontext();
-
-        /** The driver's result of the last attempt to make the context current. */
-        int pushCode;
-
-        /** The call that was made last. */
-        DriverCall call = DriverCall.EVENT_QUERY;
-
-        int of(DriverCall made, int code) {
-            call = made;
-            return code;
-        }
     }
 }

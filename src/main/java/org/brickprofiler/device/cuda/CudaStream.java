@@ -12,6 +12,7 @@ import jcuda.driver.CUstream;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.io.Abandonment;
 import org.brickprofiler.internal.io.CloseActions;
+import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.io.MarkPool;
 import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
@@ -43,10 +44,11 @@ import org.slf4j.LoggerFactory;
  * <h2>Capture</h2>
  *
  * While the application captures the stream into a graph, marks are set as always, but runs of the graph do not set
- * them: such a mark has no time, {@link #UNRESOLVED}. Until the capture ends no mark is reached and {@link #waitFor}
- * returns false, since to ask would spoil the capture. Over a driver that would answer with the time of an earlier use
- * of the event, no mark is set in a capture; that is tried out when the stream is opened, with a capture of another
- * stream that is made for it.
+ * them: such a mark has no time, {@link #UNRESOLVED}. For the bricks of a graph to be timed in each launch, the capture
+ * lies within a scope of {@link #capture()}. Until the capture ends no mark is reached and {@link #waitFor} returns
+ * false, since to ask would spoil the capture. Over a driver that would answer with the time of an earlier use of the
+ * event, no mark is set in a capture; that is tried out when the stream is opened, with a capture of another stream
+ * that is made for it.
  *
  * <p>The capture of another stream is not disturbed, unless marks are set in the default one: see
  * {@link #onDefaultStream}.
@@ -79,6 +81,11 @@ public final class CudaStream implements DeviceStream {
 
     private static final AtomicInteger LAST_NUMBER = new AtomicInteger();
 
+    static {
+        GraphMarks.register(
+                stream -> stream instanceof CudaStream cuda && cuda.marks != null ? cuda.marks.graphs() : null);
+    }
+
     private final String name;
     private final int deviceIndex;
     private final String deviceName;
@@ -86,13 +93,17 @@ public final class CudaStream implements DeviceStream {
     private final Optional<String> pciAddress;
     private final int maxMarks;
     private final CudaFailures failures;
+    private final CudaSupport support;
 
     /** Null where the stream, or the first event, could not be made. */
     private final @Nullable CudaMarks marks;
 
-    // The application's handles, null like the marks.
+    // The application's handles, null like the marks, and where they are not objects of JCuda's.
     private final @Nullable CUcontext context;
     private final @Nullable CUstream stream;
+
+    private final long contextAddress;
+    private final long streamAddress;
 
     private final CloseActions beforeClose = new CloseActions();
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -103,31 +114,35 @@ public final class CudaStream implements DeviceStream {
         name = builder.name;
         maxMarks = builder.maxMarks;
         failures = new CudaFailures("CUDA stream '" + name + "'");
-        CudaQueue queue = open(builder.opening, failures);
-        CUcontext copy = queue == null ? null : copyOfContext(queue, failures);
-        context = copy;
-        stream = queue == null ? null : queue.copyOfStream();
+        support = builder.byAddresses ? CudaSupport.ofAddresses() : CudaSupport.probe();
+        CudaQueue queue = open(support, builder.opening, failures);
+        CudaHandle copy = queue == null ? null : copyOfContext(queue, failures);
         marks = queue == null || copy == null ? null : marksOf(queue, builder);
+        contextAddress = copy == null ? 0 : copy.address();
+        streamAddress = queue == null ? 0 : queue.stream().address();
+        boolean isMadeByJCuda = builder.context == null && queue != null && queue.calls() instanceof JCudaCalls;
+        context = isMadeByJCuda && copy != null ? JCudaCalls.objectOf(copy) : builder.context;
+        stream = isMadeByJCuda && queue != null ? JCudaCalls.copyOf(queue.stream()) : builder.stream;
         deviceIndex = queue == null ? builder.ordinal : queue.context().ordinal();
-        deviceName = CudaSupport.probe().deviceName(deviceIndex);
+        deviceName = support.deviceName(deviceIndex);
         deviceUuid = queue == null ? Optional.empty() : queue.context().deviceUuid(deviceName, failures);
         pciAddress = queue == null ? Optional.empty() : queue.context().pciAddress(failures);
     }
 
-    private static @Nullable CudaQueue open(Opening opening, CudaFailures failures) {
-        CudaSupport support = CudaSupport.probe();
-        if (!support.isAvailable()) {
+    private static @Nullable CudaQueue open(CudaSupport support, CudaQueue.Opening opening, CudaFailures failures) {
+        CudaCalls calls = support.calls();
+        if (calls == null || !support.isAvailable()) {
             failures.report(DriverCall.INIT, support.toString());
             return null;
         }
         try {
-            return opening.open(failures);
+            return opening.open(calls, failures);
         } catch (CudaFailures.Refusal reported) {
             return null;
         }
     }
 
-    private static @Nullable CUcontext copyOfContext(CudaQueue queue, CudaFailures failures) {
+    private static @Nullable CudaHandle copyOfContext(CudaQueue queue, CudaFailures failures) {
         try {
             return queue.context().copy(failures);
         } catch (CudaFailures.Refusal reported) {
@@ -157,13 +172,40 @@ public final class CudaStream implements DeviceStream {
      */
     public static Builder on(CUcontext context, @Nullable CUstream stream) {
         Objects.requireNonNull(context, "context");
-        boolean isDefault = true;
-        if (CudaSupport.probe().isAvailable()) {
-            CudaQueue.checkIsOne(stream);
-            isDefault = CudaQueue.isDefault(stream);
-        }
-        return new Builder(
-                isDefault ? "default stream" : nextName(), 0, failures -> CudaQueue.of(context, stream, failures));
+        CUstream handle = stream == null ? new CUstream() : stream;
+        Builder builder = new Builder(nameOf(JCudaCalls.addressOf(handle)), 0, CudaQueue.opening(context, handle));
+        builder.context = context;
+        builder.stream = handle;
+        return builder;
+    }
+
+    /**
+     * Returns a stream of the application's by the driver's addresses, for applications that do without JCuda. The
+     * driver is called through JNA ({@code net.java.dev.jna:jna}). The name differs from that of {@link #on(CUcontext,
+     * CUstream)}, since javac looks up the parameters of all methods of one name, and JCuda may not be on the class
+     * path.
+     *
+     * <p>The addresses are the driver's {@code CUcontext} and {@code CUstream}, as numbers. A {@code cudaStream_t} of
+     * CUDA's runtime is a {@code CUstream}, and {@code cuCtxGetCurrent} gives the context. With LWJGL and in JNI, these
+     * are {@code long}s already; with the Foreign Function and Memory API, {@code MemorySegment.address()} returns
+     * them; with JavaCPP, {@code Pointer.address()}.
+     *
+     * @param context the address of the stream's context, which must live until the result is closed
+     * @param stream the address of a stream in it, which must live as long; 0 or 1 for the default one, whose marks can
+     *     spoil captures of others: see {@link #onDefaultStream}
+     * @return its builder
+     * @throws IllegalArgumentException if the context is 0, and for the default stream of each thread, which is another
+     *     queue on each
+     */
+    public static Builder onAddresses(long context, long stream) {
+        Builder builder = new Builder(nameOf(stream), 0, CudaQueue.opening(context, stream));
+        builder.byAddresses = true;
+        return builder;
+    }
+
+    private static String nameOf(long stream) {
+        CudaQueue.checkIsOne(stream);
+        return CudaQueue.isDefault(stream) ? "default stream" : nextName();
     }
 
     /**
@@ -176,7 +218,8 @@ public final class CudaStream implements DeviceStream {
      */
     public static Builder onDevice(int ordinal) {
         checkOrdinal(ordinal);
-        return new Builder(nextName(), ordinal, failures -> CudaQueue.ofDevice(ordinal, true, failures));
+        return new Builder(
+                nextName(), ordinal, (calls, failures) -> CudaQueue.ofDevice(calls, ordinal, true, failures));
     }
 
     /**
@@ -201,7 +244,8 @@ public final class CudaStream implements DeviceStream {
      */
     public static Builder onDefaultStream(int ordinal) {
         checkOrdinal(ordinal);
-        return new Builder("default stream", ordinal, failures -> CudaQueue.ofDevice(ordinal, false, failures));
+        return new Builder(
+                "default stream", ordinal, (calls, failures) -> CudaQueue.ofDevice(calls, ordinal, false, failures));
     }
 
     private static void checkOrdinal(int ordinal) {
@@ -253,6 +297,39 @@ public final class CudaStream implements DeviceStream {
         } else {
             marks.elapsedNs(numbers, count, ns);
         }
+    }
+
+    /**
+     * Opens a scope around the application's capture of this stream into a graph, so that the bricks within are timed
+     * in each launch of the graph: see {@link CudaCapture}. Open it before {@code cuStreamBeginCapture}: otherwise the
+     * bricks of the first launch are unresolved.
+     *
+     * @return the scope, open; without any effect if this stream is not {@linkplain #isUsable usable}, or over a driver
+     *     for CUDA 11.0, which is reported
+     * @throws IllegalStateException if a scope of this stream is open already, or for the default stream, which cannot
+     *     be captured
+     */
+    public CudaCapture capture() {
+        if (marks == null || !isUsable()) {
+            return new CudaCapture(null, GraphMarks.NONE);
+        }
+        if (!marks.queue().canBeCaptured()) {
+            throw new IllegalStateException(
+                    "stream '" + name + "' is the default stream, which CUDA cannot capture: capture another stream");
+        }
+        if (!support.recordsInGraphs()) {
+            failures.report(
+                    DriverCall.EVENT_RECORD_WITH_FLAGS,
+                    "bricks of captured graphs are unresolved: timing them needs a driver for CUDA 11.1 or later, and"
+                            + " this is " + support);
+            return new CudaCapture(null, GraphMarks.NONE);
+        }
+        int capture = marks.graphs().open();
+        if (capture == GraphMarks.NONE) {
+            throw new IllegalStateException(
+                    "a capture scope of stream '" + name + "' is open already: close it before the next one is opened");
+        }
+        return new CudaCapture(marks.graphs(), capture);
     }
 
     /** If no more events could be created, the next thread that needs one tries again once. */
@@ -356,38 +433,71 @@ public final class CudaStream implements DeviceStream {
      *
      * @return the driver's handle; not to be destroyed, nor used after {@link #close()} where it was made here. Keep
      *     this object, rather than the number in it, as long as the handle is used
-     * @throws IllegalStateException where the stream could not be made
+     * @throws IllegalStateException where the stream could not be made, or is bound through JNA: see
+     *     {@link #contextAddress()}
      */
     public CUcontext context() {
-        return made(context);
+        return object(context, "contextAddress");
     }
 
     /**
      * Returns the stream to enqueue work in.
      *
      * @return the driver's handle, for the default stream one of zero; likewise
-     * @throws IllegalStateException where the stream could not be made
+     * @throws IllegalStateException where the stream could not be made, or is bound through JNA: see
+     *     {@link #streamAddress()}
      */
     public CUstream stream() {
-        return made(stream);
+        return object(stream, "streamAddress");
     }
 
-    private <T> T made(@Nullable T handle) {
-        if (marks == null || handle == null) {
+    /**
+     * Returns the address of the context that the stream is in, for other libraries than JCuda.
+     *
+     * @return the driver's {@code CUcontext}; not to be destroyed, nor used after {@link #close()} where it was made
+     *     here. Keep this stream as long as the address is used
+     * @throws IllegalStateException where the stream could not be made
+     */
+    public long contextAddress() {
+        checkIsMade();
+        return contextAddress;
+    }
+
+    /**
+     * Returns the address of the stream to enqueue work in, for other libraries than JCuda.
+     *
+     * @return the driver's {@code CUstream}, for the default stream 0 or 1; likewise
+     * @throws IllegalStateException where the stream could not be made
+     */
+    public long streamAddress() {
+        checkIsMade();
+        return streamAddress;
+    }
+
+    private <T> T object(@Nullable T handle, String instead) {
+        checkIsMade();
+        if (handle == null) {
             throw new IllegalStateException(
-                    "there is no " + name + ": " + failure().orElse("it could not be made"));
+                    name + " is not bound through JCuda, so there is no object of JCuda's: call " + instead + "()");
         }
         return handle;
     }
 
+    private void checkIsMade() {
+        if (marks == null) {
+            throw new IllegalStateException(
+                    "there is no " + name + ": " + failure().orElse("it could not be made"));
+        }
+    }
+
     /** Lets the garbage collector close the stream where nobody does, and nobody has it or its handles. */
     private void closeWhenAbandoned() {
-        if (marks == null || context == null || stream == null) {
+        if (marks == null) {
             return;
         }
         Runnable action = new Abandoned(name, marks, failures);
         boolean isOurs = marks.queue().context().isRetained();
-        if (isOurs) {
+        if (isOurs && context != null && stream != null) {
             Abandonment.whenUnreachable(action, this, context, stream);
         } else {
             Abandonment.whenUnreachable(action, this);
@@ -415,25 +525,24 @@ public final class CudaStream implements DeviceStream {
         }
     }
 
-    /** Makes the queue behind a stream. */
-    @FunctionalInterface
-    private interface Opening {
-        CudaQueue open(CudaFailures failures) throws CudaFailures.Refusal;
-    }
-
     /** Settings of a stream that is to be made. One thread. */
     public static final class Builder {
 
         private final int ordinal;
-        private final Opening opening;
+        private final CudaQueue.Opening opening;
 
+        // The application's objects, if there are any.
+        private @Nullable CUcontext context;
+        private @Nullable CUstream stream;
+
+        private boolean byAddresses;
         private String name;
         private int firstMarks = FIRST_MARKS;
         private int maxMarks = MAX_MARKS;
         private long waitTimeoutNs = Polling.timeoutNs(DEFAULT_WAIT_TIMEOUT);
         private boolean blockingSynchronisation;
 
-        private Builder(String name, int ordinal, Opening opening) {
+        private Builder(String name, int ordinal, CudaQueue.Opening opening) {
             this.name = name;
             this.ordinal = ordinal;
             this.opening = opening;
@@ -502,7 +611,7 @@ public final class CudaStream implements DeviceStream {
         }
 
         /**
-         * Makes the stream and its first marks. Loads JCuda and the driver, where nobody did before.
+         * Makes the stream and its first marks. Loads a binding and the driver, where nobody did before.
          *
          * @return a stream; where the driver refuses, one that is not usable and says why
          */

@@ -5,65 +5,165 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import jcuda.driver.CUdevice;
 import jcuda.driver.CUresult;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether work on CUDA devices can be timed in this process: JCuda is on the class path, a driver is installed, and it
- * knows a device. That none of this is so is a state with a reason, not an error. Immutable.
+ * Whether work on CUDA devices can be timed in this process: a binding is on the class path, a driver is installed, and
+ * it knows a device. That none of this is so is a state with a reason, not an error. Immutable.
+ *
+ * <p>The binding is JCuda where its native library can be loaded, as on Linux and Windows on x86-64, and otherwise JNA,
+ * which has native libraries for more processors. The system property {@code brick.profiler.cuda.binding}, or the
+ * environment variable {@code BRICK_PROFILER_CUDA_BINDING}, allows one of them only: {@code jcuda} or {@code jna}.
  */
 public final class CudaSupport {
 
+    private static final String JCUDA = "jcuda";
+    private static final String JNA = "jna";
+    private static final String ANY = "";
+    static final String PROPERTY = "brick.profiler.cuda.binding";
+    private static final String VARIABLE = "BRICK_PROFILER_CUDA_BINDING";
+
     /** The driver must support CUDA 11.0: earlier ones lack the present form of releasing a primary context. */
     private static final int LEAST_VERSION = 11_000;
+
+    /** Since this version, drivers have the call by which graphs record events. */
+    private static final int FIRST_WITH_GRAPH_EVENTS = 11_010;
 
     private static final int NAME_BYTES = 256;
 
     private static final String LINK_ERROR = "java.lang.UnsatisfiedLinkError: ";
 
-    private static @Nullable CudaSupport found;
+    private static final String NO_DEVICE = "there is no CUDA device";
 
+    private static final String NO_LIBRARY = "the NVIDIA driver's library cannot be loaded: ";
+
+    /** By the binding that was asked for. */
+    private static final Map<String, CudaSupport> FOUND = new HashMap<>();
+
+    private final @Nullable CudaCalls calls;
     private final Optional<String> reason;
     private final int driverVersion;
     private final List<String> deviceNames;
 
-    private CudaSupport(@Nullable String reason, int driverVersion, List<String> deviceNames) {
+    /** The binding for people, if it is not JCuda. */
+    private final String binding;
+
+    private CudaSupport(
+            @Nullable CudaCalls calls,
+            @Nullable String reason,
+            int driverVersion,
+            List<String> deviceNames,
+            String binding) {
+        this.calls = calls;
         this.reason = Optional.ofNullable(reason);
         this.driverVersion = driverVersion;
         this.deviceNames = List.copyOf(deviceNames);
+        this.binding = binding;
     }
 
     /**
-     * Looks for JCuda, the driver and its devices; once in a process, since what was missing at first is missing later,
-     * and a second failure of JCuda no longer says why. The first call loads the driver, which may take a second. Any
-     * thread. Throws nothing.
+     * Looks for a binding, the driver and its devices; once in a process for each value of the setting, since what was
+     * missing at first is missing later, and a second failure of JCuda no longer says why. The first call loads the
+     * driver, which may take a second. Any thread. Throws nothing.
      *
      * @return what was found
      */
-    public static synchronized CudaSupport probe() {
-        if (found == null) {
-            found = look();
+    public static CudaSupport probe() {
+        return probe(asked());
+    }
+
+    /** Returns what was found for streams that are given as addresses, which JCuda cannot make its objects of. */
+    static CudaSupport ofAddresses() {
+        CudaSupport usual = probe();
+        return usual.calls instanceof JnaCalls ? usual : probe(JNA);
+    }
+
+    private static synchronized CudaSupport probe(String asked) {
+        CudaSupport support = FOUND.get(asked);
+        if (support == null) {
+            support = look(asked);
+            FOUND.put(asked, support);
         }
-        return found;
+        return support;
     }
 
     /** As {@link #probe()}, but every time. */
     static CudaSupport look() {
+        return look(asked());
+    }
+
+    private static String asked() {
+        String asked = Settings.value(PROPERTY, VARIABLE);
+        return asked == null ? ANY : asked.strip().toLowerCase(Locale.ROOT);
+    }
+
+    private static CudaSupport look(String asked) {
+        return switch (asked) {
+            case ANY -> lookForAny();
+            case JCUDA -> throughJCuda();
+            case JNA -> throughJna();
+            default ->
+                unavailable(PROPERTY + " or " + VARIABLE + " is '" + asked + "': set " + JCUDA + " or " + JNA
+                        + ", or neither");
+        };
+    }
+
+    private static CudaSupport lookForAny() {
+        CudaSupport jcuda = throughJCuda();
+        String why = jcuda.reason.orElse("");
+        // Without the driver no other binding helps.
+        if (jcuda.calls != null || why.startsWith(NO_LIBRARY)) {
+            return jcuda;
+        }
+        CudaSupport jna = throughJna();
+        return jna.calls == null
+                ? unavailable(why + "; " + jna.reason.orElse(""))
+                : new CudaSupport(
+                        jna.calls,
+                        jna.reason.orElse(null),
+                        jna.driverVersion,
+                        jna.deviceNames,
+                        jna.binding + ", since " + why);
+    }
+
+    private static CudaSupport throughJCuda() {
         try {
             // With JCuda's native library comes the driver's.
             BundledLibrary.initialise();
-            return driverLacks().map(CudaSupport::unavailable).orElseGet(CudaSupport::askDriver);
+            return driverLacks().map(CudaSupport::unavailable).orElseGet(() -> askDriver(new JCudaCalls(), ""));
         } catch (ClassNotFoundException e) {
             return unavailable("JCuda is not on the class path (org.jcuda:jcuda)");
         } catch (LinkageError e) {
             return unavailable(loadFailure(e));
         } catch (IOException e) {
             return unavailable("JCuda's native library cannot be unpacked: " + AtomicFile.reason(e));
+        }
+    }
+
+    private static CudaSupport throughJna() {
+        try {
+            Class.forName("com.sun.jna.Native");
+        } catch (ClassNotFoundException e) {
+            return unavailable("JNA is not on the class path (net.java.dev.jna:jna)");
+        } catch (LinkageError e) {
+            return unavailable("JNA cannot be loaded: " + e);
+        }
+        try {
+            JnaCalls.loadLibrary();
+            return driverLacks()
+                    .map(CudaSupport::unavailable)
+                    .orElseGet(() -> askDriver(JnaCalls.bind(), ", through JNA"));
+        } catch (UnsatisfiedLinkError e) {
+            return unavailable(NO_LIBRARY + e.getMessage());
         }
     }
 
@@ -83,7 +183,7 @@ public final class CudaSupport {
         }
         for (String error : errors) {
             if (error.contains("libcuda.so")) {
-                return "the NVIDIA driver's library cannot be loaded: " + error;
+                return NO_LIBRARY + error;
             }
         }
         if (!errors.isEmpty()) {
@@ -93,7 +193,7 @@ public final class CudaSupport {
     }
 
     private static CudaSupport unavailable(String reason) {
-        return new CudaSupport(reason, 0, List.of());
+        return new CudaSupport(null, reason, 0, List.of(), "");
     }
 
     private static Optional<String> driverLacks() {
@@ -105,43 +205,43 @@ public final class CudaSupport {
                 : library.map(file -> file + " is too old or not a driver: it lacks " + String.join(", ", missing));
     }
 
-    private static CudaSupport askDriver() {
+    private static CudaSupport askDriver(CudaCalls calls, String binding) {
         int[] number = new int[1];
-        int code = CudaCalls.driverGetVersion(number);
+        int code = calls.driverGetVersion(number);
         if (code != CUresult.CUDA_SUCCESS) {
-            return unavailable(CudaErrors.describe(DriverCall.DRIVER_GET_VERSION, code));
+            return refused(calls, CudaErrors.describe(DriverCall.DRIVER_GET_VERSION, code), 0, binding);
         }
         int version = number[0];
         if (version < LEAST_VERSION) {
-            return new CudaSupport(
-                    "the driver supports CUDA " + text(version) + ", and " + text(LEAST_VERSION) + " is needed",
-                    version,
-                    List.of());
+            String reason = "the driver supports CUDA " + text(version) + ", and " + text(LEAST_VERSION) + " is needed";
+            return refused(calls, reason, version, binding);
         }
-        code = CudaCalls.init();
+        code = calls.init();
         if (code != CUresult.CUDA_SUCCESS) {
-            return new CudaSupport(
-                    (code == CUresult.CUDA_ERROR_NO_DEVICE ? "there is no CUDA device: " : "")
-                            + CudaErrors.describe(DriverCall.INIT, code),
-                    version,
-                    List.of());
+            String reason = CudaErrors.describe(DriverCall.INIT, code);
+            boolean noDevice = code == CUresult.CUDA_ERROR_NO_DEVICE;
+            return refused(calls, (noDevice ? NO_DEVICE + ": " : "") + reason, version, binding);
         }
-        code = CudaCalls.deviceGetCount(number);
+        code = calls.deviceGetCount(number);
         if (code != CUresult.CUDA_SUCCESS) {
-            return new CudaSupport(CudaErrors.describe(DriverCall.DEVICE_GET_COUNT, code), version, List.of());
+            return refused(calls, CudaErrors.describe(DriverCall.DEVICE_GET_COUNT, code), version, binding);
         }
         List<String> names = new ArrayList<>();
         for (int ordinal = 0; ordinal < number[0]; ordinal++) {
-            names.add(askName(ordinal));
+            names.add(askName(calls, ordinal));
         }
-        return new CudaSupport(names.isEmpty() ? "there is no CUDA device" : null, version, names);
+        return new CudaSupport(calls, names.isEmpty() ? NO_DEVICE : null, version, names, binding);
     }
 
-    private static String askName(int ordinal) {
-        CUdevice device = new CUdevice();
+    private static CudaSupport refused(CudaCalls calls, String reason, int version, String binding) {
+        return new CudaSupport(calls, reason, version, List.of(), binding);
+    }
+
+    private static String askName(CudaCalls calls, int ordinal) {
+        CudaHandle device = calls.newDevice();
         byte[] name = new byte[NAME_BYTES];
-        if (CudaCalls.deviceGet(device, ordinal) != CUresult.CUDA_SUCCESS
-                || CudaCalls.deviceGetName(name, device) != CUresult.CUDA_SUCCESS) {
+        if (calls.deviceGet(device, ordinal) != CUresult.CUDA_SUCCESS
+                || calls.deviceGetName(name, device) != CUresult.CUDA_SUCCESS) {
             return unnamed(ordinal);
         }
         int length = 0;
@@ -187,6 +287,11 @@ public final class CudaSupport {
         return driverVersion == 0 ? Optional.empty() : Optional.of(text(driverVersion));
     }
 
+    /** Returns whether graphs can record events: the driver has the call. */
+    boolean recordsInGraphs() {
+        return driverVersion >= FIRST_WITH_GRAPH_EVENTS;
+    }
+
     /**
      * Returns the names of the devices, by their numbers.
      *
@@ -208,20 +313,28 @@ public final class CudaSupport {
         String name = deviceNames.get(device);
         CudaFailures uuidFailures = new CudaFailures("CUDA device " + device);
         CudaFailures pciFailures = new CudaFailures("CUDA device " + device);
-        CUdevice handle = new CUdevice();
-        int code = CudaCalls.deviceGet(handle, device);
+        CudaCalls driver = Objects.requireNonNull(calls, "calls");
+        CudaHandle handle = driver.newDevice();
+        int code = driver.deviceGet(handle, device);
         if (code != CUresult.CUDA_SUCCESS) {
             return "UUID and PCI address unknown: " + CudaErrors.describe(DriverCall.DEVICE_GET, code);
         }
-        return CudaContext.uuidOf(handle, name, uuidFailures).orElseGet(() -> "UUID unknown" + reason(uuidFailures))
+        return CudaContext.uuidOf(driver, handle, name, uuidFailures)
+                        .orElseGet(() -> "UUID unknown" + reason(uuidFailures))
                 + ", "
-                + CudaContext.pciAddressOf(handle, pciFailures)
+                + CudaContext.pciAddressOf(driver, handle, pciFailures)
                         .map(address -> "PCI " + address)
                         .orElseGet(() -> "PCI address unknown" + reason(pciFailures));
     }
 
     private static String reason(CudaFailures failures) {
         return failures.latest().map(latest -> " (" + latest + ")").orElse("");
+    }
+
+    /** Returns the driver, by the binding that was found; null without one. */
+    @Nullable
+    CudaCalls calls() {
+        return calls;
     }
 
     /** Returns the name of a device, also of one that was not found. */
@@ -239,6 +352,6 @@ public final class CudaSupport {
         String version =
                 driverVersion().map(number -> ", driver for CUDA " + number).orElse("");
         return reason.map(why -> "CUDA is not available: " + why)
-                .orElseGet(() -> "CUDA: " + String.join(", ", deviceNames) + version);
+                .orElseGet(() -> "CUDA: " + String.join(", ", deviceNames) + version + binding);
     }
 }

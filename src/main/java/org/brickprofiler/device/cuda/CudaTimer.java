@@ -6,7 +6,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import jcuda.driver.CUcontext;
-import jcuda.driver.CUevent;
 import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUstream;
 import org.brickprofiler.device.DeviceStream;
@@ -28,10 +27,13 @@ public final class CudaTimer implements DeviceTimer {
     private static final Logger LOG = LoggerFactory.getLogger(CudaTimer.class);
 
     private static final int EVENTS = 2;
+    private static final int START = 0;
+    private static final int END = 1;
 
     private final CudaFailures failures = new CudaFailures("CUDA timer");
-    private final CUevent start = new CUevent();
-    private final CUevent end = new CUevent();
+
+    /** Of the start and of the end, once they are made. */
+    private List<CudaHandle> events = List.of();
 
     /** Null where the events could not be made, and after closing. */
     private @Nullable CudaQueue queue;
@@ -47,16 +49,15 @@ public final class CudaTimer implements DeviceTimer {
     /** Whether the driver has events of this timer; apart from it, so that it can be asked after the timer. */
     private final AtomicBoolean holdsEvents = new AtomicBoolean();
 
-    private CudaTimer(CUcontext context, @Nullable CUstream stream, Duration waitTimeout) {
+    private CudaTimer(CudaSupport support, CudaQueue.Opening opening, Duration waitTimeout) {
         timeoutNs = Polling.timeoutNs(waitTimeout);
-        CudaSupport support = CudaSupport.probe();
-        if (!support.isAvailable()) {
+        CudaCalls calls = support.calls();
+        if (calls == null || !support.isAvailable()) {
             failures.report(DriverCall.INIT, support.toString());
             return;
         }
-        CudaQueue.checkIsOne(stream);
         try {
-            queue = withEvents(CudaQueue.of(context, stream, failures));
+            queue = withEvents(opening.open(calls, failures));
         } catch (CudaFailures.Refusal reported) {
             queue = null;
         }
@@ -80,10 +81,10 @@ public final class CudaTimer implements DeviceTimer {
     }
 
     private @Nullable CudaQueue withEvents(CudaQueue made) {
-        List<CUevent> events = List.of(start, end);
+        events = List.of(made.calls().newEvent(), made.calls().newEvent());
         int created = made.create(events, CUevent_flags.CU_EVENT_DEFAULT, "");
         if (created == EVENTS) {
-            made.learnCaptures(start);
+            made.learnCaptures(events.get(START));
             return made;
         }
         made.destroy(events.subList(0, created));
@@ -117,24 +118,43 @@ public final class CudaTimer implements DeviceTimer {
     public static CudaTimer on(CUcontext context, @Nullable CUstream stream, Duration waitTimeout) {
         Objects.requireNonNull(context, "context");
         Objects.requireNonNull(waitTimeout, "waitTimeout");
-        return new CudaTimer(context, stream, waitTimeout);
+        CUstream handle = stream == null ? new CUstream() : stream;
+        CudaQueue.checkIsOne(JCudaCalls.addressOf(handle));
+        return new CudaTimer(CudaSupport.probe(), CudaQueue.opening(context, handle), waitTimeout);
+    }
+
+    /**
+     * Returns a timer in one of the application's streams, for applications that do without JCuda; see
+     * {@link CudaStream#onAddresses}.
+     *
+     * @param context the address of the stream's context, which must live until the timer is closed
+     * @param stream the address of a stream in it, which must live as long; 0 or 1 for the default one, as above
+     * @param waitTimeout how long reading the timer waits for the device at most
+     * @return a timer
+     * @throws IllegalArgumentException if the context is 0 or the timeout not more than zero, and for the default
+     *     stream of each thread
+     */
+    public static CudaTimer onAddresses(long context, long stream, Duration waitTimeout) {
+        Objects.requireNonNull(waitTimeout, "waitTimeout");
+        CudaQueue.checkIsOne(stream);
+        return new CudaTimer(CudaSupport.ofAddresses(), CudaQueue.opening(context, stream), waitTimeout);
     }
 
     @Override
     public synchronized void recordStart() {
         ended = false;
-        started = record(start);
+        started = record(START);
     }
 
     @Override
     public synchronized void recordEnd() {
         if (started) {
-            ended = record(end);
+            ended = record(END);
         }
     }
 
-    private boolean record(CUevent event) {
-        return queue != null && !failures.isLost() && queue.record(event);
+    private boolean record(int event) {
+        return queue != null && !failures.isLost() && queue.record(events.get(event));
     }
 
     @Override
@@ -155,12 +175,12 @@ public final class CudaTimer implements DeviceTimer {
     }
 
     private synchronized Polling.Answer pollEnd() {
-        return queue == null || !ended ? Polling.Answer.REFUSED : queue.poll(end);
+        return queue == null || !ended ? Polling.Answer.REFUSED : queue.poll(events.get(END));
     }
 
     private synchronized long elapsedWhenReachedNs() {
         // What the stream answers instead of a time is negative.
-        return queue == null || !ended ? 0 : Math.max(0, queue.elapsedNs(start, end));
+        return queue == null || !ended ? 0 : Math.max(0, queue.elapsedNs(events.get(START), events.get(END)));
     }
 
     private synchronized long notReached(Polling.Answer answer) {
@@ -190,7 +210,7 @@ public final class CudaTimer implements DeviceTimer {
         }
         if (open != null) {
             holdsEvents.set(false);
-            open.destroy(List.of(start, end));
+            open.destroy(events);
             open.close(null);
         }
     }

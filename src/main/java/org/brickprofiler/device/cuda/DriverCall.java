@@ -29,6 +29,8 @@ enum DriverCall {
     THREAD_EXCHANGE_STREAM_CAPTURE_MODE("cuThreadExchangeStreamCaptureMode"),
     EVENT_CREATE("cuEventCreate"),
     EVENT_RECORD("cuEventRecord"),
+    /** Drivers have it since CUDA 11.1; for captures only. */
+    EVENT_RECORD_WITH_FLAGS("cuEventRecordWithFlags"),
     EVENT_QUERY("cuEventQuery"),
     EVENT_SYNCHRONIZE("cuEventSynchronize"),
     EVENT_ELAPSED_TIME("cuEventElapsedTime"),
@@ -58,13 +60,29 @@ enum DriverCall {
         return this == EVENT_QUERY || this == EVENT_SYNCHRONIZE || this == EVENT_ELAPSED_TIME;
     }
 
-    /** Returns the symbol that JCuda binds. */
+    /** Returns the symbol in the library, which both bindings bind. */
     String symbol() {
         return symbol;
     }
 
-    /** Returns the symbols of all calls. */
+    /**
+     * Returns the symbol of a function.
+     *
+     * @throws IllegalArgumentException if it is none of these
+     */
+    static String symbolOf(String function) {
+        return Arrays.stream(values())
+                .filter(call -> call.function.equals(function))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("no driver call " + function))
+                .symbol;
+    }
+
+    /** Returns the symbols of the calls that every driver must have. */
     static List<String> symbols() {
-        return Arrays.stream(values()).map(DriverCall::symbol).toList();
+        return Arrays.stream(values())
+                .filter(call -> call != EVENT_RECORD_WITH_FLAGS)
+                .map(DriverCall::symbol)
+                .toList();
     }
 }

@@ -1,6 +1,7 @@
 package org.brickprofiler.internal.device;
 
 import java.lang.ref.Cleaner;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -10,6 +11,7 @@ import java.util.function.Supplier;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.CloseActions;
+import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.TimerToken;
@@ -74,6 +76,12 @@ public final class DeviceRecorder {
     /** Held by whoever resolves or reads. */
     private final ReentrantLock turn = new ReentrantLock();
 
+    /** Kept here, since streams do not keep them. */
+    private final List<GraphMarks.Follower> followers = new ArrayList<>();
+
+    /** Whether launches of captured graphs are timed. */
+    private volatile BooleanSupplier timesLaunches = () -> true;
+
     /**
      * A recorder.
      *
@@ -117,6 +125,60 @@ public final class DeviceRecorder {
             int index = marked.index();
             Forgotten.CLEANER.register(this, marked.giveBackAll());
             marked.stream().beforeClose(CloseActions.unlessForgotten(this, recorder -> recorder.catchUp(index)));
+            GraphMarks captured = GraphMarks.of(marked.stream());
+            if (captured != null) {
+                GraphMarks.Follower follower = new Captures(marked);
+                followers.add(follower);
+                captured.follow(follower);
+            }
+        }
+    }
+
+    /**
+     * Sets when launches of captured graphs are timed; otherwise they always are.
+     *
+     * @param condition returns whether a launch is timed; any thread
+     */
+    public void timeLaunchesWhile(BooleanSupplier condition) {
+        timesLaunches = Objects.requireNonNull(condition, "condition");
+    }
+
+    /** Follows the captures and launches of one stream. */
+    private final class Captures implements GraphMarks.Follower {
+
+        private final MarkedStream marked;
+
+        Captures(MarkedStream marked) {
+            this.marked = marked;
+        }
+
+        @Override
+        public void opened(int capture) {
+            long before = marked.markCapture();
+            turn.lock();
+            try {
+                marked.openCapture(capture, before);
+            } finally {
+                turn.unlock();
+            }
+        }
+
+        @Override
+        public void launched(int capture) {
+            if (timesLaunches.getAsBoolean()) {
+                marked.launched(capture);
+            }
+        }
+
+        @Override
+        public void released(int capture) {
+            turn.lock();
+            try {
+                takeQueued();
+                marked.releaseCapture(capture);
+            } finally {
+                turn.unlock();
+            }
         }
     }
 
@@ -366,9 +428,17 @@ public final class DeviceRecorder {
 
     /** By the holder of the turn: takes what was queued so far. */
     private void takeQueued() {
-        queue.drain();
+        boolean hasLaunched;
+        do {
+            queue.drain();
+            hasLaunched = false;
+            for (MarkedStream stream : streams) {
+                hasLaunched |= stream.hasTakenLaunches();
+            }
+        } while (hasLaunched);
         boolean hasUnmatched = false;
         for (MarkedStream stream : streams) {
+            stream.settleLaunches();
             hasUnmatched |= stream.hasUnmatched();
         }
         if (hasUnmatched) {
@@ -452,6 +522,11 @@ public final class DeviceRecorder {
         }
 
         @Override
+        public void takeLaunch(long owner, int stream, int capture, int end) {
+            streams[stream].takeLaunch(owner, capture, end);
+        }
+
+        @Override
         public void takeStart(int stream, long start, long readingNs) {
             streams[stream].takeStart(start, readingNs);
         }
@@ -472,6 +547,14 @@ public final class DeviceRecorder {
     public int pendingCount() {
         turn.lock();
         try {
+            boolean hasCaptures = false;
+            for (MarkedStream stream : streams) {
+                hasCaptures |= stream.hasCaptures();
+            }
+            if (hasCaptures) {
+                // A launch in the queue is one entry, whatever the number of its bricks.
+                takeQueued();
+            }
             long count = queue.size();
             for (MarkedStream stream : streams) {
                 count += stream.pendingCount();

@@ -17,6 +17,12 @@ import org.brickprofiler.spi.NanoClock;
  * from it give each mark a number, its time in ns, whatever the number of batches. {@link #continueFrom} gives the
  * batch its place; it has none if the times on both sides of some point are known but not the time between.
  *
+ * <h2>Marks of captured graphs</h2>
+ *
+ * The device has set such a mark during a launch, and may set it again. Its time was read before and is given as its
+ * distance from the mark behind the launch; otherwise that mark stands for it, which is an ordinary one and was set in
+ * the launch's turn and pass.
+ *
  * <h2>Device time in host time</h2>
  *
  * Let <i>b</i> be the host's time of the first mark. No mark is reached before it is set, so <i>b</i> is at least
@@ -53,6 +59,9 @@ final class MarkChain {
     private int[] positions = {};
     private long[] offsetsNs = {};
 
+    /** The mark behind the launch in which a graph has set a mark; of another mark, itself. */
+    private int[] behind = {};
+
     /** How many samples begin at a mark, less those that end there. */
     private int[] opened = {};
 
@@ -73,7 +82,11 @@ final class MarkChain {
     private final IntToLongFunction offsets = this::offsetNs;
 
     private int batch;
+
+    /** Of the marks; those of launches lie behind the others until these are measured. */
     private int size;
+
+    private int launchedSize;
     private int[] marks = new int[256];
     private long[] order = new long[256];
 
@@ -115,6 +128,7 @@ final class MarkChain {
         batchOf = Arrays.copyOf(batchOf, room);
         positions = Arrays.copyOf(positions, room);
         offsetsNs = Arrays.copyOf(offsetsNs, room);
+        behind = Arrays.copyOf(behind, room);
         opened = Arrays.copyOf(opened, room);
         untimed = Arrays.copyOf(untimed, room);
         delimits = Arrays.copyOf(delimits, room);
@@ -124,28 +138,63 @@ final class MarkChain {
     void begin() {
         batch++;
         size = 0;
+        launchedSize = 0;
         openedBefore = 0;
         untimedBefore = 0;
     }
 
     /** Adds a mark, unless the batch has it. */
     void add(int mark) {
+        if (isNew(mark)) {
+            behind[mark] = mark;
+            makeRoomForOne();
+            // Those of launches follow.
+            marks[size + launchedSize] = marks[size];
+            marks[size++] = mark;
+        }
+    }
+
+    /**
+     * Adds a mark that a graph has set in a launch, unless the batch has it.
+     *
+     * @param end the mark behind the launch, which belongs to the batch and delimits what is busy or idle
+     * @param offsetNs how far the mark lies behind that, 0 or less
+     */
+    void addLaunched(int mark, int end, long offsetNs) {
+        if (isNew(mark)) {
+            behind[mark] = end;
+            offsetsNs[mark] = offsetNs;
+            makeRoomForOne();
+            marks[size + launchedSize++] = mark;
+        }
+    }
+
+    private boolean isNew(int mark) {
         if (mark >= batchOf.length) {
             makeRoom();
         }
         if (batchOf[mark] == batch) {
-            return;
+            return false;
         }
         batchOf[mark] = batch;
         opened[mark] = 0;
         untimed[mark] = 0;
         delimits[mark] = false;
-        if (size == marks.length) {
-            marks = Arrays.copyOf(marks, 2 * size);
-            order = new long[2 * size];
-            stepsNs = new long[2 * size];
+        return true;
+    }
+
+    private void makeRoomForOne() {
+        int all = size + launchedSize;
+        if (all == marks.length) {
+            marks = Arrays.copyOf(marks, 2 * all);
+            order = new long[2 * all];
+            stepsNs = new long[2 * all];
         }
-        marks[size++] = mark;
+    }
+
+    /** The time between a mark of the batch and the next that delimits is busy or idle. */
+    void delimit(int mark) {
+        delimits[mark] = true;
     }
 
     /** Adds a sample from one mark to another. */
@@ -195,10 +244,7 @@ final class MarkChain {
         }
         if (unbroken && !inOrder) {
             sort(offsets);
-            for (int i = 0; i < size; i++) {
-                positions[marks[i]] = i;
-            }
-            latest = size - 1;
+            latest = putInPlace();
         }
         if (latest != NO_POSITION && (size == 1 || !unbroken) && !hasTime(marks[latest])) {
             // No time to or from it was reported, which would have shown that it is not known.
@@ -208,6 +254,53 @@ final class MarkChain {
         }
         last = latest == NO_POSITION ? DeviceStream.NO_MARK : marks[latest];
         correlate(lookedNs, awaited != DeviceStream.NO_MARK && last == awaited);
+        if (launchedSize > 0) {
+            insertLaunched();
+        }
+    }
+
+    /** The marks are in the order of their times. Returns the last position. */
+    private int putInPlace() {
+        for (int i = 0; i < size; i++) {
+            positions[marks[i]] = i;
+        }
+        return size - 1;
+    }
+
+    /** Gives the marks of launches their places: by their times or, in a broken chain, before those behind launches. */
+    private void insertLaunched() {
+        int all = size + launchedSize;
+        for (int i = size; i < all; i++) {
+            int end = behind[marks[i]];
+            offsetsNs[marks[i]] += positions[end] == NO_POSITION ? 0 : offsetsNs[end];
+            positions[marks[i]] = positions[end];
+        }
+        if (!unbroken) {
+            putBeforeEnds(all);
+        }
+        size = all;
+        launchedSize = 0;
+        if (unbroken) {
+            sort(offsets);
+            putInPlace();
+        }
+    }
+
+    private void putBeforeEnds(int all) {
+        int[] ordered = new int[all];
+        int at = 0;
+        for (int i = 0; i < size; i++) {
+            for (int j = size; j < all; j++) {
+                if (behind[marks[j]] == marks[i]) {
+                    ordered[at++] = marks[j];
+                }
+            }
+            ordered[at++] = marks[i];
+        }
+        for (int i = 0; i < all; i++) {
+            marks[i] = ordered[i];
+            positions[marks[i]] = positions[marks[i]] == NO_POSITION ? NO_POSITION : i;
+        }
     }
 
     private long offsetNs(int mark) {
@@ -359,7 +452,8 @@ final class MarkChain {
         if (positions[from] == NO_POSITION || positions[to] == NO_POSITION) {
             return DeviceStream.UNRESOLVED;
         }
-        return unbroken ? offsetsNs[to] - offsetsNs[from] : stream.elapsedNs(from, to);
+        boolean isOfLaunch = behind[from] != from && behind[from] == behind[to];
+        return unbroken || isOfLaunch ? offsetsNs[to] - offsetsNs[from] : stream.elapsedNs(from, to);
     }
 
     /** A sample of the batch has no time: it is not counted as busy, and what lies within it not as idle. */
@@ -405,7 +499,7 @@ final class MarkChain {
             } else if (isCounted) {
                 boolean isNew = lastCounted == counted
                         || (lastCounted == anchor && openedBefore > 0)
-                        || (lastCounted != DeviceStream.NO_MARK && known.turn(lastCounted) > countedTurn);
+                        || (lastCounted != DeviceStream.NO_MARK && known.turn(behind[lastCounted]) > countedTurn);
                 if (lastCounted != DeviceStream.NO_MARK && isNew && i > first) {
                     addUpBetween(lastCounted, mark, open > 0, timed && unknown == 0);
                 }
@@ -414,7 +508,7 @@ final class MarkChain {
                 lastCounted = isLater ? mark : lastCounted;
                 timed = true;
             } else {
-                timed &= !known.followsGap(mark);
+                timed &= !known.followsGap(behind[mark]);
             }
             open += opened[mark] + (opens ? openedBefore : 0);
             unknown += untimed[mark];
@@ -425,7 +519,7 @@ final class MarkChain {
         long ns = Math.max(0, offsetsNs[mark] - offsetsNs[before]);
         if (runs) {
             busyNs += ns;
-        } else if (timed && !known.followsGap(mark) && known.areOfOnePass(mark, before)) {
+        } else if (timed && !known.followsGap(behind[mark]) && known.areOfOnePass(behind[mark], behind[before])) {
             idleNs += ns;
         }
     }
@@ -450,7 +544,7 @@ final class MarkChain {
      * none.
      */
     int lastCounted() {
-        return lastCounted;
+        return lastCounted == DeviceStream.NO_MARK ? lastCounted : behind[lastCounted];
     }
 
     /**

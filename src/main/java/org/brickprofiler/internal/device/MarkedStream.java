@@ -1,9 +1,14 @@
 package org.brickprofiler.internal.device;
 
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.TableRegistry;
@@ -28,6 +33,9 @@ final class MarkedStream {
     private static final long NO_TIME = DeviceRecorder.NO_TIME;
     private static final long NO_ELEMENTS = -1;
 
+    /** On no line of a thread. */
+    private static final long NO_LINE = 0;
+
     /** More threads than this that mark and end no pass: of the others it is forgotten that they did. */
     private static final int MOST_MARKERS = 256;
 
@@ -47,6 +55,9 @@ final class MarkedStream {
     /** Makes room where no mark is left; false where that could not be done. */
     private final Predicate<MarkedStream> roomMaker;
 
+    /** How many launches did not fit into the queue of their thread, by capture. */
+    private final Map<Integer, Integer> lostLaunches = new ConcurrentHashMap<>();
+
     /** Whether it was logged that no mark was left. */
     private final AtomicBoolean exhausted = new AtomicBoolean();
 
@@ -63,6 +74,9 @@ final class MarkedStream {
 
     /** The starts at which deferred measurements may begin. */
     private final StartMarks starts;
+
+    /** The bricks of captured graphs; null if the stream knows no captures. */
+    private final @Nullable GraphTemplates graphs;
 
     /** Deferred measurements that were taken before their start: owner, key, end and elements of each. */
     private final LongArrayList unmatched = new LongArrayList();
@@ -139,6 +153,8 @@ final class MarkedStream {
         this.waiting = new WaitingSamples(stream, marks);
         this.chain = new MarkChain(stream, marks, clock);
         this.starts = new StartMarks(stream, marks);
+        GraphMarks captured = GraphMarks.of(stream);
+        this.graphs = captured == null ? null : new GraphTemplates(captured, marks, sums);
         this.readings = shared.readings;
     }
 
@@ -248,6 +264,20 @@ final class MarkedStream {
         }
     }
 
+    /** Sets a mark before a capture; returns its handle, or {@link Marks#NONE}. */
+    long markCapture() {
+        return set(false, 1, false);
+    }
+
+    /** A graph was launched at the end of the queue. */
+    void launched(int capture) {
+        long end = set(false, 1, true);
+        if (!queue.offerLaunch(index, capture, end == Marks.NONE ? SampleQueue.NO_END : Marks.mark(end))) {
+            letGo(end);
+            lostLaunches.merge(capture, 1, Integer::sum);
+        }
+    }
+
     /** Lets go of a mark that the caller holds, if it does. */
     void letGo(long handle) {
         if (handle != Marks.NONE) {
@@ -282,10 +312,11 @@ final class MarkedStream {
     private void miss() {
         if (!exhausted.get() && stream.failure().isEmpty() && exhausted.compareAndSet(false, true)) {
             LOG.warn(
-                    "all {} marks of stream '{}' wait for their bricks: until one is free, bricks are unresolved. End"
+                    "all {} marks of stream '{}' wait for their bricks{}: until one is free, bricks are unresolved. End"
                             + " passes more often, or give the stream more marks",
                     stream.maxMarks(),
-                    stream.name());
+                    stream.name(),
+                    hasCaptures() ? " or are part of captured graphs, which keep them until they are released" : "");
         }
         marks.miss();
     }
@@ -327,7 +358,9 @@ final class MarkedStream {
             if (!holds) {
                 marks.hold(startMark);
             }
-            waiting.add(key, startMark, end, elements, owner);
+            if (graphs == null || !graphs.take(key, startMark, end, elements)) {
+                waiting.add(key, startMark, end, elements, owner);
+            }
         } else {
             sums.unresolved(key);
             if (holds) {
@@ -356,6 +389,57 @@ final class MarkedStream {
         noteMarker(owner);
         if (!match(owner, key, end, elements)) {
             unmatched.addAll(owner, key, end, elements);
+        }
+    }
+
+    /**
+     * A capture begins.
+     *
+     * @param before the handle of the mark before it, or {@link Marks#NONE}
+     */
+    void openCapture(int capture, long before) {
+        Objects.requireNonNull(graphs).open(capture, before == Marks.NONE ? DeviceStream.NO_MARK : Marks.mark(before));
+    }
+
+    /** The graph of a capture will not be launched again. */
+    void releaseCapture(int capture) {
+        Objects.requireNonNull(graphs).release(capture);
+    }
+
+    /** Takes a launch of a captured graph from the queue. */
+    void takeLaunch(long owner, int capture, int end) {
+        noteMarker(owner);
+        Objects.requireNonNull(graphs)
+                .takeLaunch(capture, end == SampleQueue.NO_END ? DeviceStream.NO_MARK : end, owner, waiting);
+    }
+
+    /** Returns whether graphs were captured that are not released. */
+    boolean hasCaptures() {
+        return graphs != null && !graphs.isEmpty();
+    }
+
+    /** Returns whether launches were taken since the last call, whose bricks may still be in the queue. */
+    boolean hasTakenLaunches() {
+        return graphs != null && graphs.hasTaken();
+    }
+
+    /** All bricks of captures were taken that were queued before the launches. */
+    void settleLaunches() {
+        if (graphs == null) {
+            return;
+        }
+        if (!lostLaunches.isEmpty()) {
+            countLostLaunches(graphs);
+        }
+        graphs.settle();
+    }
+
+    private void countLostLaunches(GraphTemplates templates) {
+        for (Integer capture : List.copyOf(lostLaunches.keySet())) {
+            Integer lost = lostLaunches.remove(capture);
+            for (int i = lost == null ? 0 : lost; i > 0; i--) {
+                templates.takeLaunch(capture, DeviceStream.NO_MARK, DeviceRecorder.EVERYBODY, waiting);
+            }
         }
     }
 
@@ -406,7 +490,7 @@ final class MarkedStream {
 
     /** Returns how many samples wait for their time. */
     int pendingCount() {
-        return waiting.size();
+        return waiting.size() - waiting.launches() + (graphs == null ? 0 : graphs.pendingCount());
     }
 
     /**
@@ -465,7 +549,11 @@ final class MarkedStream {
         waits++;
         int count = waiting.moveOwnToFront(owner);
         for (int i = 0; i < count; i++) {
-            sums.unresolved(waiting.key(i));
+            if (graphs != null && waiting.isLaunch(i)) {
+                graphs.giveUp(waiting.capture(i), waiting.launch(i));
+            } else {
+                sums.unresolved(waiting.key(i));
+            }
         }
         if (count > 0) {
             marks.giveUpSamples();
@@ -494,7 +582,11 @@ final class MarkedStream {
             chain.add(anchor);
         }
         for (int i = 0; i < count; i++) {
-            if (waiting.hasStart(i)) {
+            if (waiting.isLaunch(i)) {
+                if (!addLaunch(i)) {
+                    return;
+                }
+            } else if (waiting.hasStart(i)) {
                 chain.addSample(waiting.start(i), waiting.end(i));
             } else {
                 chain.addSampleSince(waiting.end(i));
@@ -512,7 +604,11 @@ final class MarkedStream {
         sums.begin();
         try {
             for (int i = 0; i < count; i++) {
-                resolve(i, lookedNs);
+                if (waiting.isLaunch(i)) {
+                    resolveLaunch(i, lookedNs);
+                } else {
+                    resolve(i, lookedNs);
+                }
             }
         } finally {
             sums.end();
@@ -523,6 +619,50 @@ final class MarkedStream {
         addUp(count);
         waiting.drop(count);
         goOn(last);
+    }
+
+    /**
+     * A launch adds its bricks to the batch; without times, it is one sample without a time. False if its times cannot
+     * be asked for now.
+     */
+    private boolean addLaunch(int i) {
+        int end = waiting.end(i);
+        GraphTemplates.Template template = measure(i);
+        if (template == null) {
+            chain.addSample(waiting.start(i), end);
+        } else {
+            chain.add(end);
+            chain.delimit(end);
+            GraphTemplates.addTo(chain, template, end);
+        }
+        return !Objects.requireNonNull(graphs).isEarly();
+    }
+
+    private GraphTemplates.@Nullable Template measure(int i) {
+        return Objects.requireNonNull(graphs)
+                .measure(waiting.capture(i), waiting.launch(i), waiting.start(i), waiting.end(i));
+    }
+
+    private void resolveLaunch(int i, long lookedNs) {
+        GraphTemplates.Template template = measure(i);
+        int behind = waiting.end(i);
+        if (template == null) {
+            chain.leaveOut(waiting.start(i), behind);
+            return;
+        }
+        for (int brick = 0; brick < template.size(); brick++) {
+            int start = template.start(brick);
+            int end = template.end(brick);
+            long elapsedNs = chain.elapsedNs(start, end);
+            if (elapsedNs < 0) {
+                sums.unresolved(template.key(brick));
+                chain.leaveOut(start, end);
+            } else {
+                add(template.key(brick), end, elapsedNs, template.elements(brick), NO_TIME, lookedNs);
+                addSpan(template.key(brick), end, elapsedNs, template.elements(brick), NO_LINE, marks.setNs(behind));
+            }
+        }
+        Objects.requireNonNull(graphs).resolved(waiting.capture(i), waiting.launch(i));
     }
 
     /** No start and no waiting sample has a time any more. */
@@ -547,24 +687,27 @@ final class MarkedStream {
             }
             return;
         }
-        samples++;
-        workedUntilNs = Math.max(workedUntilNs, chain.deviceNs(end));
         long launchedNs = hasStart ? marks.setNs(start) : marks.reading(end);
         long endedNs = marks.setNs(end);
         boolean isTimed = launchedNs != Marks.NOT_READ && endedNs != Marks.NOT_READ;
-        sums.resolved(
-                key,
-                elapsedNs,
-                isTimed ? Math.max(0, endedNs - launchedNs) : NO_TIME,
-                chain.isUnbroken() ? chain.hostNs(end) : lookedNs,
-                waiting.elements(i));
+        long launchNs = isTimed ? Math.max(0, endedNs - launchedNs) : NO_TIME;
+        add(key, end, elapsedNs, waiting.elements(i), launchNs, lookedNs);
+        addSpan(key, end, elapsedNs, waiting.elements(i), marks.line(end), launchedNs);
+    }
+
+    private void add(int key, int end, long elapsedNs, long elements, long launchNs, long lookedNs) {
+        samples++;
+        workedUntilNs = Math.max(workedUntilNs, chain.deviceNs(end));
+        sums.resolved(key, elapsedNs, launchNs, chain.isUnbroken() ? chain.hostNs(end) : lookedNs, elements);
+    }
+
+    private void addSpan(int key, int end, long elapsedNs, long elements, long line, long launchedNs) {
         if (spans == null) {
             return;
         }
         if (chain.isUnbroken()) {
             spans.clockErrorNs(chain.hostErrorNs());
-            spans.sample(
-                    key, chain.hostNs(end) - elapsedNs, elapsedNs, waiting.elements(i), marks.line(end), launchedNs);
+            spans.sample(key, chain.hostNs(end) - elapsedNs, elapsedNs, elements, line, launchedNs);
         } else {
             spans.sampleWithoutPlace();
         }
@@ -658,6 +801,9 @@ final class MarkedStream {
     /** Forgets the samples that wait, and the starts at which they begin. */
     void discard() {
         waiting.drop(waiting.size());
+        if (graphs != null) {
+            graphs.forgetLaunches();
+        }
         starts.forgetLent();
         forgetCounted();
     }
@@ -699,6 +845,9 @@ final class MarkedStream {
             kept[anchor] = true;
         }
         starts.keep(kept);
+        if (graphs != null) {
+            graphs.keep(kept);
+        }
         return kept;
     }
 

@@ -11,15 +11,17 @@ import org.brickprofiler.internal.record.TableRegistry;
  * The row is more than a brick's key here, and the origin is marks:
  *
  * <pre>
- *           31     19 18  17    12 11       0
- *          +---------+---+--------+---------+
- *  row:    |    0    | d | stream |   key   |   d: a deferred measurement
- *          +---------+---+--------+---------+
+ *           31  20 19  18  17    12 11       0
+ *          +------+---+---+--------+---------+
+ *  row:    |  0   | l | d | stream |   key   |   d: a deferred measurement, l: a launch of a graph
+ *          +------+---+---+--------+---------+
  *           63   62      43 42              0
  *          +---+-----------+----------------+
- *  origin: | 0 |    end    | start's handle |   of a deferred measurement, 0 for the start
+ *  origin: | 0 |    end    | start's handle |   of a deferred measurement or a launch, 0 for the start
  *          +---+-----------+----------------+
  * </pre>
+ *
+ * <p>A launch has the number of the graph's capture in place of elements.
  *
  * <p>The starts of deferred measurements have queues of their own, with the stream, the handle and the reading by which
  * each is found. They are taken out first; and whoever finds a measurement without its start has them taken out again,
@@ -34,6 +36,7 @@ final class SampleQueue {
     private static final int KEY_MASK = (1 << KEY_BITS) - 1;
     private static final int STREAM_MASK = MarkToken.MAX_STREAMS - 1;
     private static final int DEFERRED = 1 << 18;
+    private static final int LAUNCH = 1 << 19;
     private static final long START_MASK = (1L << Marks.HANDLE_BITS) - 1;
 
     /** Resolves samples. */
@@ -60,6 +63,16 @@ final class SampleQueue {
          * @param elements elements it processed
          */
         void takeDeferred(long owner, int stream, int key, int end, long elements);
+
+        /**
+         * Takes a launch of a captured graph.
+         *
+         * @param owner which thread launched
+         * @param stream on which stream
+         * @param capture the number of the graph's capture
+         * @param end the mark behind it, or {@link SampleQueue#NO_END}
+         */
+        void takeLaunch(long owner, int stream, int capture, int end);
 
         /**
          * Takes the start of deferred measurements, or that one of them has no mark at its end.
@@ -98,10 +111,12 @@ final class SampleQueue {
                 int stream = (row >>> KEY_BITS) & STREAM_MASK;
                 int key = row & KEY_MASK;
                 int end = (int) (marks >>> Marks.HANDLE_BITS);
-                if ((row & DEFERRED) == 0) {
+                if ((row & (DEFERRED | LAUNCH)) == 0) {
                     taker.take(owner, stream, key, marks & START_MASK, end, elements);
-                } else {
+                } else if ((row & DEFERRED) != 0) {
                     taker.takeDeferred(owner, stream, key, end, elements);
+                } else {
+                    taker.takeLaunch(owner, stream, (int) elements, end);
                 }
             }
         };
@@ -115,6 +130,11 @@ final class SampleQueue {
     /** Adds a deferred measurement that the calling thread has ended, in the same way. */
     boolean offerDeferred(int stream, int key, int end, long elements) {
         return threads.defer(DEFERRED | (stream << KEY_BITS) | key, (long) end << Marks.HANDLE_BITS, elements);
+    }
+
+    /** Adds a launch that the calling thread has enqueued, in the same way. */
+    boolean offerLaunch(int stream, int capture, int end) {
+        return threads.defer(LAUNCH | (stream << KEY_BITS), (long) end << Marks.HANDLE_BITS, capture);
     }
 
     /** Adds what {@link Taker#takeStart} is to take from the calling thread, in the same way. */

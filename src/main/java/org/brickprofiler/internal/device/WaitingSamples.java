@@ -21,6 +21,9 @@ final class WaitingSamples {
     private static final int KEY_AND_MARKS = 2;
     private static final int START_NS = 3;
 
+    /** In the cell of the key: not a brick's sample, but a launch of a captured graph. */
+    private static final long LAUNCH = 1L << 63;
+
     private static final int MARK_BITS = 20;
     private static final int MARK_MASK = (1 << MARK_BITS) - 1;
 
@@ -35,6 +38,9 @@ final class WaitingSamples {
 
     /** How many samples have a start that is a time. */
     private int times;
+
+    /** How many are launches of captured graphs. */
+    private int launches;
 
     /** Buffer for samples that must come after others; of the same length as the rest. */
     private long[] behind = {};
@@ -85,8 +91,42 @@ final class WaitingSamples {
         times++;
     }
 
+    /**
+     * Adds a launch of a captured graph, which stands for one sample of each of its bricks, and takes over one hold of
+     * each of its marks.
+     *
+     * @param capture the capture of the graph
+     * @param launch the number of the launch
+     * @param before the mark before it
+     * @param end the mark behind it, another one
+     * @param owner which thread launched
+     */
+    void addLaunch(int capture, int launch, int before, int end, long owner) {
+        add(0, before, end, ((long) launch << Integer.SIZE) | capture, owner);
+        cells[CELLS_EACH * (size - 1) + KEY_AND_MARKS] |= LAUNCH;
+        launches++;
+    }
+
     int size() {
         return size;
+    }
+
+    /** Returns how many of the samples are launches. */
+    int launches() {
+        return launches;
+    }
+
+    /** Returns whether a sample is a launch; it has {@link #capture} and {@link #launch}, no key and no elements. */
+    boolean isLaunch(int i) {
+        return cells[CELLS_EACH * i + KEY_AND_MARKS] < 0;
+    }
+
+    int capture(int i) {
+        return (int) elements(i);
+    }
+
+    int launch(int i) {
+        return (int) (elements(i) >>> Integer.SIZE);
     }
 
     int key(int i) {
@@ -258,6 +298,7 @@ final class WaitingSamples {
         for (int i = 0; i < count; i++) {
             int start = start(i);
             int end = end(i);
+            launches -= isLaunch(i) ? 1 : 0;
             if (start == end) {
                 times--;
             } else if (marks.letGoLast(start)) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import jcuda.driver.CUgraphExec;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
@@ -41,7 +42,7 @@ class CudaAllocationTest {
     @Test
     void noPassAllocates() throws Exception {
         assertThat(allocatedBytes())
-                .hasSize(10)
+                .hasSize(12)
                 .allSatisfy((path, bytes) -> assertThat(bytes).as(path).isZero());
     }
 
@@ -51,6 +52,7 @@ class CudaAllocationTest {
                 .jvmOptions(List.of(
                         "-Xint",
                         "-Djava.library.path=" + System.getProperty("java.library.path"),
+                        "-D" + CudaSupport.PROPERTY + "=" + System.getProperty(CudaSupport.PROPERTY, ""),
                         "--enable-native-access=ALL-UNNAMED"))
                 .run()
                 .assertSucceeded();
@@ -83,6 +85,39 @@ class CudaAllocationTest {
         }
         bytes.put("no wait, " + context, bytesOfPasses(engine, SyncMode.DEFERRED, false));
         bytes.put("deferred, " + context, bytesOfDeferred(engine));
+        bytes.put("launches, " + context, bytesOfLaunches(engine));
+    }
+
+    /** Launches of a captured graph, each of which is one sample of each brick. */
+    private static long bytesOfLaunches(CudaEngine engine) {
+        try (CudaStream stream =
+                CudaStream.on(engine.context(), engine.stream()).open()) {
+            BrickProfiler profiler =
+                    BrickProfiler.builder().deviceStream(stream).build();
+            profiler.enable();
+            CudaCapture capture = stream.capture();
+            CUgraphExec[] exec = new CUgraphExec[1];
+            engine.inContext(() -> {
+                try (capture) {
+                    exec[0] = engine.instantiate(engine.capture(() -> pass(profiler, () -> engine.spin(1_000), false)));
+                }
+            });
+            Runnable launcher = engine.launcher(exec[0]);
+            Runnable pass = () -> {
+                launcher.run();
+                capture.launched(exec[0]);
+                profiler.endPass();
+            };
+            long bytes = AllocatedBytes.fewest(STRETCHES, () -> {
+                AllocatedBytes.ofCalls(WARM_UP_PASSES, pass);
+                return AllocatedBytes.ofCalls(PASSES, pass);
+            });
+            BrickStats stats = profiler.brickStats(BRICKS[0]);
+            assertThat(stats.count()).isGreaterThanOrEqualTo((long) PASSES * LAYERS);
+            assertThat(stats.device().unresolved()).isZero();
+            capture.release();
+            return bytes;
+        }
     }
 
     private static long bytesOfPasses(CudaEngine engine, SyncMode mode, boolean waits) {

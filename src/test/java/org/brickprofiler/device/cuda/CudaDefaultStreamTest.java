@@ -171,7 +171,7 @@ class CudaDefaultStreamTest {
         try (CudaStream stream = CudaStream.onDevice(0).marks(4, 4).open()) {
             beginCapture(engine.stream());
             int first = stream.mark();
-            engine.spin(500, stream.stream());
+            engine.spin(500, stream);
             int second = stream.mark();
             assertThat(stream.waitFor(second)).isTrue();
             assertThat(stream.elapsedNs(first, second)).isEqualTo(500);

@@ -4,6 +4,7 @@ import static jcuda.driver.CUresult.CUDA_SUCCESS;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Constructor;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,9 +12,12 @@ import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUfunction;
+import jcuda.driver.CUgraph;
+import jcuda.driver.CUgraphExec;
 import jcuda.driver.CUmodule;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
+import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.JCudaDriver;
 
 /**
@@ -78,6 +82,22 @@ final class CudaEngine {
         check(launch(spin, on, Pointer.to(Pointer.to(new long[] {ns}))));
     }
 
+    /** Launches a kernel on a stream of the library's, whichever binding it has. */
+    void spin(long ns, CudaStream on) {
+        spin(ns, objectOf(on.streamAddress()));
+    }
+
+    /** JCuda makes an object of an address for itself only. */
+    private static CUstream objectOf(long address) {
+        try {
+            Constructor<CUstream> constructor = CUstream.class.getDeclaredConstructor(long.class);
+            constructor.setAccessible(true);
+            return constructor.newInstance(address);
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError(e.getMessage(), e);
+        }
+    }
+
     /** Launches a kernel on the engine's stream whenever it is run, on any thread, and allocates nothing then. */
     Runnable spinner(long ns) {
         Pointer parameters = Pointer.to(Pointer.to(new long[] {ns}));
@@ -98,6 +118,51 @@ final class CudaEngine {
     void spinStamped(long ns, ByteBuffer stamps, int position) {
         Pointer at = Pointer.to(stamps).withByteOffset((long) position * Long.BYTES);
         check(launch(stamped, stream, Pointer.to(Pointer.to(new long[] {ns}), Pointer.to(at))));
+    }
+
+    // ---- graphs ----
+
+    /** Captures what is done into a graph. */
+    CUgraph capture(Runnable work) {
+        beginCapture();
+        work.run();
+        return endCapture();
+    }
+
+    void beginCapture() {
+        check(JCudaDriver.cuStreamBeginCapture(stream, CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    }
+
+    CUgraph endCapture() {
+        CUgraph graph = new CUgraph();
+        check(JCudaDriver.cuStreamEndCapture(stream, graph));
+        return graph;
+    }
+
+    CUgraphExec instantiate(CUgraph graph) {
+        CUgraphExec exec = new CUgraphExec();
+        check(JCudaDriver.cuGraphInstantiate(exec, graph, 0));
+        return exec;
+    }
+
+    /** Launches a graph in the engine's stream. */
+    void launch(CUgraphExec exec) {
+        check(JCudaDriver.cuGraphLaunch(exec, stream));
+    }
+
+    /** Launches a graph in the engine's stream whenever it is run, on any thread, and allocates nothing then. */
+    Runnable launcher(CUgraphExec exec) {
+        CUcontext popped = new CUcontext();
+        return () -> {
+            check(JCudaDriver.cuCtxPushCurrent(context));
+            check(JCudaDriver.cuGraphLaunch(exec, stream));
+            check(JCudaDriver.cuCtxPopCurrent(popped));
+        };
+    }
+
+    /** Waits for the engine's stream, as an application does. */
+    void synchronize() {
+        check(JCudaDriver.cuStreamSynchronize(stream));
     }
 
     /** Does something where the engine's context is current. */

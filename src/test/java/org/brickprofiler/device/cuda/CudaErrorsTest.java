@@ -3,7 +3,6 @@ package org.brickprofiler.device.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Set;
-import jcuda.CudaException;
 import jcuda.driver.CUresult;
 import org.junit.jupiter.api.Test;
 
@@ -13,11 +12,21 @@ class CudaErrorsTest {
     @Test
     void anExceptionsCodeIsThatOfItsName() {
         for (int code = 1; code < 1_000; code++) {
-            assertThat(CudaErrors.codeOf(new CudaException(CUresult.stringFor(code))))
-                    .isEqualTo(code);
+            assertThat(JCudaCalls.codeOf(CUresult.stringFor(code))).isEqualTo(code);
         }
-        assertThat(CudaErrors.codeOf(new CudaException("something else"))).isEqualTo(CUresult.CUDA_ERROR_UNKNOWN);
-        assertThat(CudaErrors.codeOf(new CudaException(null))).isEqualTo(CUresult.CUDA_ERROR_UNKNOWN);
+        assertThat(JCudaCalls.codeOf("something else")).isEqualTo(CUresult.CUDA_ERROR_UNKNOWN);
+        assertThat(JCudaCalls.codeOf(null)).isEqualTo(CUresult.CUDA_ERROR_UNKNOWN);
+    }
+
+    @Test
+    void namesEachCodeAsJCudaDoes() {
+        for (int code = 0; code < 1_000; code++) {
+            String name = CUresult.stringFor(code);
+            if (name.startsWith("CUDA_")) {
+                assertThat(CudaErrors.describe(DriverCall.INIT, code))
+                        .isEqualTo("cuInit answered " + name + " (" + code + ")");
+            }
+        }
     }
 
     @Test
@@ -26,6 +35,8 @@ class CudaErrorsTest {
                 .isEqualTo("cuEventDestroy answered CUDA_ERROR_INVALID_HANDLE (400)");
         assertThat(CudaErrors.describe(DriverCall.EVENT_QUERY, 226))
                 .isEqualTo("cuEventQuery answered CUDA_ERROR_CONTAINED (226)");
+        assertThat(CudaErrors.describe(DriverCall.EVENT_QUERY, 998))
+                .isEqualTo("cuEventQuery answered an unknown code (998)");
     }
 
     /** Of these the driver's documentation says that process, context or stream cannot be used any more. */

@@ -50,10 +50,16 @@ final class CudaProcess {
                 .without("LD_LIBRARY_PATH");
     }
 
+    /** What starts it with another class path, and a driver's library. */
+    static ChildProcess usual(String classPath, Path library) {
+        return usual(classPath)
+                .environment(
+                        Map.of("LD_LIBRARY_PATH", library.resolveSibling("").toString()));
+    }
+
     /** What starts it with a driver's library. */
     static ChildProcess withDriver(Path library) {
-        return usual().environment(
-                        Map.of("LD_LIBRARY_PATH", library.resolveSibling("").toString()));
+        return usual(System.getProperty("java.class.path"), library);
     }
 
     /** What starts it with another folder of native libraries. */

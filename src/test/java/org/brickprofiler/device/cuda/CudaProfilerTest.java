@@ -215,7 +215,7 @@ class CudaProfilerTest {
             long timer = profiler.startBrick(BrickId.RMS_NORM);
             for (int brick = 1; brick <= 100; brick++) {
                 engine.spin(1_000 + brick);
-                engine.spin(40_000 + brick, copies.stream());
+                engine.spin(40_000 + brick, copies);
                 timer = profiler.lap(timer, 1, BrickId.RMS_NORM);
                 copy = profiler.lap(copy, 1, BrickId.HOST_TO_DEVICE);
             }

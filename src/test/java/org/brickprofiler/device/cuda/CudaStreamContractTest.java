@@ -31,6 +31,18 @@ class CudaStreamContractTest {
     }
 
     @Nested
+    class OnAddresses extends Kit {
+        @Override
+        CudaStream.Builder builder(CudaEngine engine) {
+            CudaStream lent =
+                    CudaStream.on(engine.context(), engine.stream()).marks(1, 1).open();
+            try (lent) {
+                return CudaStream.onAddresses(lent.contextAddress(), lent.streamAddress());
+            }
+        }
+    }
+
+    @Nested
     class OnAContextThatIsNotPrimary extends Kit {
         @Override
         CudaEngine engine() {
@@ -150,7 +162,7 @@ class CudaStreamContractTest {
 
         @Override
         public void work(long ns) {
-            engine.inContext(() -> engine.spin(ns, stream.stream()));
+            engine.inContext(() -> engine.spin(ns, stream));
         }
 
         @Override

@@ -242,6 +242,43 @@ class CudaStreamTest {
         assertThat(SimulatedCuda.calls("cuDevicePrimaryCtxRelease_v2")).isZero();
     }
 
+    @Spec("12.45")
+    @Test
+    void anApplicationWithoutJCudaPassesAddresses() {
+        try (CudaStream lent = onTheEngines();
+                CudaStream byAddresses = CudaStream.onAddresses(lent.contextAddress(), lent.streamAddress())
+                        .open();
+                CudaTimer timer = CudaTimer.onAddresses(
+                        lent.contextAddress(), lent.streamAddress(), DeviceStream.DEFAULT_WAIT_TIMEOUT)) {
+            timer.recordStart();
+            int start = byAddresses.mark();
+            engine.spin(1_234);
+            int end = byAddresses.mark();
+            timer.recordEnd();
+
+            assertThat(byAddresses.waitFor(end)).isTrue();
+            assertThat(byAddresses.elapsedNs(start, end)).isEqualTo(1_234);
+            assertThat(timer.elapsedNs()).isEqualTo(1_234);
+            assertThat(byAddresses.contextAddress()).isEqualTo(SimulatedCuda.currentContext());
+            assertThat(byAddresses.streamAddress()).isEqualTo(JCudaCalls.addressOf(engine.stream()));
+        }
+    }
+
+    @Spec("12.45")
+    @Test
+    void anAddressIsThatOfAContextAndOfOneStream() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> CudaStream.onAddresses(0, 0x55))
+                .withMessage("context 0x0: the address of a CUcontext is needed");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> CudaStream.onAddresses(0x55, 2))
+                .withMessage("the default stream of each thread is not one queue: stream 0x2");
+        try (CudaStream stream = CudaStream.onAddresses(0x55, 0).open()) {
+            assertThat(stream.name()).isEqualTo("default stream");
+            assertThat(stream.isUsable()).isFalse();
+        }
+    }
+
     @Test
     void findsTheDeviceOfAContext() {
         SimulatedCuda.setDevices(3);

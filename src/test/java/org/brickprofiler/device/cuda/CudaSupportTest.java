@@ -2,12 +2,13 @@ package org.brickprofiler.device.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Collectors;
+import javax.tools.ToolProvider;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.NativeLibrary;
 import org.brickprofiler.testing.Fixture;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whatever is missing on a machine, it is found out once, told in words, and ends nothing. */
@@ -73,6 +75,16 @@ class CudaSupportTest {
         assertThat(support.reason()).contains("there is no CUDA device: cuInit answered CUDA_ERROR_NO_DEVICE (100)");
         assertThat(support.driverVersion()).contains("12.6");
         assertThat(support.deviceNames()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"11000, false", "11010, true", "12060, true"})
+    void graphsRecordEventsSinceCuda111(int version, boolean expected) {
+        SimulatedCuda.setDriverVersion(version);
+        CudaSupport support = CudaSupport.look();
+
+        assertThat(support.isAvailable()).isTrue();
+        assertThat(support.recordsInGraphs()).isEqualTo(expected);
     }
 
     @Test
@@ -179,12 +191,106 @@ class CudaSupportTest {
 
     @Test
     void jcudaMayBeMissing() throws Exception {
-        String without = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-                .filter(entry -> !Path.of(entry).getFileName().toString().startsWith("jcuda"))
-                .collect(Collectors.joining(File.pathSeparator));
-        assertThat(without).isNotEqualTo(System.getProperty("java.class.path"));
+        ProcessResult process = CudaProcess.usual(classPathWithout("jcuda")).run();
 
-        assertUnavailable(CudaProcess.usual(without).run(), "JCuda is not on the class path (org.jcuda:jcuda)");
+        assertUnavailable(
+                process,
+                "JCuda is not on the class path (org.jcuda:jcuda); the NVIDIA driver's library cannot be loaded: "
+                        + "libcuda.so.1: cannot open shared object file");
+    }
+
+    @Spec("12.46")
+    @Test
+    void bothBindingsMayBeMissing() throws Exception {
+        ProcessResult process =
+                CudaProcess.usual(classPathWithout("jcuda", "jna")).run();
+
+        assertUnavailable(
+                process,
+                "JCuda is not on the class path (org.jcuda:jcuda); JNA is not on the class path (net.java.dev.jna:jna)\n");
+    }
+
+    @Spec("12.46")
+    @Test
+    void jnaBindsTheDriverWhereJCudaCannot() throws Exception {
+        Path driver = SimulatedCuda.DRIVER.build();
+        assertBoundThroughJna(
+                CudaProcess.usual(classPathWithout("jcuda"), driver).run(),
+                "JCuda is not on the class path (org.jcuda:jcuda)");
+        assertBoundThroughJna(
+                CudaProcess.withDriver(driver)
+                        .jvmOptions(List.of("-Djava.library.path=" + folder))
+                        .run(),
+                "JCuda's native library cannot be loaded: no JCudaDriver-");
+    }
+
+    private static void assertBoundThroughJna(ProcessResult process, String reason) {
+        assertThat(process.output())
+                .contains(
+                        "first: CUDA: Simulated GPU 0, driver for CUDA 12.6, through JNA, since " + reason,
+                        "usable: true\n",
+                        "marked: true\n",
+                        "waited: true\n",
+                        "failure: none\n",
+                        "end\n")
+                .doesNotContain("WARN");
+        assertThat(process.exitCode()).isZero();
+    }
+
+    private static String classPathWithout(String... names) {
+        String[] all = System.getProperty("java.class.path").split(File.pathSeparator, -1);
+        List<String> left = Arrays.stream(all)
+                .filter(entry -> Arrays.stream(names)
+                        .noneMatch(name ->
+                                Path.of(entry).getFileName().toString().startsWith(name + "-")))
+                .toList();
+        assertThat(left).hasSizeLessThanOrEqualTo(all.length - names.length);
+        return String.join(File.pathSeparator, left);
+    }
+
+    /** The compiler looks up the types of all methods of one name. */
+    @Spec("12.45")
+    @Test
+    void anApplicationThatPassesAddressesCompilesWithoutJCuda() throws Exception {
+        Path source = Files.writeString(folder.resolve("Application.java"), """
+                import java.time.Duration;
+                import org.brickprofiler.device.cuda.*;
+
+                class Application {
+                    long address(long context, long stream) {
+                        try (CudaStream lent = CudaStream.onAddresses(context, stream).marks(8, 8).open();
+                                CudaStream made = CudaStream.onDevice(0).open();
+                                CudaTimer timer = CudaTimer.onAddresses(context, stream, Duration.ofSeconds(1))) {
+                            return lent.streamAddress() + made.contextAddress() + timer.elapsedNs();
+                        }
+                    }
+                }
+                """);
+        ByteArrayOutputStream errors = new ByteArrayOutputStream();
+        int code = ToolProvider.getSystemJavaCompiler()
+                .run(null, null, errors, "-d", folder.toString(), "-cp", classPathWithout("jcuda"), source.toString());
+        assertThat(code).as("%s", errors).isZero();
+    }
+
+    @Spec("12.46")
+    @Test
+    void aSettingAllowsOneBindingOnly() {
+        assertThat(bound("jcuda").calls()).isInstanceOf(JCudaCalls.class);
+        assertThat(bound(" JNA ").calls()).isInstanceOf(JnaCalls.class);
+        assertThat(bound("jna")).hasToString("CUDA: Simulated GPU 0, driver for CUDA 12.6, through JNA");
+        assertThat(bound(" ").calls()).isInstanceOf(JCudaCalls.class);
+        assertThat(bound("jni").reason())
+                .contains("brick.profiler.cuda.binding or BRICK_PROFILER_CUDA_BINDING is 'jni': set jcuda or jna, or"
+                        + " neither");
+    }
+
+    private static CudaSupport bound(String setting) {
+        System.setProperty(CudaSupport.PROPERTY, setting);
+        try {
+            return CudaSupport.look();
+        } finally {
+            System.clearProperty(CudaSupport.PROPERTY);
+        }
     }
 
     /** The reason is the same each time, the process goes on, and is told once. */

@@ -180,7 +180,7 @@ class CudaTimeoutTest {
         int retains = SimulatedCuda.retains();
         SimulatedCuda.hang(1);
         int first = stream.mark();
-        engine.spin(WORK_NS, stream.stream());
+        engine.spin(WORK_NS, stream);
         int mark = stream.mark();
         assertThat(stream.waitFor(mark)).isFalse();
         assertThat(stream.isStalled()).isTrue();

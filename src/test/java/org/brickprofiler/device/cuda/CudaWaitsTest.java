@@ -62,7 +62,7 @@ class CudaWaitsTest {
 
     private void peerBrick(long ns) {
         long timer = profiler.stream("peer").startBrick(BrickId.ALL_REDUCE);
-        engine.inContext(() -> engine.spin(ns, peer.stream()));
+        engine.inContext(() -> engine.spin(ns, peer));
         profiler.stopBrick(timer, 1);
     }
 
@@ -255,7 +255,7 @@ class CudaWaitsTest {
                     logged.enable();
                     for (int i = 0; i < 8; i++) {
                         long timer = logged.startBrick(BrickId.RMS_NORM);
-                        engine.inContext(() -> engine.spin(SHORT_NS, stream.stream()));
+                        engine.inContext(() -> engine.spin(SHORT_NS, stream));
                         logged.stopBrick(timer, 1);
                     }
                     logged.endPass();

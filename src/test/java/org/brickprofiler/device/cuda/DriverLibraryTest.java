@@ -3,6 +3,8 @@ package org.brickprofiler.device.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -34,6 +36,17 @@ class DriverLibraryTest {
         // The last one is used there, not defined.
         assertThat(DriverLibrary.missing(driver, List.of("cuInit", "cuNoSuchCall", "memcpy")))
                 .containsExactly("cuNoSuchCall", "memcpy");
+    }
+
+    /** A function whose symbol is not looked for beforehand would end the process where it is missing. */
+    @Test
+    void eachCallIsBoundByJnaAndNoOther() {
+        assertThat(Arrays.stream(JnaCalls.class.getDeclaredMethods())
+                        .filter(method -> Modifier.isNative(method.getModifiers()))
+                        .map(Method::getName))
+                .containsExactlyInAnyOrderElementsOf(Arrays.stream(DriverCall.values())
+                        .map(DriverCall::function)
+                        .toList());
     }
 
     @Test

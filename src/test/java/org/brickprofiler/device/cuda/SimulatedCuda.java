@@ -12,6 +12,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import jcuda.NativePointerObject;
+import jcuda.driver.CUgraph;
+import jcuda.driver.CUgraphExec;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.NativeLibrary;
 import org.brickprofiler.testing.Fixture;
@@ -26,21 +29,26 @@ import org.jspecify.annotations.Nullable;
 public final class SimulatedCuda {
 
     /** How the simulated driver is built. */
-    public static final NativeLibrary DRIVER = new NativeLibrary(
-            Fixture.CUDA,
-            "libcuda.so.1",
-            "cc",
-            List.of(Path.of("src", "test", "native", "cuda")),
-            List.of(
-                    "-shared",
-                    "-fPIC",
-                    "-O2",
-                    "-Wall",
-                    "-Wextra",
-                    "-Werror",
-                    "-pthread",
-                    "-fvisibility=hidden",
-                    "-Wl,-soname,libcuda.so.1"));
+    public static final NativeLibrary DRIVER = driver(Fixture.CUDA, "cc");
+
+    /** How it is built for another processor. */
+    static NativeLibrary driver(Fixture fixture, String compiler) {
+        return new NativeLibrary(
+                fixture,
+                "libcuda.so.1",
+                compiler,
+                List.of(Path.of("src", "test", "native", "cuda")),
+                List.of(
+                        "-shared",
+                        "-fPIC",
+                        "-O2",
+                        "-Wall",
+                        "-Wextra",
+                        "-Werror",
+                        "-pthread",
+                        "-fvisibility=hidden",
+                        "-Wl,-soname,libcuda.so.1"));
+    }
 
     private static boolean loaded;
 
@@ -65,11 +73,38 @@ public final class SimulatedCuda {
         if (!platform.equals("Linux amd64")) {
             throw Fixture.CUDA.missing("not built on " + platform);
         }
-        Path file = DRIVER.load();
+        bind(DRIVER.load());
+    }
+
+    /** Loads a driver that was built before, on a processor that JCuda has no native library for. */
+    static synchronized void startWithoutJCuda(Path driver) {
+        System.load(driver.toString());
+        bind(driver);
+        loaded = true;
+        reset();
+    }
+
+    private static void bind(Path file) {
         FunctionMapper mapper = (library, method) -> "sim_" + underscored(method.getName());
         Native.register(
                 SimulatedCuda.class,
                 com.sun.jna.NativeLibrary.getInstance(file.toString(), Map.of(Library.OPTION_FUNCTION_MAPPER, mapper)));
+    }
+
+    /**
+     * Gives an executable graph the nodes of a graph. JCuda does not bind the function.
+     *
+     * @return the driver's code
+     */
+    public static int updateExec(CUgraphExec exec, CUgraph graph) {
+        return com.sun.jna.NativeLibrary.getInstance(DRIVER.load().toString())
+                .getFunction("cuGraphExecUpdate_v2")
+                .invokeInt(new Object[] {address(exec), address(graph), Pointer.NULL});
+    }
+
+    /** The address of a handle, which JCuda shows as text only. */
+    public static long address(NativePointerObject handle) {
+        return Long.parseUnsignedLong(handle.toString().replaceAll(".*0x([0-9a-fA-F]+).*", "$1"), 16);
     }
 
     private static String underscored(String name) {
@@ -156,6 +191,12 @@ public final class SimulatedCuda {
     public static native void loseContexts(int code);
 
     public static native void setCapturedCode(int code);
+
+    public static native void setKeepsUntilReached(int keeps);
+
+    public static native void setIgnoresExternal(int ignores);
+
+    public static native void setRecordsOnce(int once);
 
     private static native int fail(String name, long nth, int code, int fromThenOn);
 

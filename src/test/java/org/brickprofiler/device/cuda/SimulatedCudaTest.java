@@ -1,6 +1,7 @@
 package org.brickprofiler.device.cuda;
 
 import static jcuda.driver.CUresult.CUDA_ERROR_CAPTURED_EVENT;
+import static jcuda.driver.CUresult.CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 import static jcuda.driver.CUresult.CUDA_ERROR_INVALID_CONTEXT;
 import static jcuda.driver.CUresult.CUDA_ERROR_INVALID_HANDLE;
 import static jcuda.driver.CUresult.CUDA_ERROR_INVALID_VALUE;
@@ -19,6 +20,7 @@ import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUevent;
+import jcuda.driver.CUevent_record_flags;
 import jcuda.driver.CUgraph;
 import jcuda.driver.CUgraphExec;
 import jcuda.driver.CUstream;
@@ -262,6 +264,121 @@ class SimulatedCudaTest {
         assertThat(JCudaDriver.cuGraphLaunch(runnable, engine.stream())).isEqualTo(CUDA_ERROR_INVALID_VALUE);
     }
 
+    private int recordExternal(CUevent event) {
+        return JCudaDriver.cuEventRecordWithFlags(
+                event, engine.stream(), CUevent_record_flags.CU_EVENT_RECORD_EXTERNAL);
+    }
+
+    /** A graph of a kernel of 3 us between the two events. */
+    private CUgraph between(CUevent first, CUevent second) {
+        return capture(() -> {
+            assertThat(recordExternal(first)).isEqualTo(CUDA_SUCCESS);
+            engine.spin(3_000);
+            assertThat(recordExternal(second)).isEqualTo(CUDA_SUCCESS);
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void eachLaunchRecordsTheExternalEventsOfAGraph(int keepsUntilReached) {
+        SimulatedCuda.setKeepsUntilReached(keepsUntilReached);
+        CUevent start = recorded();
+        CUevent first = event();
+        CUevent second = event();
+        CUgraphExec exec = engine.instantiate(between(first, second));
+        assertThat(JCudaDriver.cuEventElapsedTime(new float[1], first, second)).isEqualTo(CUDA_ERROR_INVALID_HANDLE);
+
+        engine.launch(exec);
+        engine.synchronize();
+        assertThat(elapsedMs(first, second)).isEqualTo(0.003f);
+        assertThat(elapsedMs(start, first)).isZero();
+        SimulatedCuda.advance(1_000);
+        engine.launch(exec);
+        engine.synchronize();
+        assertThat(elapsedMs(start, first)).isEqualTo(0.004f);
+        assertThat(elapsedMs(first, second)).isEqualTo(0.003f);
+    }
+
+    @Test
+    void aLaunchThatIsUnderWayHasTakenTheTimesOfTheOneBeforeOrWill() {
+        CUevent start = recorded();
+        CUevent first = event();
+        CUevent second = event();
+        CUgraphExec exec = engine.instantiate(between(first, second));
+        engine.launch(exec);
+        engine.synchronize();
+        engine.launch(exec);
+        assertThat(JCudaDriver.cuEventElapsedTime(new float[1], first, second)).isEqualTo(CUDA_ERROR_NOT_READY);
+        engine.synchronize();
+        SimulatedCuda.setKeepsUntilReached(1);
+        engine.launch(exec);
+        assertThat(elapsedMs(start, second)).isEqualTo(0.006f);
+        engine.synchronize();
+        assertThat(elapsedMs(start, second)).isEqualTo(0.009f);
+    }
+
+    @Test
+    void theExternalFlagIsForCapturesOnly() {
+        assertThat(recordExternal(event())).isEqualTo(CUDA_ERROR_INVALID_VALUE);
+        assertThat(JCudaDriver.cuEventRecordWithFlags(event(), engine.stream(), 2))
+                .isEqualTo(CUDA_ERROR_INVALID_VALUE);
+        assertThat(JCudaDriver.cuEventRecordWithFlags(event(), engine.stream(), 0))
+                .isEqualTo(CUDA_SUCCESS);
+    }
+
+    @Test
+    void withoutTheFlagAnEventOfAGraphNeverHasATime() {
+        CUevent event = event();
+        CUgraphExec exec = engine.instantiate(engine.capture(() -> JCudaDriver.cuEventRecord(event, engine.stream())));
+        engine.launch(exec);
+        engine.synchronize();
+        assertThat(JCudaDriver.cuEventQuery(event)).isEqualTo(CUDA_ERROR_CAPTURED_EVENT);
+    }
+
+    @Test
+    void anUpdateExchangesTheEventsOfAGraph() {
+        CUevent first = event();
+        CUevent second = event();
+        CUevent other = event();
+        CUevent another = event();
+        CUgraphExec exec = engine.instantiate(between(first, second));
+        assertThat(SimulatedCuda.updateExec(exec, between(other, another))).isEqualTo(CUDA_SUCCESS);
+        engine.launch(exec);
+        engine.synchronize();
+        assertThat(elapsedMs(other, another)).isEqualTo(0.003f);
+        assertThat(JCudaDriver.cuEventElapsedTime(new float[1], first, second)).isEqualTo(CUDA_ERROR_INVALID_HANDLE);
+        assertThat(SimulatedCuda.updateExec(exec, engine.capture(() -> engine.spin(1))))
+                .isEqualTo(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    }
+
+    @Test
+    void aGraphWhoseEventIsDestroyedCannotBeLaunched() {
+        CUevent first = event();
+        CUevent second = event();
+        CUgraphExec exec = engine.instantiate(between(first, second));
+        JCudaDriver.cuEventDestroy(second);
+        assertThat(JCudaDriver.cuGraphLaunch(exec, engine.stream())).isEqualTo(CUDA_ERROR_INVALID_VALUE);
+        assertThat(SimulatedCuda.staleHandles()).isOne();
+    }
+
+    @Test
+    void theFaultsOfControlsAreFaults() {
+        CUevent start = recorded();
+        CUevent first = event();
+        CUevent second = event();
+        SimulatedCuda.setRecordsOnce(1);
+        CUgraphExec exec = engine.instantiate(between(first, second));
+        for (int launch = 0; launch < 2; launch++) {
+            engine.launch(exec);
+            engine.synchronize();
+            assertThat(elapsedMs(start, second)).isEqualTo(0.003f);
+        }
+        SimulatedCuda.setIgnoresExternal(1);
+        CUevent ignored = event();
+        engine.instantiate(between(ignored, ignored));
+        assertThat(JCudaDriver.cuEventQuery(ignored)).isEqualTo(CUDA_ERROR_CAPTURED_EVENT);
+    }
+
     @Test
     void aTrapLosesTheDevice() {
         engine.launch("trap_now");
@@ -326,7 +443,8 @@ class SimulatedCudaTest {
     @Test
     void whatIsNotSimulatedSaysSo() {
         assertThat(JCudaDriver.cuProfilerStart()).isEqualTo(CUDA_ERROR_NOT_SUPPORTED);
-        assertThat(SimulatedCuda.names()).hasSize(312).doesNotHaveDuplicates();
+        // Those that JCuda binds, and one that it does not.
+        assertThat(SimulatedCuda.names()).hasSize(312 + 1).doesNotHaveDuplicates();
     }
 
     @Test

@@ -360,7 +360,7 @@ class OpenClStreamTest {
     }
 
     /** The driver ends the commands of both marks, or of one, with an error, as behind a kernel that failed. */
-    @Spec("12.39")
+    @Spec("12.43")
     @ParameterizedTest
     @CsvSource({"3, 2", "3, 1", "4, 1"})
     void aBrickWhoseMarkEndedWithAnErrorIsUnresolvedAndTheOthersAreNot(int first, int count) {
@@ -385,7 +385,7 @@ class OpenClStreamTest {
     }
 
     /** PoCL answers so itself, in a process without address space for the buffer. */
-    @Spec("12.39")
+    @Spec("12.43")
     @Test
     void aDeviceWithoutMemoryForTheApplicationStillTimesBricks() throws IOException {
         ProcessResult result = ChildProcess.java(OpenClWithoutMemory.class)

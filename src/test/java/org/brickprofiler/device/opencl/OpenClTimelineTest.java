@@ -150,7 +150,7 @@ class OpenClTimelineTest {
         assertThat(brickOfABusyDevice(opencl.aheadNs(queue))).isGreaterThanOrEqualTo(BUSY_NS - WORK_NS);
     }
 
-    @Spec("12.38")
+    @Spec("12.42")
     @ParameterizedTest
     @ValueSource(longs = {0, 5_000_000_000L})
     void withAClockTheReadingOfItBoundsTheError(long pairAgeNs) {
@@ -178,7 +178,7 @@ class OpenClTimelineTest {
         assertThat(errorNs).isBetween(0L, (afterNs - beforeNs + 1) / 2);
     }
 
-    @Spec("12.38")
+    @Spec("12.42")
     @ParameterizedTest
     @ValueSource(longs = {1_000_000_000, -1_000_000_000})
     void aClockThatContradictsTheMarksIsNotUsed(long offNs) {
@@ -188,7 +188,7 @@ class OpenClTimelineTest {
         assertThat(brickOfABusyDevice(aheadNs)).isGreaterThanOrEqualTo(BUSY_NS - WORK_NS);
     }
 
-    @Spec("12.38")
+    @Spec("12.42")
     @ParameterizedTest
     @ValueSource(strings = {"clGetDeviceAndHostTimer", "clGetHostTimer"})
     void aClockThatFailsLaterIsReported(String function) {

@@ -1,0 +1,212 @@
+package org.brickprofiler.device.cuda;
+
+import java.lang.ref.WeakReference;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.brickprofiler.internal.io.GraphMarks;
+import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
+import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The marks of one stream that captured graphs record. Any thread. Outside of scopes, setting a mark costs one look at
+ * a field more.
+ *
+ * <h2>Why no event of a graph is used for anything else</h2>
+ *
+ * A graph may be launched, and then records its events, as long as the application does not say otherwise. So a mark of
+ * a graph does not go back to the pool when those who set it let go of it, and its event is not destroyed, until the
+ * capture is released. Only from then on does a mark that is given back become another one.
+ */
+final class CudaGraphMarks implements GraphMarks {
+
+    private final CudaMarks marks;
+
+    /** The number of the capture whose scope is open, or {@link #NONE}. Written while holding {@code this}. */
+    private volatile int open = NONE;
+
+    /** The capture of each mark, from the first scope on. A cell is written by who sets or gives back the mark. */
+    private volatile @Nullable AtomicIntegerArray captures;
+
+    /** Replaced while holding {@code this}. */
+    private volatile List<WeakReference<Follower>> followers = List.of();
+
+    // Guarded by this.
+
+    private int lastCapture;
+
+    /** Whether followers are being told of a scope that is about to be open. */
+    private boolean opening;
+
+    /** Of each capture that is not released, the marks that were given back. */
+    private final IntObjectHashMap<IntHashSet> givenBack = new IntObjectHashMap<>();
+
+    /** No captures so far. */
+    CudaGraphMarks(CudaMarks marks) {
+        this.marks = marks;
+    }
+
+    // ---- setting marks ----
+
+    /** Returns the capture whose scope is open, or {@link #NONE}. */
+    int current() {
+        return open;
+    }
+
+    /** Sets a mark, which the caller owns, while the scope of a capture is open. False if the driver refuses. */
+    boolean record(int number, int capture) {
+        CudaQueue.Recorded recorded = marks.queue().recordInScope(marks.event(number));
+        AtomicIntegerArray all = captures;
+        if (recorded == CudaQueue.Recorded.IN_GRAPH && all != null) {
+            all.set(number, capture);
+        }
+        return recorded != CudaQueue.Recorded.NOT;
+    }
+
+    // ---- captures ----
+
+    /** Opens a scope. Returns the number of its capture; {@link #NONE} if one is open. */
+    int open() {
+        int capture;
+        synchronized (this) {
+            if (open != NONE || opening) {
+                return NONE;
+            }
+            opening = true;
+            lastCapture++;
+            capture = lastCapture;
+            givenBack.put(capture, new IntHashSet());
+            if (captures == null) {
+                captures = new AtomicIntegerArray(marks.bound());
+            }
+        }
+        // Followers set a mark before the capture, which is none of the scope.
+        tell(follower -> follower.opened(capture));
+        synchronized (this) {
+            opening = false;
+            open = capture;
+        }
+        return capture;
+    }
+
+    /** Closes a scope, if it is open. */
+    synchronized void close(int capture) {
+        if (open == capture) {
+            open = NONE;
+        }
+    }
+
+    /** A graph was launched at the end of the queue. Allocates nothing. */
+    void launched(int capture) {
+        List<WeakReference<Follower>> all = followers;
+        for (int i = 0; i < all.size(); i++) {
+            Follower follower = all.get(i).get();
+            if (follower != null) {
+                follower.launched(capture);
+            }
+        }
+    }
+
+    /** The graph of a capture will not be launched again. Twice does no harm. */
+    void release(int capture) {
+        close(capture);
+        IntHashSet gone;
+        synchronized (this) {
+            gone = givenBack.remove(capture);
+        }
+        if (gone != null) {
+            gone.forEach(this::giveBack);
+            tell(follower -> follower.released(capture));
+        }
+    }
+
+    private void giveBack(int number) {
+        AtomicIntegerArray all = captures;
+        if (all != null) {
+            all.set(number, NONE);
+        }
+        marks.giveBack(number);
+    }
+
+    private void tell(Consumer<Follower> news) {
+        for (WeakReference<Follower> reference : followers) {
+            Follower follower = reference.get();
+            if (follower != null) {
+                news.accept(follower);
+            }
+        }
+    }
+
+    // ---- marks ----
+
+    /** Returns whether some mark may be part of a graph. */
+    boolean hasAny() {
+        return captures != null;
+    }
+
+    /** Returns whether one of some marks is part of a graph. */
+    boolean hasAny(int[] numbers, int count) {
+        boolean has = false;
+        for (int i = 0; hasAny() && i < count; i++) {
+            has |= captureOf(numbers[i]) != NONE;
+        }
+        return has;
+    }
+
+    @Override
+    public int captureOf(int mark) {
+        AtomicIntegerArray all = captures;
+        return all == null ? NONE : all.get(mark);
+    }
+
+    /**
+     * Takes a mark that is given back, if its graph may still be launched.
+     *
+     * @return false if the mark goes to the pool
+     */
+    boolean keeps(int number) {
+        int capture = captureOf(number);
+        if (capture == NONE) {
+            return false;
+        }
+        synchronized (this) {
+            IntHashSet kept = givenBack.get(capture);
+            if (kept != null) {
+                kept.add(number);
+                return true;
+            }
+        }
+        AtomicIntegerArray all = captures;
+        if (all != null) {
+            all.set(number, NONE);
+        }
+        return false;
+    }
+
+    /** Returns whether a graph may still record the event of a mark. */
+    synchronized boolean mayBeLaunched(int number) {
+        return givenBack.containsKey(captureOf(number));
+    }
+
+    @Override
+    public void elapsedNs(int[] numbers, int count, long[] ns) {
+        marks.latestNs(numbers, count, ns);
+    }
+
+    @Override
+    public synchronized void follow(Follower follower) {
+        followers = Stream.concat(
+                        followers.stream().filter(reference -> reference.get() != null),
+                        Stream.of(new WeakReference<>(follower)))
+                .toList();
+    }
+
+    @Override
+    public void report(Loss loss, String reason) {
+        if (!marks.isClosed()) {
+            marks.queue().reportLoss(loss, reason);
+        }
+    }
+}

@@ -1,0 +1,506 @@
+package org.brickprofiler.internal.device;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.internal.io.GraphMarks;
+import org.brickprofiler.internal.io.GraphMarks.Loss;
+import org.eclipse.collections.impl.map.mutable.primitive.IntIntHashMap;
+import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bricks that were recorded while one stream was captured into graphs. They are no samples but a template of them:
+ * each announced launch of the graph is one sample of each brick. One thread at a time; measuring a launch allocates
+ * nothing once a template has its size, which the marks of the stream bound.
+ *
+ * <h2>Which times belong to a launch</h2>
+ *
+ * A launch sets the marks of its template anew, so that their times are those of the launch that came there last; and a
+ * mark that was never launched may still have the time of an earlier use. A launch is therefore enclosed by two
+ * ordinary marks: the one behind the launch before, or the one before the capture; and the one behind this launch. Once
+ * that is reached, the times of all marks of the template are read, and taken only if each lies between the two:
+ *
+ * <ul>
+ *   <li>One that lies before the first is of an earlier launch or an earlier use: this launch has not set it.
+ *   <li>One that lies behind the second, or is not reached, is of a later launch, and so is the start of a brick that
+ *       lies behind its end.
+ *   <li>Another launch may set marks while they are read. The times are sums of short steps from mark to mark, from the
+ *       first of the two to the second. If marks change between the steps to them and the steps from them, the sum is
+ *       short by the times between the two launches, all of which are positive. So the time between the two, which do
+ *       not change, is asked for as a whole, and has to be the sum.
+ * </ul>
+ *
+ * <p>Otherwise all bricks of the launch are unresolved. Once taken, the times are numbers, and the marks may change.
+ */
+final class GraphTemplates {
+
+    private static final int FIRST_BRICKS = 16;
+
+    /** A long time, as a {@code float} of some device, is off by less than this power of two, as a part of it. */
+    private static final int FLOAT_BITS = 22;
+
+    private final GraphMarks source;
+    private final Marks marks;
+    private final DeviceFigures.Sums sums;
+
+    /** By the number of the capture. */
+    private final IntObjectHashMap<Template> templates = new IntObjectHashMap<>();
+
+    private final List<Template> all = new ArrayList<>();
+
+    /** The graphs of which launches are lost that are not counted yet, since bricks may still be in a queue. */
+    private boolean hasLost;
+
+    /** Whether a launch was taken since the last {@link #settle}. */
+    private boolean hasTaken;
+
+    // Filled by measuring.
+    private int[] asked = {};
+    private long[] stepsNs = {};
+    private final int[] ends = new int[2];
+    private final long[] endsNs = new long[2];
+    private boolean early;
+
+    /** The bricks of one graph. */
+    static final class Template {
+
+        private final int capture;
+
+        /** The mark before the next launch, held; or {@link DeviceStream#NO_MARK}. */
+        private int before;
+
+        private int size;
+        private int[] keys = new int[FIRST_BRICKS];
+        private int[] starts = new int[FIRST_BRICKS];
+        private int[] ends = new int[FIRST_BRICKS];
+        private long[] elements = new long[FIRST_BRICKS];
+
+        // The marks of the bricks, each once, in the order in which they were set; and how far each lies behind the
+        // mark after the launch that was measured last, ns, 0 or less.
+        private int sorted;
+        private int[] marks = {};
+        private int[] startPositions = {};
+        private int[] endPositions = {};
+        private long[] offsetsNs = {};
+
+        /** How many launches were announced. */
+        private int launches;
+
+        /** The launch that waits for its times, or 0. */
+        private int pending;
+
+        /** The launch that was measured last, and whether its times were taken. */
+        private int measured;
+
+        private boolean taken;
+
+        /** How many launches are lost and not counted; the latest of these, and why. */
+        private int lost;
+
+        private int lostLaunch;
+        private @Nullable Loss loss;
+
+        private boolean released;
+
+        private Template(int capture, int before) {
+            this.capture = capture;
+            this.before = before;
+        }
+
+        int size() {
+            return size;
+        }
+
+        int key(int brick) {
+            return keys[brick];
+        }
+
+        int start(int brick) {
+            return starts[brick];
+        }
+
+        int end(int brick) {
+            return ends[brick];
+        }
+
+        long elements(int brick) {
+            return elements[brick];
+        }
+    }
+
+    /**
+     * No templates.
+     *
+     * @param source knows which marks are part of graphs, and their times
+     * @param marks holds the marks
+     * @param sums counts unresolved bricks
+     */
+    GraphTemplates(GraphMarks source, Marks marks, DeviceFigures.Sums sums) {
+        this.source = source;
+        this.marks = marks;
+        this.sums = sums;
+    }
+
+    // ---- captures ----
+
+    /**
+     * A capture begins.
+     *
+     * @param before a mark that was set before it, of which this takes over a hold; or {@link DeviceStream#NO_MARK}
+     */
+    void open(int capture, int before) {
+        Template template = new Template(capture, before);
+        templates.put(capture, template);
+        all.add(template);
+    }
+
+    /**
+     * Takes a brick that ended, if it is part of a graph, and the holds of its marks. A brick with one mark in a graph
+     * and the other outside, or in another graph, is unresolved.
+     *
+     * @return false if neither mark is part of a graph
+     */
+    boolean take(int key, int start, int end, long elements) {
+        int capture = source.captureOf(end);
+        int startCapture = source.captureOf(start);
+        if (capture == GraphMarks.NONE && startCapture == GraphMarks.NONE) {
+            return false;
+        }
+        Template template = capture == startCapture ? templates.get(capture) : null;
+        if (template == null || template.released) {
+            sums.unresolved(key);
+            marks.letGo(start);
+            marks.letGo(end);
+            return true;
+        }
+        int at = template.size;
+        if (at == template.keys.length) {
+            template.keys = Arrays.copyOf(template.keys, 2 * at);
+            template.starts = Arrays.copyOf(template.starts, 2 * at);
+            template.ends = Arrays.copyOf(template.ends, 2 * at);
+            template.elements = Arrays.copyOf(template.elements, 2 * at);
+        }
+        template.keys[at] = key;
+        template.starts[at] = start;
+        template.ends[at] = end;
+        template.elements[at] = elements;
+        template.size++;
+        return true;
+    }
+
+    /** The graph of a capture is not launched again: its marks are let go of, once its last launch is resolved. */
+    void release(int capture) {
+        Template template = templates.get(capture);
+        if (template != null) {
+            template.released = true;
+            dropIfDone(template);
+        }
+    }
+
+    private void dropIfDone(Template template) {
+        if (!template.released || template.pending != 0 || template.lost != 0) {
+            return;
+        }
+        templates.remove(template.capture);
+        all.remove(template);
+        for (int brick = 0; brick < template.size; brick++) {
+            marks.letGo(template.starts[brick]);
+            marks.letGo(template.ends[brick]);
+        }
+        if (template.before != DeviceStream.NO_MARK) {
+            marks.letGo(template.before);
+        }
+    }
+
+    boolean isEmpty() {
+        return all.isEmpty();
+    }
+
+    /** Sets a flag for each mark that a template holds. */
+    void keep(boolean[] kept) {
+        for (Template template : all) {
+            for (int brick = 0; brick < template.size; brick++) {
+                kept[template.starts[brick]] = true;
+                kept[template.ends[brick]] = true;
+            }
+            if (template.before != DeviceStream.NO_MARK) {
+                kept[template.before] = true;
+            }
+        }
+    }
+
+    // ---- launches ----
+
+    /**
+     * Takes a launch, which waits for its times from then on. The launch before it is lost if that still waits.
+     *
+     * @param end the mark behind the launch, of which this takes over a hold; or {@link DeviceStream#NO_MARK}
+     * @param owner which thread launched
+     * @param waiting gets the launch as one sample from the mark before it to the mark behind it
+     */
+    void takeLaunch(int capture, int end, long owner, WaitingSamples waiting) {
+        Template template = templates.get(capture);
+        if (template == null || template.released) {
+            if (end != DeviceStream.NO_MARK) {
+                marks.letGo(end);
+            }
+            return;
+        }
+        hasTaken = true;
+        if (template.pending != 0) {
+            lose(template, template.pending, Loss.FOLLOWED);
+        }
+        template.launches++;
+        int before = template.before;
+        if (before == DeviceStream.NO_MARK || end == DeviceStream.NO_MARK) {
+            lose(template, template.launches, Loss.UNMARKED);
+            marks.miss();
+            if (before != DeviceStream.NO_MARK) {
+                marks.letGo(before);
+            }
+            template.before = end;
+            return;
+        }
+        template.pending = template.launches;
+        template.before = end;
+        marks.hold(end);
+        waiting.addLaunch(capture, template.launches, before, end, owner);
+    }
+
+    /** Returns whether a launch was taken since {@link #settle}: bricks of its template may still be in a queue. */
+    boolean hasTaken() {
+        boolean has = hasTaken;
+        hasTaken = false;
+        return has;
+    }
+
+    /** Counts the bricks of lost launches. To be called when no brick of a template is in a queue. */
+    void settle() {
+        if (hasLost) {
+            hasLost = false;
+            for (int i = all.size() - 1; i >= 0; i--) {
+                Template template = all.get(i);
+                if (template.loss != null && template.size > 0) {
+                    report(template, template.loss);
+                }
+                template.loss = null;
+                for (; template.lost > 0; template.lost--) {
+                    for (int brick = 0; brick < template.size; brick++) {
+                        sums.unresolved(template.keys[brick]);
+                    }
+                }
+                dropIfDone(template);
+            }
+        }
+    }
+
+    private void lose(Template template, int launch, @Nullable Loss loss) {
+        template.lost++;
+        template.lostLaunch = launch;
+        template.loss = loss;
+        hasLost = true;
+        if (template.pending == launch) {
+            template.pending = 0;
+        }
+    }
+
+    private void report(Template template, Loss loss) {
+        source.report(
+                loss,
+                "the " + template.size + " bricks of launch " + template.lostLaunch + " of captured graph "
+                        + template.capture + " are unresolved"
+                        + switch (loss) {
+                            case FOLLOWED ->
+                                ": the next launch was announced before this one was resolved. End the pass before the"
+                                        + " next launch, or capture the work twice and launch the two graphs in turn";
+                            case OVERWRITTEN ->
+                                ": a later launch has recorded its events again. Announce every launch, and launch in"
+                                        + " the captured stream only";
+                            case NOT_SET ->
+                                ": its events have no times of this launch. Announce each launch to the capture of the"
+                                        + " graph, and launch in the captured stream only";
+                            case UNMARKED ->
+                                ": no mark could be set around it. Open captures before they begin, and give the stream"
+                                        + " more marks where they have run out";
+                        });
+    }
+
+    /** The launch of a waiting sample is given up: the bricks are unresolved. */
+    void giveUp(int capture, int launch) {
+        Template template = templates.get(capture);
+        if (template != null && template.pending == launch) {
+            lose(template, launch, null);
+            settle();
+        }
+    }
+
+    /** The launches that wait are forgotten. */
+    void forgetLaunches() {
+        for (int i = all.size() - 1; i >= 0; i--) {
+            Template template = all.get(i);
+            template.pending = 0;
+            dropIfDone(template);
+        }
+    }
+
+    /** Returns how many bricks wait for the times of a launch. */
+    int pendingCount() {
+        int count = 0;
+        for (int i = 0; i < all.size(); i++) {
+            Template template = all.get(i);
+            count += template.pending != 0 ? template.size : 0;
+        }
+        return count;
+    }
+
+    /** The launch of a waiting sample is resolved. */
+    void resolved(int capture, int launch) {
+        Template template = templates.get(capture);
+        if (template != null && template.pending == launch) {
+            template.pending = 0;
+            dropIfDone(template);
+        }
+    }
+
+    // ---- times ----
+
+    /**
+     * Reads the times of a launch whose end is reached, unless that was done before.
+     *
+     * @param before the mark before the launch
+     * @param end the mark behind it
+     * @return the template, whose marks have places in {@link #addTo} then; null if the launch is lost, or was before,
+     *     or if the times cannot be asked for now, which {@link #isEarly} returns
+     */
+    @Nullable
+    Template measure(int capture, int launch, int before, int end) {
+        early = false;
+        Template template = templates.get(capture);
+        if (template == null || template.pending != launch) {
+            return null;
+        }
+        if (template.measured != launch || template.sorted != template.size) {
+            sortMarks(template);
+            Loss loss = template.size == 0 ? null : read(template, before, end);
+            if (early) {
+                return null;
+            }
+            template.measured = launch;
+            template.taken = loss == null;
+            if (loss != null) {
+                lose(template, launch, loss);
+                settle();
+            }
+        }
+        return template.taken ? template : null;
+    }
+
+    /** Returns whether the times that were asked for last are to be asked for again later. */
+    boolean isEarly() {
+        return early;
+    }
+
+    /** Puts the marks of bricks that are new into the order in which they were set. */
+    private void sortMarks(Template template) {
+        if (template.sorted == template.size) {
+            return;
+        }
+        int size = template.size;
+        template.marks = IntStream.concat(
+                        Arrays.stream(template.starts, 0, size), Arrays.stream(template.ends, 0, size))
+                .distinct()
+                .boxed()
+                .sorted(Comparator.comparingLong(marks::turn))
+                .mapToInt(Integer::intValue)
+                .toArray();
+        int count = template.marks.length;
+        IntIntHashMap positions = new IntIntHashMap(2 * count);
+        for (int i = 0; i < count; i++) {
+            positions.put(template.marks[i], i);
+        }
+        template.startPositions = Arrays.stream(template.starts, 0, size)
+                .map(positions::getOrThrow)
+                .toArray();
+        template.endPositions =
+                Arrays.stream(template.ends, 0, size).map(positions::getOrThrow).toArray();
+        template.offsetsNs = new long[count];
+        template.sorted = size;
+        if (asked.length < count + 2) {
+            asked = new int[count + 2];
+            stepsNs = new long[count + 2];
+        }
+    }
+
+    /** Returns why the times are not those of the launch; null if they are. */
+    private @Nullable Loss read(Template template, int before, int end) {
+        int count = template.marks.length;
+        asked[0] = before;
+        System.arraycopy(template.marks, 0, asked, 1, count);
+        asked[count + 1] = end;
+        source.elapsedNs(asked, count + 2, stepsNs);
+        ends[0] = before;
+        ends[1] = end;
+        source.elapsedNs(ends, ends.length, endsNs);
+        early = endsNs[1] == DeviceStream.NOT_REACHED;
+        if (!isTime(endsNs[1])) {
+            return Loss.NOT_SET;
+        }
+        long offsetNs = 0;
+        for (int i = count + 1; i > 0; i--) {
+            if (!isTime(stepsNs[i])) {
+                // The end of the launch was reached, so a mark that was not will be by a later launch.
+                return stepsNs[i] == DeviceStream.NOT_REACHED ? Loss.OVERWRITTEN : Loss.NOT_SET;
+            }
+            offsetNs -= stepsNs[i];
+            if (i > 1) {
+                template.offsetsNs[i - 2] = offsetNs;
+            }
+        }
+        return check(template, offsetNs, endsNs[1]);
+    }
+
+    /**
+     * Checks the times that were read.
+     *
+     * @param beforeNs how far the mark before the launch lies behind the one after it, by the steps; negative
+     * @param wholeNs from the one to the other, as a whole
+     */
+    private static @Nullable Loss check(Template template, long beforeNs, long wholeNs) {
+        long roundedNs = Math.abs(wholeNs) >> FLOAT_BITS;
+        boolean isTorn = Math.abs(wholeNs + beforeNs) > roundedNs + template.offsetsNs.length;
+        for (int brick = 0; brick < template.size; brick++) {
+            long startNs = template.offsetsNs[template.startPositions[brick]];
+            isTorn |= template.offsetsNs[template.endPositions[brick]] < startNs;
+        }
+        long latestNs = Long.MIN_VALUE;
+        long earliestNs = Long.MAX_VALUE;
+        for (long offsetNs : template.offsetsNs) {
+            latestNs = Math.max(latestNs, offsetNs);
+            earliestNs = Math.min(earliestNs, offsetNs);
+        }
+        if (latestNs > 0 || (isTorn && earliestNs >= beforeNs)) {
+            return Loss.OVERWRITTEN;
+        }
+        // Marks that were all reached together with the one before were reached before the launch.
+        boolean isEarlier = earliestNs < beforeNs + roundedNs || latestNs <= beforeNs;
+        return isTorn || isEarlier ? Loss.NOT_SET : null;
+    }
+
+    private static boolean isTime(long ns) {
+        return ns != DeviceStream.UNRESOLVED && ns != DeviceStream.NOT_REACHED;
+    }
+
+    /** Adds the marks and bricks of a launch that was measured to a batch. */
+    static void addTo(MarkChain chain, Template template, int end) {
+        for (int i = 0; i < template.marks.length; i++) {
+            chain.addLaunched(template.marks[i], end, template.offsetsNs[i]);
+        }
+        for (int brick = 0; brick < template.size; brick++) {
+            chain.addSample(template.starts[brick], template.ends[brick]);
+        }
+    }
+}
