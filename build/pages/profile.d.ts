@@ -2,6 +2,7 @@
 
 interface Held {
   profile: Profile;
+  "brick-facts": BrickFact[];
   timeline: Timeline;
   graph: PassGraph;
   kernels: Kernel[];
@@ -290,6 +291,16 @@ interface Distribution extends Extremes {
 }
 
 /** A label and what is known of it. */
+/** A value that the page shows of one brick: of the brick itself or of a part, divided by another one, if another one is above 0. */
+interface BrickFact {
+  title: string;
+  key: string;
+  format: "text" | "count" | "ns" | "us" | "duration" | "number";
+  part?: "latency" | "device" | "work";
+  per?: string;
+  when?: string;
+}
+
 type Fact = [label: string, value: string];
 
 interface TreeRow {

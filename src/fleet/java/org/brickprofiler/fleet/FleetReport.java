@@ -30,12 +30,12 @@ import org.brickprofiler.fleet.Stragglers.Finding;
 import org.brickprofiler.fleet.Stragglers.Shown;
 import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.report.internal.Fields.PackedColumn;
 import org.brickprofiler.report.internal.HtmlPage;
 import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.report.internal.Markdown;
-import org.brickprofiler.report.internal.TextTable;
-import org.brickprofiler.report.internal.Fields.PackedColumn;
 import org.brickprofiler.report.internal.ProfileFields;
+import org.brickprofiler.report.internal.TextTable;
 import org.jspecify.annotations.Nullable;
 
 /**

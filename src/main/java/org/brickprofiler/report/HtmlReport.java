@@ -24,6 +24,7 @@ import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.report.internal.HtmlPage;
 import org.brickprofiler.report.internal.JsonText;
+import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.Timeline;
@@ -220,7 +221,9 @@ public final class HtmlReport {
                 HtmlReport.class,
                 "report.js",
                 TextReport.render(snapshot),
-                HtmlPage.data("profile", JsonReport.toJson(snapshot, further)) + String.join("", added.values()));
+                HtmlPage.data("profile", JsonReport.toJson(snapshot, further))
+                        + element("brick-facts", ProfileFields.BRICK::writeFacts)
+                        + String.join("", added.values()));
     }
 
     /**

@@ -3,6 +3,7 @@
 
 const profile = needed("profile");
 const bricks = profile.bricks;
+const brickFacts = needed("brick-facts");
 const brickNs = profile.total_ns;
 const wallNs = profile.wall_ns;
 // A trace that was read has a wall time, and nothing of who recorded.
@@ -570,38 +571,42 @@ function brickSection() {
   return section("Bricks", filter(made.lines, "Filter bricks by name or category", words, "brick", "bricks"), made.element);
 }
 
+/** @type {Record<BrickFact["format"], (value: unknown) => string>} */
+const FACT_FORMATS = {
+  text: (value) => String(value),
+  count: (value) => count(Number(value)),
+  ns: (value) => count(Number(value)) + " ns",
+  us: (value) => duration(1e3 * Number(value)),
+  duration: (value) => duration(Number(value)),
+  number: (value) => number(Number(value)),
+};
+
+/**
+ * A fact of a brick; undefined if it is not known.
+ *
+ * @param {Brick} brick
+ * @param {BrickFact} fact
+ * @returns {Fact | undefined}
+ */
+function factOf(brick, fact) {
+  const record = /** @type {Record<string, unknown> | undefined} */ (
+    /** @type {unknown} */ (fact.part === undefined ? brick : brick[fact.part])
+  );
+  if (record === undefined || (fact.when !== undefined && !(Number(record[fact.when]) > 0))) {
+    return undefined;
+  }
+  const value = record[fact.key];
+  const shown = fact.per === undefined ? value : ratio(Number(value), Number(record[fact.per]));
+  return [fact.title, FACT_FORMATS[fact.format](shown)];
+}
+
 /**
  * All that is known of one brick.
  *
  * @param {Brick} brick
  */
 function brickDetail(brick) {
-  const device = brick.device;
-  /** @type {Fact[]} */
-  const facts = present([
-    ["Category", brick.category],
-    ["Limit", brick.bottleneck],
-    ["Samples", count(brick.count)],
-    ["Total", count(brick.total_ns) + " ns"],
-    ["Average", duration(ratio(brick.total_ns, brick.count))],
-    ["Shortest", count(brick.min_ns) + " ns"],
-    ["Longest", count(brick.max_ns) + " ns"],
-    ["Recorded last", count(brick.last_ns) + " ns"],
-    brick.latency && ["p90", duration(1e3 * brick.latency.p90_us)],
-    brick.latency && ["p99.9", duration(1e3 * brick.latency.p999_us)],
-    ["Elements", count(brick.total_elements)],
-    ["Elements for each sample", number(ratio(brick.total_elements, brick.count))],
-    brick.total_bytes > 0 && ["Input bytes", count(brick.total_bytes)],
-    brick.total_compressed_bytes > 0 && ["Output bytes", count(brick.total_compressed_bytes)],
-    brick.total_compressed_bytes > 0 && ["Input by output bytes", number(brick.compression_ratio)],
-    brick.total_cycles > 0 && ["Cycles", count(brick.total_cycles)],
-    brick.total_cycles > 0 && ["Cycles for each ns", number(ratio(brick.total_cycles, brick.total_ns))],
-    device && ["Timed by a device", count(device.device_samples)],
-    device && ["Launches timed", count(device.launches)],
-    device && device.launches > 0 && ["Shortest launch", count(device.min_launch_ns) + " ns"],
-    device && device.launches > 0 && ["Longest launch", count(device.max_launch_ns) + " ns"],
-    device && ["Unresolved", count(device.unresolved)],
-  ]);
+  const facts = present(brickFacts.map((fact) => factOf(brick, fact)));
   const long = shortened(brick.name) !== visible(brick.name);
   return [
     long ? html("p", { class: "full-name" }, html("bdi", {}, visible(brick.name))) : "",

@@ -20,9 +20,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The types of a page's data, from the declarations that its script is checked with, in {@code build/pages}.
- * Compares the data of pages with them in both directions: each value has its declared type, no key is undeclared, and
- * each declared key occurs. Reads interfaces of one key per line and aliases; types may be unions, arrays, tuples and
+ * The types of a page's data, from the declarations that its script is checked with, in {@code build/pages}. Compares
+ * the data of pages with them in both directions: each value has its declared type, no key is undeclared, and each
+ * declared key occurs. Reads interfaces of one key per line and aliases; types may be unions, arrays, tuples and
  * records. One thread.
  */
 public final class PageTypes {

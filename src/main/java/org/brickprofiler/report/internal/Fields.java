@@ -3,6 +3,7 @@ package org.brickprofiler.report.internal;
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -63,7 +64,13 @@ public final class Fields<T> {
      * @param isOptional whether a report may lack it
      */
     public record Description(
-            String key, String meaning, String written, String parts, boolean isColumn, String type, boolean isOptional) {}
+            String key,
+            String meaning,
+            String written,
+            String parts,
+            boolean isColumn,
+            String type,
+            boolean isOptional) {}
 
     /**
      * Returns the value of a field: a Long, Double, String, Map, {@link Part}, the counts of buckets, or null.
@@ -99,6 +106,46 @@ public final class Fields<T> {
      * @param <T> the record
      */
     public record Column<T>(String key, Value<T> value) {}
+
+    /** The groups of facts on the page, in their order. */
+    enum FactGroup {
+        KIND,
+        TIMES,
+        PERCENTILES,
+        AMOUNTS,
+        DEVICE
+    }
+
+    /**
+     * A value that the page shows of one record.
+     *
+     * @param title of the value
+     * @param part the record within the record that has it; empty if it is not within one
+     * @param key of its field
+     * @param format the name of the script's function that makes it a text
+     * @param per the key of the field by which it is divided; empty if it is shown as it is
+     * @param when the key of a field that is above 0 if the value is shown; empty if it is shown always
+     */
+    private record Fact(
+            FactGroup group, String title, String part, String key, String format, String per, String when) {
+
+        void write(JsonGenerator json) throws IOException {
+            json.writeStartObject();
+            json.writeStringField("title", title);
+            json.writeStringField("key", key);
+            json.writeStringField("format", format);
+            writeUnlessEmpty(json, "part", part);
+            writeUnlessEmpty(json, "per", per);
+            writeUnlessEmpty(json, "when", when);
+            json.writeEndObject();
+        }
+
+        private static void writeUnlessEmpty(JsonGenerator json, String name, String text) throws IOException {
+            if (!text.isEmpty()) {
+                json.writeStringField(name, text);
+            }
+        }
+    }
 
     /**
      * A column of whole numbers of a table in a pack of windows.
@@ -156,12 +203,14 @@ public final class Fields<T> {
     private final String title;
     private final List<Field<T>> fields;
     private final List<PackedColumn> packed;
+    private final List<Fact> facts;
     private final Map<String, Integer> places = new HashMap<>();
 
-    private Fields(String title, List<Field<T>> fields, List<PackedColumn> packed) {
+    private Fields(String title, List<Field<T>> fields, List<PackedColumn> packed, List<Fact> facts) {
         this.title = title;
         this.fields = List.copyOf(fields);
         this.packed = List.copyOf(packed);
+        this.facts = facts.stream().sorted(Comparator.comparing(Fact::group)).toList();
         for (Field<T> field : fields) {
             places.put(field.key, places.size());
         }
@@ -226,6 +275,20 @@ public final class Fields<T> {
      */
     public List<PackedColumn> packed() {
         return packed;
+    }
+
+    /**
+     * Writes which values the page shows of one record, and how.
+     *
+     * @param json where to
+     * @throws IOException when writing fails
+     */
+    public void writeFacts(JsonGenerator json) throws IOException {
+        json.writeStartArray();
+        for (Fact fact : facts) {
+            fact.write(json);
+        }
+        json.writeEndArray();
     }
 
     /**
@@ -312,14 +375,14 @@ public final class Fields<T> {
         private final String title;
         private final List<Field<T>> fields = new ArrayList<>();
         private final List<PackedColumn> packed = new ArrayList<>();
+        private final List<Fact> facts = new ArrayList<>();
 
         Builder(String title) {
             this.title = title;
         }
 
         private Builder<T> add(Use use, String key, String meaning, Value<T> value, @Nullable Reading reading) {
-            return add(
-                    new Field<>(key, meaning, use, value, reading, "number", "", List.of(new Column<>(key, value))));
+            return add(new Field<>(key, meaning, use, value, reading, "number", "", List.of(new Column<>(key, value))));
         }
 
         private Builder<T> add(Field<T> field) {
@@ -358,6 +421,24 @@ public final class Fields<T> {
             return this;
         }
 
+        /** Shows the field before on the page; a sum only if it is not 0. */
+        Builder<T> fact(FactGroup group, String title, String format) {
+            return factPer("", group, title, format);
+        }
+
+        /** Shows the field before on the page, divided by another one of the record. */
+        Builder<T> factPer(String divisor, FactGroup group, String title, String format) {
+            Field<T> last = fields.get(fields.size() - 1);
+            facts.add(new Fact(group, title, "", last.key, format, divisor, last.use == Use.SUM ? last.key : ""));
+            return this;
+        }
+
+        /** Shows the field before on the page if another one of the record is above 0. */
+        Builder<T> factIf(String condition, FactGroup group, String title, String format) {
+            facts.add(new Fact(group, title, "", fields.get(fields.size() - 1).key, format, "", condition));
+            return this;
+        }
+
         Builder<T> text(String key, String meaning, Function<T, String> value) {
             return object(key, meaning, value::apply, JsonInput::text).typed("string");
         }
@@ -365,7 +446,12 @@ public final class Fields<T> {
         /** A text that some records do not have. */
         Builder<T> optionalText(String key, String meaning, Function<T, Optional<String>> value) {
             return object(
-                    Use.OPTIONAL, key, meaning, record -> value.apply(record).orElse(null), JsonInput::text).typed("string");
+                            Use.OPTIONAL,
+                            key,
+                            meaning,
+                            record -> value.apply(record).orElse(null),
+                            JsonInput::text)
+                    .typed("string");
         }
 
         /** A value of its own form. */
@@ -468,6 +554,9 @@ public final class Fields<T> {
 
         private <P> Builder<T> part(
                 Use use, String key, String meaning, Fields<P> parts, Function<T, Optional<P>> part) {
+            for (Fact fact : parts.facts) {
+                facts.add(new Fact(fact.group, fact.title, key, fact.key, fact.format, fact.per, fact.when));
+            }
             List<Column<T>> columns = parts.columns().stream()
                     .map(column -> new Column<T>(
                             column.key,
@@ -521,7 +610,7 @@ public final class Fields<T> {
         }
 
         Fields<T> build() {
-            return new Fields<>(title, fields, packed);
+            return new Fields<>(title, fields, packed, facts);
         }
     }
 }

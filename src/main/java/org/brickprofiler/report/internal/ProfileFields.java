@@ -28,6 +28,7 @@ import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.report.internal.Fields.FactGroup;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
@@ -71,8 +72,10 @@ public final class ProfileFields {
     public static final Fields<Spread> DISTRIBUTION = new Fields.Builder<Spread>("distribution")
             .derived("p50_us", "median duration, us", spread -> spread.us(50))
             .derived("p90_us", "duration that 90 % of the samples do not exceed, us", spread -> spread.us(90))
+            .fact(FactGroup.PERCENTILES, "p90", "us")
             .derived("p99_us", "duration that 99 % of the samples do not exceed, us", spread -> spread.us(99))
             .derived("p999_us", "duration that 99.9 % of the samples do not exceed, us", spread -> spread.us(99.9))
+            .fact(FactGroup.PERCENTILES, "p99.9", "us")
             .object(
                     "relative_error",
                     "largest error of a duration that is found by its bucket",
@@ -88,22 +91,27 @@ public final class ProfileFields {
             .oneOf(Stream.of(DeviceTime.Source.values()).map(ProfileFields::lower))
             .whole("device_samples", "samples that the device timed", brick -> brick.device()
                     .samples())
+            .fact(FactGroup.DEVICE, "Timed by a device", "count")
             .whole("launches", "samples of the device whose launch the host timed, too", brick -> brick.device()
                     .launches())
+            .fact(FactGroup.DEVICE, "Launches timed", "count")
             .whole(
                     "launch_ns",
                     "sum of the host's time from start to stop of these launches, ns",
                     brick -> brick.device().launchNs())
             .whole("min_launch_ns", "shortest launch, ns", brick -> brick.device()
                     .minLaunchNs())
+            .factIf("launches", FactGroup.DEVICE, "Shortest launch", "ns")
             .jsonOnly()
             .whole("max_launch_ns", "longest launch, ns", brick -> brick.device()
                     .maxLaunchNs())
+            .factIf("launches", FactGroup.DEVICE, "Longest launch", "ns")
             .jsonOnly()
             .whole(
                     "unresolved",
                     "samples without a known time of the device; they are in no other sum",
                     brick -> brick.device().unresolved())
+            .fact(FactGroup.DEVICE, "Unresolved", "count")
             .optionalWhole(
                     "without_start",
                     "unresolved samples whose start is not known; left out if 0",
@@ -136,18 +144,25 @@ public final class ProfileFields {
                     brick -> brick.stats.category().displayName(),
                     (input, key) -> input.oneOf(key, BrickCategory.values(), BrickCategory::displayName))
             .typed("string")
+            .fact(FactGroup.KIND, "Category", "text")
             .whole("count", "number of samples", brick -> brick.stats.count())
+            .fact(FactGroup.TIMES, "Samples", "count")
             .packed()
             .whole("total_ns", "sum of the durations, ns", brick -> brick.stats.totalNs())
+            .fact(FactGroup.TIMES, "Total", "ns")
+            .factPer("count", FactGroup.TIMES, "Average", "duration")
             .packed()
             .derived("avg_us", "mean duration, us", brick -> brick.stats.avgUs())
             .oldForm("min_us", "shortest duration, us", brick -> brick.stats.minUs())
             .oldForm("max_us", "longest duration, us", brick -> brick.stats.maxUs())
             .whole("min_ns", "shortest duration, ns", brick -> brick.stats.minNs())
+            .fact(FactGroup.TIMES, "Shortest", "ns")
             .packed("min_ns", row -> row.durationNs("min_ns", "min_us"))
             .whole("max_ns", "longest duration, ns", brick -> brick.stats.maxNs())
+            .fact(FactGroup.TIMES, "Longest", "ns")
             .packed("max_ns", row -> row.durationNs("max_ns", "max_us"))
             .whole("last_ns", "duration of the sample that was recorded last, ns", brick -> brick.stats.lastNs())
+            .fact(FactGroup.TIMES, "Recorded last", "ns")
             .whole(
                     "last_at_unix_ns",
                     "end of the sample that was recorded last, ns since 1970-01-01T00:00Z",
@@ -160,12 +175,19 @@ public final class ProfileFields {
             .oldForm("throughput", "elements per second", brick -> brick.stats.throughput())
             .derived("pct", "share of the time of all bricks, %", brick -> brick.stats.percentage(brick.totalNs))
             .whole("total_elements", "sum of the elements", brick -> brick.stats.totalElements())
+            .fact(FactGroup.AMOUNTS, "Elements", "count")
+            .factPer("count", FactGroup.AMOUNTS, "Elements for each sample", "number")
             .packed("elements", ProfileFields::elements)
             .sum("total_bytes", "sum of the input bytes", brick -> brick.stats.totalBytes())
+            .fact(FactGroup.AMOUNTS, "Input bytes", "count")
             .sum("total_compressed_bytes", "sum of the output bytes", brick -> brick.stats.totalCompressedBytes())
+            .fact(FactGroup.AMOUNTS, "Output bytes", "count")
             .oldForm("compression_ratio", "input bytes per output byte", brick -> brick.stats.compressionRatio())
+            .factIf("total_compressed_bytes", FactGroup.AMOUNTS, "Input by output bytes", "number")
             .derived("throughput_gbps", "10^9 input bytes per second", brick -> brick.stats.throughputGbps())
             .sum("total_cycles", "sum of the cycles", brick -> brick.stats.totalCycles())
+            .fact(FactGroup.AMOUNTS, "Cycles", "count")
+            .factPer("total_ns", FactGroup.AMOUNTS, "Cycles for each ns", "number")
             .sum("min_cycles", "fewest cycles of a sample with cycles", brick -> brick.stats.minCycles())
             .sum("max_cycles", "most cycles of a sample", brick -> brick.stats.maxCycles())
             .object(
@@ -174,6 +196,7 @@ public final class ProfileFields {
                     brick -> lower(brick.stats.bottleneck()),
                     (input, key) -> input.oneOf(key, Bottleneck.values(), Bottleneck::name))
             .oneOf(Stream.of(Bottleneck.values()).map(ProfileFields::lower))
+            .fact(FactGroup.KIND, "Limit", "text")
             .part("latency", "distribution of the durations", DISTRIBUTION, brick -> brick.stats
                     .latency()
                     .map(counts -> new Spread(counts, brick.stats::percentileNs)))

@@ -80,7 +80,8 @@ class FormatDocumentTest {
     @Spec("8.2")
     @Test
     void theScriptsOfPagesHaveTheTypesOfTheFieldsOfEachTable() throws IOException {
-        StringBuilder text = new StringBuilder("/* Written by FormatDocumentTest from the tables of ProfileFields. */\n");
+        StringBuilder text =
+                new StringBuilder("/* Written by FormatDocumentTest from the tables of ProfileFields. */\n");
         for (Fields<?> table : ProfileFields.all()) {
             if (table != ProfileFields.STEP) {
                 text.append("\ninterface ")
