@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
@@ -123,47 +121,22 @@ final class LargeSumsTest {
     @Test
     void mergedSnapshotsStayAtTheLargest() {
         DeviceTime device = new DeviceTime(LARGE, LARGE, LARGE, 1, 1, LARGE, LARGE);
-        BrickStats brick = new BrickStats(
-                "x",
-                BrickCategory.OTHER,
-                Bottleneck.UNKNOWN,
-                LARGE,
-                LARGE,
-                1,
-                1,
-                1,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                Optional.empty(),
-                device,
-                Work.NONE);
-        StreamTotals stream = new StreamTotals(
-                "s", "gpu", 0, Optional.empty(), Optional.empty(), LARGE, LARGE, LARGE, LARGE, 0, Optional.empty());
-        ProfileSnapshot half = new ProfileSnapshot(
-                Instant.EPOCH,
-                Instant.EPOCH,
-                LARGE,
-                1,
-                false,
-                LARGE,
-                LARGE,
-                LARGE,
-                LARGE,
-                OptionalDouble.empty(),
-                false,
-                false,
-                List.of(),
-                List.of(brick),
-                List.of(),
-                List.of(stream),
-                Steps.NONE,
-                RunFacts.NONE,
-                RunIdentity.NONE);
+        BrickStats brick = BrickStats.builder("x", BrickCategory.OTHER)
+                .samples(LARGE, LARGE, 1, 1)
+                .last(1, 0)
+                .device(device)
+                .build();
+        StreamTotals stream = StreamTotals.builder("s", "gpu", 0)
+                .bricks(LARGE, LARGE, LARGE)
+                .waits(LARGE)
+                .build();
+        ProfileSnapshot half = ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, LARGE)
+                .threads(1, false)
+                .overheadNs(LARGE)
+                .deferred(LARGE, LARGE, LARGE)
+                .bricks(List.of(brick))
+                .streams(List.of(stream))
+                .build();
 
         ProfileSnapshot whole = half.merge(half);
 

@@ -122,7 +122,7 @@ class GraphTemplatesTest {
     }
 
     private List<Long> durations(GraphTemplates.Template template, int end) {
-        MarkChain chain = new MarkChain(stream, marks);
+        MarkChain chain = new MarkChain(stream, marks, clock);
         chain.begin();
         chain.add(end);
         chain.delimit(end);
