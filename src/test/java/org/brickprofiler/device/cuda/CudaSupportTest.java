@@ -241,8 +241,8 @@ class CudaSupportTest {
         String[] all = System.getProperty("java.class.path").split(File.pathSeparator, -1);
         List<String> left = Arrays.stream(all)
                 .filter(entry -> Arrays.stream(names)
-                        .noneMatch(name ->
-                                Path.of(entry).getFileName().toString().startsWith(name + "-")))
+                        .noneMatch(
+                                name -> Path.of(entry).getFileName().toString().startsWith(name + "-")))
                 .toList();
         assertThat(left).hasSizeLessThanOrEqualTo(all.length - names.length);
         return String.join(File.pathSeparator, left);
