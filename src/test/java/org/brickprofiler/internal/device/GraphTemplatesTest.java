@@ -40,7 +40,7 @@ class GraphTemplatesTest {
     private final WaitingSamples waiting = new WaitingSamples(stream, marks);
 
     /** The marks of a graph, whose times change as the device goes on from question to question. */
-    private final class Replayed implements GraphMarks {
+    private static final class Replayed implements GraphMarks {
 
         private final List<Loss> losses = new ArrayList<>();
         private final boolean[] isOfGraph = new boolean[4_096];
@@ -285,7 +285,7 @@ class GraphTemplatesTest {
         capture();
         Random random = new Random(1);
         for (int i = 0; i < ofGraph.length; i++) {
-            device.timesNs[ofGraph[i]] = 10_000 + (i % 2 == 0 ? 0 : 5_000) + random.nextInt(100);
+            device.timesNs[ofGraph[i]] = 10_000L + (i % 2 == 0 ? 0 : 5_000) + random.nextInt(100);
         }
         takeLaunch(20_000);
         assertThat(read()).isNotNull();
