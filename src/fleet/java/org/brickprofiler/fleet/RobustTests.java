@@ -105,11 +105,13 @@ final class RobustTests {
      * @param tests how many such tests share the level
      */
     static boolean isMoreThanChance(int own, long ownWindows, long slow, long windows, double tests) {
-        if (own < FEWEST_SLOW_WINDOWS) {
-            return false;
-        }
+        return own >= FEWEST_SLOW_WINDOWS && isRareEnough(own, ownWindows, slow, windows, tests);
+    }
+
+    /** Tests the same, of any number of slow windows. */
+    static boolean isRareEnough(long own, long ownWindows, long slow, long windows, double tests) {
         double rate = (1.0 + slow - own) / (1.0 + windows - ownWindows);
-        return BinomialDistribution.of((int) ownWindows, Math.min(1, rate)).survivalProbability(own - 1)
+        return BinomialDistribution.of((int) ownWindows, Math.min(1, rate)).survivalProbability((int) own - 1)
                 <= LEVEL / tests;
     }
 }

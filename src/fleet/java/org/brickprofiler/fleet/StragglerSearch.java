@@ -8,6 +8,7 @@ import static org.brickprofiler.fleet.RobustTests.fewer;
 import static org.brickprofiler.fleet.RobustTests.fromLine;
 import static org.brickprofiler.fleet.RobustTests.fromStep;
 import static org.brickprofiler.fleet.RobustTests.isMoreThanChance;
+import static org.brickprofiler.fleet.RobustTests.isRareEnough;
 import static org.brickprofiler.fleet.RobustTests.median;
 import static org.brickprofiler.fleet.RobustTests.part;
 import static org.brickprofiler.fleet.RobustTests.spread;
@@ -296,8 +297,19 @@ final class StragglerSearch {
         slow.forEach((key, some) -> bricks(Objects.requireNonNull(ranks.get(key)), some));
     }
 
+    /**
+     * Returns whether a rank is farther from its peers than chance brings it, and in more blocks than chance does. Of
+     * few windows some rank has stalls in half of them, and its middle window is then a stalled one.
+     */
     private boolean isUnusual(Question.Row row) {
-        return row.number("beyond_ppm") >= leastPpm(row, 1, "spread_ppm");
+        double tests = testedRanks * (brickOf(row).equals(ALL_BRICKS) ? 1.0 : (double) row.number("bricks"));
+        return row.number("beyond_ppm") >= leastPpm(row, 1, "spread_ppm")
+                && isRareEnough(
+                        row.number("held"),
+                        row.number("blocks"),
+                        row.number("all_held"),
+                        row.number("all_blocks"),
+                        tests);
     }
 
     /** Returns the least difference that is more than chance. */
