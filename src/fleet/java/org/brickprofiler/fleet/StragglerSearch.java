@@ -12,6 +12,7 @@ import static org.brickprofiler.fleet.RobustTests.isRareEnough;
 import static org.brickprofiler.fleet.RobustTests.median;
 import static org.brickprofiler.fleet.RobustTests.part;
 import static org.brickprofiler.fleet.RobustTests.spread;
+import static org.brickprofiler.fleet.Stragglers.FEWEST_DRIFT_WINDOWS;
 import static org.brickprofiler.fleet.Stragglers.FEWEST_PEERS;
 import static org.brickprofiler.fleet.Stragglers.FEWEST_WINDOWS;
 import static org.brickprofiler.fleet.Stragglers.FLOOR_PERCENT;
@@ -347,8 +348,8 @@ final class StragglerSearch {
                     .add(row);
         }
         moved.forEach((key, bricks) -> {
-            if (isTested(key)) {
-                Rank rank = Objects.requireNonNull(ranks.get(key));
+            Rank rank = ranks.get(key);
+            if (rank != null && isTested(rank) && rank.windows() >= FEWEST_DRIFT_WINDOWS) {
                 bricks.values().removeIf(rows -> !isDrift(rows));
                 drifting.put(key, Set.copyOf(bricks.keySet()));
                 for (boolean slower : new boolean[] {true, false}) {

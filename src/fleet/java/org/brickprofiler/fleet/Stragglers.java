@@ -24,8 +24,9 @@ import java.util.TreeSet;
  * <i>Alternatives to the median absolute deviation</i>, 1993), and {@value #MOST_DEGREES} at most. The spread of a
  * brick is drawn up to what is usual among bricks, which counts as {@value #PRIOR_DEGREES} further degrees. There are
  * eight such questions: all bricks alike, single bricks, links, arrivals that no brick explains, windows, windows of
- * single bricks, drift, and drift of single bricks. For windows the number of a rank's slow windows is compared with
- * the binomial distribution at the rate of all other ranks. For drift the change from the first third of a rank's
+ * single bricks, drift, and drift of single bricks. The number of a rank's slow windows is compared with that of all
+ * other ranks by Fisher's exact test, also that of windows in which it is half as far from its peers as altogether. For
+ * drift the change from the first third of a rank's
  * windows to the last is compared with that of its peers; a rank drifts if a line is nearer to its windows than two
  * levels are. If ranks differ by chance only, nearly normally, the chance of any finding is at most eight times the
  * level. Less than {@value #FLOOR_PERCENT} % counts for nothing, however sure.
@@ -54,6 +55,9 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
 
     /** Windows that it takes to see that something lasts. */
     public static final int FEWEST_WINDOWS = 6;
+
+    /** Fewer windows than this show no drift: of two or three windows in a third, one is soon a disturbed one. */
+    public static final int FEWEST_DRIFT_WINDOWS = 2 * FEWEST_WINDOWS;
 
     /** The weight, in degrees of freedom, of the usual spread among bricks beside the spread of one brick. */
     static final int PRIOR_DEGREES = 8;
