@@ -26,10 +26,10 @@ import java.util.TreeSet;
  * eight such questions: all bricks alike, single bricks, links, arrivals that no brick explains, windows, windows of
  * single bricks, drift, and drift of single bricks. The number of a rank's slow windows is compared with that of all
  * other ranks by Fisher's exact test, also that of windows in which it is half as far from its peers as altogether. For
- * drift the change from the first third of a rank's
- * windows to the last is compared with that of its peers; a rank drifts if a line is nearer to its windows than two
- * levels are. If ranks differ by chance only, nearly normally, the chance of any finding is at most eight times the
- * level. Less than {@value #FLOOR_PERCENT} % counts for nothing, however sure.
+ * drift the change from the first third of a rank's windows to the last is compared with that of its peers; a rank
+ * drifts if a line is nearer to its windows than two levels are. If ranks differ by chance only, nearly normally, the
+ * chance of any finding is at most eight times the level. Less than {@value #FLOOR_PERCENT} % counts for nothing,
+ * however sure.
  *
  * <p><b>Limits.</b> A rank with fewer than {@value #FEWEST_WINDOWS} windows is neither tested nor a peer of others, and
  * fewer than {@value #FEWEST_PEERS} peers are not tested; the remarks name them. If a rank has fewer windows than its

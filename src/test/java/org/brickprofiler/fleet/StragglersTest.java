@@ -365,7 +365,15 @@ final class StragglersTest {
 
     /** Of few windows, the middle one of some rank or brick is a disturbed one in nearly every fleet. */
     @ParameterizedTest
-    @CsvSource({"4, 6, false, 1", "4, 9, true, 2", "8, 12, true, 2", "8, 30, true, 2", "16, 6, true, 2", "8, 6, false, 3", "4, 20, false, 2"})
+    @CsvSource({
+        "4, 6, false, 1",
+        "4, 9, true, 2",
+        "8, 12, true, 2",
+        "8, 30, true, 2",
+        "16, 6, true, 2",
+        "8, 6, false, 3",
+        "4, 20, false, 2"
+    })
     @Spec("24.16")
     void heavyStallsRaiseNoAlarmInFewWindows(int ranks, int windows, boolean eachBrick, long seed) throws Exception {
         SimulatedFleet fleet = FleetStudy.stalled(new Shape("r1", ranks, windows, seed), List.of(), eachBrick, 20);
