@@ -6,8 +6,8 @@ import static org.brickprofiler.internal.io.Sums.limited;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
-import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.stats.LatencyDistribution;
 
 /**
  * The sums of all steps of a phase. Immutable.

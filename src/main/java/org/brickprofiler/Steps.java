@@ -14,8 +14,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.stats.LatencyDistribution;
 
 /**
  * The steps of a run, from {@link BrickProfiler#beginStep} to the end of their pass: sums by phase, time to first

@@ -336,6 +336,8 @@ public final class Agent {
             remarks.add("only " + steps.warmupText() + " had ended");
         }
         steps.doubtText().ifPresent(remarks::add);
+        steps.nestedText().ifPresent(remarks::add);
+        remarks.addAll(losses.summary());
         return remarks.isEmpty()
                 ? snapshot
                 : snapshot.withFacts(
@@ -383,6 +385,7 @@ public final class Agent {
         }
         losses.summary().forEach(this::say);
         steps.doubtText().ifPresent(this::say);
+        steps.nestedText().ifPresent(this::say);
         if (alternation != null) {
             say(compared()
                     .map(Alternation.Result::toString)

@@ -30,6 +30,10 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
      * steps after it. Any thread.
      */
     static final class Steps {
+        private static final int STEP = 0;
+        private static final int OUTPUT = 1;
+        private static final long ENDED = -1;
+
         private final AtomicLong ended = new AtomicLong();
 
         /** Tokens that the steps after the warm-up have output. */
@@ -57,6 +61,12 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
 
         /** Whether the thread's latest step decoded at position 0. */
         private final ThreadLocal<Boolean> decodedFirst = ThreadLocal.withInitial(() -> false);
+
+        /** The thread's latest step and its output tokens; {@link #ENDED} once the step has ended. */
+        private final ThreadLocal<long[]> latest = ThreadLocal.withInitial(() -> new long[] {0, ENDED});
+
+        /** Steps that began before an earlier step of the same thread had ended. */
+        private final AtomicLong nested = new AtomicLong();
 
         /** Sequences whose first two positions were decoded, so that no step was their prompt. */
         private final AtomicLong withoutPrompt = new AtomicLong();
@@ -115,6 +125,31 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
             decodedFirst.set(decodes && kvLength == 0);
         }
 
+        /**
+         * Opens a step of the calling thread. If another one is open, it is given up, as the profiler gives it up: of
+         * nested steps, the inner one counts.
+         *
+         * @return its number among the thread's steps, from 1
+         */
+        private long open(long outputTokens) {
+            long[] mine = latest.get();
+            if (mine[OUTPUT] != ENDED) {
+                nested.incrementAndGet();
+            }
+            mine[OUTPUT] = outputTokens;
+            return ++mine[STEP];
+        }
+
+        /** Closes a step, which has output its tokens unless it was given up. */
+        private void close(long step) {
+            long[] mine = latest.get();
+            if (mine[STEP] == step && mine[OUTPUT] != ENDED) {
+                long outputTokens = mine[OUTPUT];
+                mine[OUTPUT] = ENDED;
+                end(outputTokens);
+            }
+        }
+
         private void end(long outputTokens) {
             if (outputTokens == 0) {
                 // A part of a prompt. The warm-up ends only at a token: if it ended within a prompt, the time to first
@@ -153,6 +188,19 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
                     : Optional.of("no step was a prompt in " + sequences + (sequences == 1 ? " sequence" : " sequences")
                             + ": if the engine decodes the tokens of a prompt one by one, they count as output tokens"
                             + " and tokens/s is too high; name the method that generates under prompts:");
+        }
+
+        /**
+         * Returns how often steps were nested.
+         *
+         * @return a remark in words; empty if no step began within another one
+         */
+        Optional<String> nestedText() {
+            long steps = nested.get();
+            return steps == 0
+                    ? Optional.empty()
+                    : Optional.of(steps + (steps == 1 ? " step" : " steps") + " began within another step of the same"
+                            + " thread, and the outer ones are not counted: name one method for each pass under step:");
         }
 
         /** Output tokens per second of wall time, also if the profiler is off; empty if no step has output any. */
@@ -225,14 +273,14 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
                 Math.max(0, kvLength),
                 output,
                 0));
-        return OPEN + output;
+        return steps.open(output);
     }
 
     @Override
     public void endStep(long step) {
         if (step != 0) {
             profiler.endPass();
-            steps.end(step - OPEN);
+            steps.close(step);
         }
     }
 

@@ -4,7 +4,7 @@ import static org.brickprofiler.fleet.Stragglers.LEVEL;
 
 import java.util.Arrays;
 import org.apache.commons.statistics.descriptive.Median;
-import org.apache.commons.statistics.distribution.BinomialDistribution;
+import org.apache.commons.statistics.distribution.HypergeometricDistribution;
 import org.apache.commons.statistics.distribution.TDistribution;
 
 /**
@@ -105,11 +105,19 @@ final class RobustTests {
      * @param tests how many such tests share the level
      */
     static boolean isMoreThanChance(int own, long ownWindows, long slow, long windows, double tests) {
-        if (own < FEWEST_SLOW_WINDOWS) {
-            return false;
-        }
-        double rate = (1.0 + slow - own) / (1.0 + windows - ownWindows);
-        return BinomialDistribution.of((int) ownWindows, Math.min(1, rate)).survivalProbability(own - 1)
+        return own >= FEWEST_SLOW_WINDOWS && isRareEnough(own, ownWindows, slow, windows, tests);
+    }
+
+    /**
+     * Tests the same for any number of slow windows, by Fisher's exact test: few windows of few peers do not show their
+     * rate.
+     */
+    static boolean isRareEnough(long own, long ownWindows, long slow, long windows, double tests) {
+        return HypergeometricDistribution.of(
+                                Math.toIntExact(windows),
+                                Math.toIntExact(Math.min(slow, windows)),
+                                Math.toIntExact(ownWindows))
+                        .survivalProbability(Math.toIntExact(own) - 1)
                 <= LEVEL / tests;
     }
 }

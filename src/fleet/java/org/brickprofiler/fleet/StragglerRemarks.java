@@ -1,5 +1,6 @@
 package org.brickprofiler.fleet;
 
+import static org.brickprofiler.fleet.Stragglers.FEWEST_DRIFT_WINDOWS;
 import static org.brickprofiler.fleet.Stragglers.FEWEST_PEERS;
 import static org.brickprofiler.fleet.Stragglers.FEWEST_WINDOWS;
 
@@ -86,6 +87,10 @@ final class StragglerRemarks {
                             ? ""
                             : " The other " + count(lasting.size(), "rank") + " cannot show an outlier; the test needs "
                                     + FEWEST_PEERS + "."));
+        }
+        if (StragglerSearch.isTested(lasting) && most < FEWEST_DRIFT_WINDOWS) {
+            remarks.add(which + ": " + count(most, "window") + " cannot show a drift; it takes " + FEWEST_DRIFT_WINDOWS
+                    + ".");
         }
         List<Rank> lacking =
                 group.stream().filter(rank -> rank.windows() < most).toList();

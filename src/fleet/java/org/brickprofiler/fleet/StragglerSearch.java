@@ -8,9 +8,11 @@ import static org.brickprofiler.fleet.RobustTests.fewer;
 import static org.brickprofiler.fleet.RobustTests.fromLine;
 import static org.brickprofiler.fleet.RobustTests.fromStep;
 import static org.brickprofiler.fleet.RobustTests.isMoreThanChance;
+import static org.brickprofiler.fleet.RobustTests.isRareEnough;
 import static org.brickprofiler.fleet.RobustTests.median;
 import static org.brickprofiler.fleet.RobustTests.part;
 import static org.brickprofiler.fleet.RobustTests.spread;
+import static org.brickprofiler.fleet.Stragglers.FEWEST_DRIFT_WINDOWS;
 import static org.brickprofiler.fleet.Stragglers.FEWEST_PEERS;
 import static org.brickprofiler.fleet.Stragglers.FEWEST_WINDOWS;
 import static org.brickprofiler.fleet.Stragglers.FLOOR_PERCENT;
@@ -296,8 +298,19 @@ final class StragglerSearch {
         slow.forEach((key, some) -> bricks(Objects.requireNonNull(ranks.get(key)), some));
     }
 
+    /**
+     * Returns whether a rank is farther from its peers than chance brings it, and in more blocks than chance does. Of
+     * few windows some rank has stalls in half of them, and its middle window is then a stalled one.
+     */
     private boolean isUnusual(Question.Row row) {
-        return row.number("beyond_ppm") >= leastPpm(row, 1, "spread_ppm");
+        double tests = testedRanks * (brickOf(row).equals(ALL_BRICKS) ? 1.0 : (double) row.number("bricks"));
+        return row.number("beyond_ppm") >= leastPpm(row, 1, "spread_ppm")
+                && isRareEnough(
+                        row.number("held"),
+                        row.number("blocks"),
+                        row.number("all_held"),
+                        row.number("all_blocks"),
+                        tests);
     }
 
     /** Returns the least difference that is more than chance. */
@@ -335,8 +348,8 @@ final class StragglerSearch {
                     .add(row);
         }
         moved.forEach((key, bricks) -> {
-            if (isTested(key)) {
-                Rank rank = Objects.requireNonNull(ranks.get(key));
+            Rank rank = ranks.get(key);
+            if (rank != null && isTested(rank) && rank.windows() >= FEWEST_DRIFT_WINDOWS) {
                 bricks.values().removeIf(rows -> !isDrift(rows));
                 drifting.put(key, Set.copyOf(bricks.keySet()));
                 for (boolean slower : new boolean[] {true, false}) {

@@ -25,10 +25,11 @@ import java.util.TreeSet;
  * brick is raised towards the usual spread among bricks, which counts as {@value #PRIOR_DEGREES} further degrees of
  * freedom. There are eight such tests: all bricks together, single bricks, links, arrivals that no brick explains,
  * windows, windows of single bricks, drift, and drift of single bricks. The test of windows compares the number of a
- * rank's slow windows with the binomial distribution at the rate of all other ranks. The test of drift compares the
- * change from the first third of a rank's windows to the last with that of its peers; a rank drifts if a line fits its
- * windows better than two levels do. If ranks differ by chance only, nearly normally, the chance of any finding is at
- * most eight times the level. A difference below {@value #FLOOR_PERCENT} % never counts, however significant it is.
+ * rank's slow windows with that of all other ranks by Fisher's exact test, and also the number of windows in which the
+ * rank is at least half as far from its peers as altogether. The test of drift compares the change from the first third
+ * of a rank's windows to the last with that of its peers; a rank drifts if a line fits its windows better than two
+ * levels do. If ranks differ by chance only, nearly normally, the chance of any finding is at most eight times the level.
+ * A difference below {@value #FLOOR_PERCENT} % never counts, however significant it is.
  *
  * <p><b>Limits.</b> A rank with fewer than {@value #FEWEST_WINDOWS} windows is neither tested nor a peer of others, and
  * fewer than {@value #FEWEST_PEERS} peers are not tested; the remarks name them. If a rank has fewer windows than its
@@ -55,6 +56,9 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
 
     /** Windows that it takes to see that something lasts. */
     public static final int FEWEST_WINDOWS = 6;
+
+    /** Fewer windows than this show no drift: of two or three windows in a third, one is soon a disturbed one. */
+    public static final int FEWEST_DRIFT_WINDOWS = 2 * FEWEST_WINDOWS;
 
     /** The weight, in degrees of freedom, of the usual spread among bricks beside the spread of one brick. */
     static final int PRIOR_DEGREES = 8;

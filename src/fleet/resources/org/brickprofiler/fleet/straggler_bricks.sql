@@ -4,7 +4,7 @@
 -- is how much more than the median of its peers the rank has to do in a sample, and share_ppm the brick's share of what it
 -- computed; windows are those in which the brick ran there, 6 at least, and usual_windows those of the middle rank. held is
 -- in how many blocks, of how many, the brick was at least half as far from its peers as it is altogether, and held_ppm how
--- far on the mean of these. spread_with_ppm is what the spread becomes at most if one of the ranks is far away.
+-- far on the mean of these; all_held of all_blocks are those of all peers that are as far. spread_with_ppm is what the spread becomes at most if one of the ranks is far away.
 -- above_ppm and below_ppm are how far the upper and the lower quartile of a brick's blocks on all ranks are from their
 -- rank's middle one.
 WITH blocks AS (
@@ -127,28 +127,58 @@ usual_spreads AS (
     WHERE brick <> ''
     GROUP BY run_id, device
 ),
-apart AS (
+whole AS (
+    SELECT run_id, device, rank, block, floor(median(stand)) AS stand FROM blocks GROUP BY run_id, device, rank, block
+),
+places AS (
     SELECT
-        beside.run_id AS run_id,
-        beside.rank AS rank,
-        beside.brick AS brick,
-        beyond,
+        blocks.run_id AS run_id,
+        blocks.device AS device,
+        blocks.rank AS rank,
+        blocks.brick AS brick,
         blocks.stand - common.stand - middle AS stand
-    FROM beside
-    JOIN blocks ON beside.run_id = blocks.run_id AND beside.rank = blocks.rank AND beside.brick = blocks.brick
-    JOIN common ON beside.run_id = common.run_id AND beside.rank = common.rank
-    WHERE beyond >= 20000
+    FROM blocks
+    JOIN common ON blocks.run_id = common.run_id AND blocks.rank = common.rank
+    JOIN middles ON blocks.run_id = middles.run_id AND blocks.device = middles.device AND blocks.brick = middles.brick
+    UNION ALL
+    SELECT
+        whole.run_id AS run_id,
+        whole.device AS device,
+        whole.rank AS rank,
+        '' AS brick,
+        whole.stand - middle AS stand
+    FROM whole
+    JOIN middles ON whole.run_id = middles.run_id AND whole.device = middles.device AND middles.brick = ''
+),
+candidates AS (
+    SELECT run_id, device, rank, coalesce(brick, '') AS brick, beyond FROM beside WHERE beyond >= 20000
 ),
 held AS (
+    SELECT
+        candidates.run_id AS run_id,
+        candidates.rank AS rank,
+        candidates.brick AS brick,
+        count(*) AS blocks,
+        CAST(sum(CASE WHEN 2 * stand >= beyond THEN 1 ELSE 0 END) AS BIGINT) AS held,
+        floor(avg(CASE WHEN 2 * stand >= beyond THEN stand END)) AS stand
+    FROM candidates
+    JOIN places ON candidates.run_id = places.run_id AND candidates.rank = places.rank AND candidates.brick = places.brick
+    GROUP BY candidates.run_id, candidates.rank, candidates.brick
+),
+levels AS (
+    SELECT run_id, device, brick, 0 AS rank, 1 AS counts, 2 * stand AS level FROM places
+    UNION ALL
+    SELECT run_id, device, brick, rank, 0 AS counts, beyond AS level FROM candidates
+),
+slower AS (
     SELECT
         run_id,
         rank,
         brick,
-        count(*) AS blocks,
-        CAST(sum(CASE WHEN 2 * stand >= beyond THEN 1 ELSE 0 END) AS BIGINT) AS held,
-        floor(avg(CASE WHEN 2 * stand >= beyond THEN stand END)) AS stand
-    FROM apart
-    GROUP BY run_id, rank, brick
+        counts,
+        sum(counts) OVER (PARTITION BY run_id, device, brick ORDER BY level DESC) AS held,
+        sum(counts) OVER (PARTITION BY run_id, device, brick) AS blocks
+    FROM levels
 )
 SELECT
     beside.run_id AS run_id,
@@ -168,14 +198,18 @@ SELECT
     CAST(floor(usual_windows) AS BIGINT) AS usual_windows,
     bricks,
     held.blocks AS blocks,
-    held,
-    CAST(held.stand AS BIGINT) AS held_ppm
+    held.held AS held,
+    CAST(held.stand AS BIGINT) AS held_ppm,
+    CAST(slower.held AS BIGINT) AS all_held,
+    CAST(slower.blocks AS BIGINT) AS all_blocks
 FROM beside
 JOIN spreads ON beside.run_id = spreads.run_id AND beside.device = spreads.device
     AND coalesce(beside.brick, '') = spreads.brick
 JOIN usual_spreads ON beside.run_id = usual_spreads.run_id AND beside.device = usual_spreads.device
 LEFT JOIN quartiles ON beside.run_id = quartiles.run_id AND beside.device = quartiles.device
     AND beside.brick = quartiles.brick
-LEFT JOIN held ON beside.run_id = held.run_id AND beside.rank = held.rank AND beside.brick = held.brick
+LEFT JOIN held ON beside.run_id = held.run_id AND beside.rank = held.rank AND coalesce(beside.brick, '') = held.brick
+LEFT JOIN slower ON beside.run_id = slower.run_id AND beside.rank = slower.rank
+    AND coalesce(beside.brick, '') = slower.brick AND slower.counts = 0
 WHERE beyond >= 20000 OR place = 1
 ORDER BY run_id, rank, brick NULLS FIRST

@@ -11,6 +11,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import org.brickprofiler.Brick;
@@ -454,6 +455,34 @@ class WeaverTest {
         } else {
             assertThat(steps.doubtText()).isEmpty();
         }
+    }
+
+    /** As with a rule for the loop over tokens beside one for the forward pass: a token is output once. */
+    @Spec("22.23")
+    @Test
+    void ofStepsWithinStepsTheInnerOneCounts() throws Exception {
+        AtomicLong warmedUpAt = new AtomicLong();
+        AtomicLong begun = new AtomicLong();
+        BrickProfiler profiler = BrickProfiler.enabled();
+        Recorder.Steps steps = new Recorder.Steps(3, () -> warmedUpAt.set(begun.get()), null);
+        Recorder recorder = new Recorder(profiler, steps, new Losses(message -> {}), message -> {});
+        for (int token = 0; token < 3; token++) {
+            assertThat(steps.isWarmingUp()).isTrue();
+            begun.incrementAndGet();
+            long outer = recorder.startStep(1, token, 1, false);
+            recorder.endStep(recorder.startStep(1, token, 1, false));
+            recorder.endStep(outer);
+        }
+
+        assertThat(warmedUpAt).hasValue(3);
+        assertThat(steps.isWarmingUp()).isFalse();
+        assertThat(steps.nestedText().orElseThrow()).startsWith("3 steps began within another step");
+        Steps recorded = profiler.snapshot().steps();
+        assertThat(recorded.phase(StepInfo.Phase.DECODE).orElseThrow().outputTokens())
+                .isEqualTo(3);
+
+        recorder.endStep(recorder.startStep(1, 3, 1, false));
+        assertThat(steps.nestedText().orElseThrow()).startsWith("3 steps began");
     }
 
     /** Decodes the tokens of a prompt as any other token, as engines without prefill do. */

@@ -364,6 +364,43 @@ final class StragglersTest {
         }
     }
 
+    /** Of few windows, the middle one of some rank or brick is a disturbed one in nearly every fleet. */
+    @ParameterizedTest
+    @CsvSource({
+        "4, 6, false, 1",
+        "4, 9, true, 2",
+        "8, 12, true, 2",
+        "8, 30, true, 2",
+        "16, 6, true, 2",
+        "8, 6, false, 3",
+        "4, 20, false, 2"
+    })
+    @Spec("24.16")
+    void heavyStallsRaiseNoAlarmInFewWindows(int ranks, int windows, boolean eachBrick, long seed) throws Exception {
+        SimulatedFleet fleet = FleetStudy.stalled(new Shape("r1", ranks, windows, seed), List.of(), eachBrick, 20);
+
+        assertThat(FleetStudy.find(fleet, folder).findings()).isEmpty();
+    }
+
+    /** The fewest windows show a slow rank among stalls, and a slow brick without. */
+    @ParameterizedTest
+    @ValueSource(ints = {8, 16})
+    @Spec({"24.12", "24.15", "24.16"})
+    void sixWindowsShowWhatIsSlowInEachOfThem(int ranks) throws Exception {
+        Shape shape = new Shape("r1", ranks, 6, 1);
+        Injected slowRank = new Injected(Fault.THROTTLED, 2, BrickId.RMS_NORM, 0.2, 0, 6);
+        Injected slowBrick = new Injected(Fault.BRICK, 2, BrickId.RMS_NORM, 0.1, 0, 6);
+
+        Stragglers amongStalls = FleetStudy.find(FleetStudy.stalled(shape, List.of(slowRank), false, 20), folder);
+        assertThat(amongStalls.findings()).extracting(Finding::rank).containsExactly(OptionalInt.of(2));
+        assertThat(amongStalls.remarks())
+                .containsExactly("Run r1, Simulated A: 6 windows cannot show a drift; it takes 12.");
+        assertThat(FleetStudy.find(new SimulatedFleet(shape, List.of(slowBrick)), folder)
+                        .findings())
+                .extracting(Finding::rank, Finding::bricks)
+                .containsExactly(tuple(OptionalInt.of(2), List.of("RmsNorm")));
+    }
+
     /** In more than a third of all windows no middle one shows how fast a rank usually is. */
     @ParameterizedTest
     @CsvSource({"8, 40, true, 62", "64, 60, false, 124", "8, 40, true, 124"})

@@ -205,7 +205,6 @@ final class TextReportTest {
                 .contains("In merged snapshots, a measurement counts once for each snapshot in which it was pending.");
     }
 
-
     @Test
     void elementsOfDifferentUnitsAreNotAddedUp() {
         assertThat(TextReport.render(Samples.plain())).containsPattern("all bricks +2,146 .*100\\.0\n");

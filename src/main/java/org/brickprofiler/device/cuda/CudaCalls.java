@@ -29,6 +29,9 @@ interface CudaCalls {
         /** The driver's result of the last attempt to make the context current. */
         int pushCode;
 
+        /** Whether the driver refused the last question until the context was made current. */
+        boolean wasElsewhere;
+
         /** The call that was made last. */
         DriverCall call = DriverCall.EVENT_QUERY;
 

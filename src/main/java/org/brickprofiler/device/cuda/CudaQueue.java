@@ -368,25 +368,43 @@ final class CudaQueue {
 
     /**
      * The times from each of some marks to the next. One call of the driver each, and what goes before and after them
-     * once; where one fails it is asked for again, alone.
+     * once, or once a section where the context has to be made current; where one fails it is asked for again, alone.
      */
     void elapsedNs(CudaMarks marks, int[] numbers, int count, long[] ns) {
-        int known = failures.isLost() ? 0 : askElapsed(marks, numbers, count, ns);
-        for (int i = Math.max(1, known); i < count; i++) {
-            ns[i] = elapsedNs(marks.event(numbers[i - 1]), marks.event(numbers[i]));
+        int next = failures.isLost() ? 1 : askElapsed(marks, numbers, 1, count, ns);
+        Answer answer = answers.get();
+        while (next < count) {
+            ns[next] = elapsedNs(marks.event(numbers[next - 1]), marks.event(numbers[next]));
+            next++;
+            if (answer.wasElsewhere && !failures.isLost()) {
+                next = askElapsedInContext(marks, numbers, next, Math.min(count, next + SECTION), ns);
+            }
         }
     }
 
-    /** Returns the position of the first that failed. */
-    private int askElapsed(CudaMarks marks, int[] numbers, int count, long[] ns) {
+    /** Returns the position of the first that failed, or the end. */
+    private int askElapsedInContext(CudaMarks marks, int[] numbers, int from, int end, long[] ns) {
+        Answer answer = answers.get();
+        if (from == end || context.push() != CUDA_SUCCESS) {
+            return from;
+        }
+        try {
+            return askElapsed(marks, numbers, from, end, ns);
+        } finally {
+            context.pop(answer.popped, failures);
+        }
+    }
+
+    /** Returns the position of the first that failed, or the end. */
+    private int askElapsed(CudaMarks marks, int[] numbers, int from, int end, long[] ns) {
         Answer answer = answers.get();
         boolean relaxed = relax(answer);
         try {
             if (!isDefault && captureCode(answer) != CUDA_SUCCESS) {
-                return 0;
+                return from;
             }
-            int next = 1;
-            while (next < count
+            int next = from;
+            while (next < end
                     && calls.eventElapsedTime(answer.ms, marks.event(numbers[next - 1]), marks.event(numbers[next]))
                             == CUDA_SUCCESS) {
                 ns[next] = Math.round(answer.ms[0] * 1e6);
@@ -408,7 +426,8 @@ final class CudaQueue {
         int code;
         try {
             code = askUnlessCaptured(question, from, to, answer);
-            if (CudaErrors.isWrongContext(code)) {
+            answer.wasElsewhere = CudaErrors.isWrongContext(code);
+            if (answer.wasElsewhere) {
                 answer.pushCode = context.push();
                 if (answer.pushCode != CUDA_SUCCESS) {
                     return BUSY;

@@ -207,16 +207,32 @@ final class StartMarks {
         return false;
     }
 
-    /** Adds the marks of starts that are reached to a batch, up to the first that is not. */
+    /**
+     * Adds the marks of starts that are reached to a batch, up to the first that is not. Marks are reached in the order
+     * in which they were set: if the newest is, no other needs to be asked for.
+     */
     void addReached(MarkChain chain) {
+        int newest = newestMark();
+        boolean all = newest != DeviceStream.NO_MARK && stream.isReached(newest);
         for (int at = firstMark; at < size; at++) {
             if (kind(at) == MARK) {
-                if (!stream.isReached(mark(at))) {
+                if (!all && !stream.isReached(mark(at))) {
                     return;
                 }
                 chain.add(mark(at));
             }
         }
+    }
+
+    /** Returns the mark that was set last of those of starts at which no measurement has begun; or none. */
+    private int newestMark() {
+        int newest = DeviceStream.NO_MARK;
+        for (int at = firstMark; at < size; at++) {
+            if (kind(at) == MARK && (newest == DeviceStream.NO_MARK || marks.turn(mark(at)) > marks.turn(newest))) {
+                newest = mark(at);
+            }
+        }
+        return newest;
     }
 
     /**
