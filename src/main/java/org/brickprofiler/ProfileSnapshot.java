@@ -16,8 +16,8 @@ import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.brickprofiler.device.StreamTotals;
-import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 

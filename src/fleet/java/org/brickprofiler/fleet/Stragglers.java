@@ -28,8 +28,8 @@ import java.util.TreeSet;
  * rank's slow windows with that of all other ranks by Fisher's exact test, and also the number of windows in which the
  * rank is at least half as far from its peers as altogether. The test of drift compares the change from the first third
  * of a rank's windows to the last with that of its peers; a rank drifts if a line fits its windows better than two
- * levels do. If ranks differ by chance only, nearly normally, the chance of any finding is at most eight times the level.
- * A difference below {@value #FLOOR_PERCENT} % never counts, however significant it is.
+ * levels do. If ranks differ by chance only, nearly normally, the chance of any finding is at most eight times the
+ * level. A difference below {@value #FLOOR_PERCENT} % never counts, however significant it is.
  *
  * <p><b>Limits.</b> A rank with fewer than {@value #FEWEST_WINDOWS} windows is neither tested nor a peer of others, and
  * fewer than {@value #FEWEST_PEERS} peers are not tested; the remarks name them. If a rank has fewer windows than its
