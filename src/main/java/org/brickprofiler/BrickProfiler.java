@@ -132,9 +132,6 @@ public final class BrickProfiler {
     /** Made by the first {@link #beginStep}, while holding {@code this}. */
     private volatile @Nullable StepRecorder steps;
 
-    /** Made by the first call of {@link #requests}, while holding {@code this}. */
-    private volatile @Nullable RequestRecorder requests;
-
     // The other fields serve boundaries and readers.
 
     private final NanoClock clock;
@@ -171,25 +168,6 @@ public final class BrickProfiler {
         }
     }
 
-    /** Finds the sample that belongs to an output, for the log of checksums. */
-    private final class Samples implements OwnSamples {
-        @Override
-        public int key(String name) {
-            return names.find(name);
-        }
-
-        /** Skips samples that the thread resolved for a device: they belong to an earlier pass or to another thread. */
-        @Override
-        public @Nullable StatTable table() {
-            return devices == null || mode == SyncMode.NONE ? registry.ownTable() : null;
-        }
-
-        @Override
-        public long nowNs() {
-            return BrickProfiler.this.nowNs();
-        }
-    }
-
     /** Makes a profiler that is off, with the default options. */
     public BrickProfiler() {
         this(builder());
@@ -210,7 +188,7 @@ public final class BrickProfiler {
         firstStream = options.firstStream();
         devices = options.recorder(registry, spanNames, this);
         resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);
-        checksums = new ChecksumLog(options.checksums, new Samples());
+        checksums = new ChecksumLog(options.checksums, OwnSamples.of(names, registry, this::timesLater, this::nowNs));
         epochNs = period.originNs();
         hasPercentiles = options.percentiles;
     }
@@ -271,10 +249,7 @@ public final class BrickProfiler {
     void switchOn() {
         period.resume(nowNs());
         enabled = true;
-        RequestRecorder recorder = requests;
-        if (recorder != null) {
-            recorder.enable();
-        }
+        announceSwitch();
     }
 
     /**
@@ -285,12 +260,16 @@ public final class BrickProfiler {
     public void disable() {
         enabled = false;
         period.pause(nowNs());
-        RequestRecorder recorder = requests;
-        if (recorder != null) {
-            recorder.disable();
-        }
+        announceSwitch();
         if (devices != null) {
             devices.giveBack();
+        }
+    }
+
+    private void announceSwitch() {
+        StepRecorder recorder = steps;
+        if (recorder != null) {
+            recorder.switched(enabled);
         }
     }
 
@@ -1777,19 +1756,8 @@ public final class BrickProfiler {
      *
      * @return always the same object
      */
-    public synchronized RequestRecorder requests() {
-        RequestRecorder recorder = requests;
-        if (recorder == null) {
-            recorder = new RequestRecorder(clock, () -> epochNs);
-            requests = recorder;
-            stepRecorder().setRequests(recorder);
-            recorder.enable();
-            if (!enabled) {
-                // Asked after it was switched on: a profiler that is switched off meanwhile has not seen it.
-                recorder.disable();
-            }
-        }
-        return recorder;
+    public RequestRecorder requests() {
+        return stepRecorder().requests(() -> epochNs, this::isEnabled);
     }
 
     /** Returns the graph that follows bricks and boundaries now; null while the profiler is off or without a graph. */
@@ -1843,6 +1811,11 @@ public final class BrickProfiler {
     long nowNs() {
         NanoClock own = ownClock;
         return own == null ? System.nanoTime() : own.nanoTime();
+    }
+
+    /** Returns whether devices time the samples, whose times are known later. */
+    private boolean timesLater() {
+        return devices != null && mode != SyncMode.NONE;
     }
 
     /** Returns whether recording is on, and the host's clock times the bricks. */

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.PriorityQueue;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
@@ -219,12 +221,33 @@ final class StepRecorder {
         this.clock = clock;
     }
 
-    /** Announces steps to a recorder of requests from now on, those that are under way too. */
-    synchronized void setRequests(RequestRecorder recorder) {
-        requests = recorder;
-        for (Place place : underWay) {
-            StepInfo info = Objects.requireNonNull(place.info, "info");
-            place.requestStep = recorder.stepUnderWay(hasPrompts(info), clock.nanoTime());
+    /**
+     * Returns the recorder of requests. The first call makes it, and announces the steps that are under way.
+     *
+     * @param epochNs the clock at 0 of the scale of arrivals, ns
+     * @param on whether the profiler is on
+     */
+    synchronized RequestRecorder requests(LongSupplier epochNs, BooleanSupplier on) {
+        RequestRecorder recorder = requests;
+        if (recorder == null) {
+            recorder = new RequestRecorder(clock, epochNs);
+            requests = recorder;
+            for (Place place : underWay) {
+                StepInfo info = Objects.requireNonNull(place.info, "info");
+                place.requestStep = recorder.stepUnderWay(hasPrompts(info), clock.nanoTime());
+            }
+            // Asked under the lock that a switch takes, too: the recorder misses none.
+            switched(on.getAsBoolean());
+        }
+        return recorder;
+    }
+
+    /** The profiler was switched on or off. */
+    synchronized void switched(boolean on) {
+        if (requests != null && on) {
+            requests.enable();
+        } else if (requests != null) {
+            requests.disable();
         }
     }
 

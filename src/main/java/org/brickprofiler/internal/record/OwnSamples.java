@@ -1,5 +1,7 @@
 package org.brickprofiler.internal.record;
 
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import org.brickprofiler.spi.SampleTimes;
 import org.jspecify.annotations.Nullable;
 
@@ -8,6 +10,37 @@ import org.jspecify.annotations.Nullable;
  * be called from any thread, and allocates nothing but for a new name.
  */
 public interface OwnSamples extends SampleTimes {
+
+    /**
+     * Returns access to the samples of a registry.
+     *
+     * @param names have the keys of the rows
+     * @param registry has the tables
+     * @param timesLater whether samples get their times later
+     * @param clock that samples are timed by
+     * @return the samples of whichever thread asks
+     */
+    static OwnSamples of(NameTable names, TableRegistry registry, BooleanSupplier timesLater, LongSupplier clock) {
+        return new OwnSamples() {
+            @Override
+            public int key(String name) {
+                return names.find(name);
+            }
+
+            /**
+             * Skips samples that the thread resolved for a device: they belong to an earlier pass or another thread.
+             */
+            @Override
+            public @Nullable StatTable table() {
+                return timesLater.getAsBoolean() ? null : registry.ownTable();
+            }
+
+            @Override
+            public long nowNs() {
+                return clock.getAsLong();
+            }
+        };
+    }
 
     /**
      * Returns the row of a name.
