@@ -197,7 +197,7 @@ interface RequestOfRun {
   prompt_tokens: number;
   cached_tokens: number;
   output_tokens: number;
-  outcome: number;
+  outcome: string;
   longest_gap_ns: number;
   queued_behind_prompts_ns: number;
   queued_behind_decoding_ns: number;

@@ -36,6 +36,7 @@ interface Profile {
   tiles: Tile[];
   streams?: Stream[];
   steps?: Steps;
+  requests?: Requests;
   run?: Run;
   roofline?: Roofline;
   virtual_machine?: VirtualMachine;

@@ -51,6 +51,7 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import jcuda.driver.CUcontext;
+import jcuda.driver.CUgraphExec;
 import jcuda.driver.CUstream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.brickprofiler.checksum.ChecksumEntry;
@@ -82,6 +83,8 @@ import org.brickprofiler.metrics.micrometer.BrickMetrics;
 import org.brickprofiler.metrics.otel.BrickMetricProducer;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.request.RequestRecord;
+import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.spi.SampleTimes;
@@ -148,6 +151,8 @@ final class NullArgumentsTest {
                         List.of(closing(new HostStream())),
                         1,
                         DeviceRecorder.Tracing.NONE));
+        instances.put(RequestRecorder.class, () -> new RequestRecorder(NanoClock.SYSTEM, () -> 0));
+        instances.put(RequestRecord.class, () -> RequestRecord.builder().build());
         instances.put(DispatchTimer.class, () -> new DispatchTimer(closing(new HostStream()), 4));
         instances.put(
                 ProbeTimer.class, () -> ProbeTimer.startIf(true, new CpuTimer()).orElseThrow());
@@ -461,7 +466,8 @@ final class NullArgumentsTest {
                 Map.entry(OptionalDouble.class, OptionalDouble.empty()),
                 Map.entry(ByteBuffer.class, ByteBuffer.allocate(16)),
                 Map.entry(FloatBuffer.class, FloatBuffer.allocate(4)),
-                Map.entry(NanoClock.class, NanoClock.SYSTEM));
+                Map.entry(NanoClock.class, NanoClock.SYSTEM),
+                Map.entry(CUgraphExec.class, new CUgraphExec()));
         return usual.get(type);
     }
 

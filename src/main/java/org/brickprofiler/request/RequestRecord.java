@@ -220,7 +220,7 @@ public record RequestRecord(
          * @return this
          */
         public Builder outcome(Outcome reason) {
-            outcome = reason;
+            outcome = Objects.requireNonNull(reason, "reason");
             return this;
         }
 
@@ -231,7 +231,7 @@ public record RequestRecord(
          * @return this
          */
         public Builder causeNs(Map<Cause, Long> ns) {
-            causeNs = ns;
+            causeNs = Objects.requireNonNull(ns, "ns");
             return this;
         }
 

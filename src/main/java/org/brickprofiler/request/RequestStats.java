@@ -249,8 +249,8 @@ public record RequestStats(
             }
         });
         firstTokenCauseNs = Collections.unmodifiableSortedMap(byBucket);
-        slowestFirstTokens = slowest(slowestFirstTokens, BY_FIRST_TOKEN);
-        longestGaps = slowest(longestGaps, BY_GAP);
+        slowestFirstTokens = slowest(Objects.requireNonNull(slowestFirstTokens, "slowestFirstTokens"), BY_FIRST_TOKEN);
+        longestGaps = slowest(Objects.requireNonNull(longestGaps, "longestGaps"), BY_GAP);
     }
 
     private static List<RequestRecord> slowest(Collection<RequestRecord> records, Comparator<RequestRecord> order) {

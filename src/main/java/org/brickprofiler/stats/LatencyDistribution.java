@@ -226,6 +226,7 @@ public final class LatencyDistribution {
      * @return the difference; a bucket that has fewer samples than before counts as empty
      */
     public LatencyDistribution since(LatencyDistribution earlier) {
+        Objects.requireNonNull(earlier, "earlier");
         long[] more = counts.clone();
         for (int i = 0; i < more.length; i++) {
             int before = first + i - earlier.first;

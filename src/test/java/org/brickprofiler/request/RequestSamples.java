@@ -34,7 +34,7 @@ public final class RequestSamples {
         return new RequestStats(
                 new RequestStats.Counts(first, second, 1, Map.of(Outcome.LENGTH, second), 3, 4),
                 new RequestStats.Tokens(second, 0, first),
-                new RequestStats.Latencies(times, times, LatencyDistribution.EMPTY, times, times),
+                new RequestStats.Latencies(times, times, times, times, times),
                 causes,
                 new TreeMap<>(Map.of((int) (first % LatencyBuckets.COUNT), causes)),
                 records,

@@ -87,7 +87,7 @@ public final class CudaCapture implements AutoCloseable {
      */
     public void launched(CUgraphExec exec) {
         if (exec == null || exec.equals(Handles.NONE)) {
-            throw new IllegalArgumentException("launched " + exec + ": no graph was instantiated");
+            throw new IllegalArgumentException("exec " + exec + ": no graph was instantiated");
         }
         announce();
     }
@@ -100,7 +100,7 @@ public final class CudaCapture implements AutoCloseable {
      */
     public void launchedAddress(long exec) {
         if (exec == 0) {
-            throw new IllegalArgumentException("launched CUgraphExec 0: no graph was instantiated");
+            throw new IllegalArgumentException("exec 0: no graph was instantiated");
         }
         announce();
     }

@@ -36,6 +36,7 @@ public final class RequestFields {
                             "reason for which it ended",
                             request -> lower(request.outcome()),
                             (input, key) -> input.oneOf(key, Outcome.values(), Outcome::name))
+                    .typed("string")
                     .sum("longest_gap_ns", "longest time between two tokens, ns", RequestRecord::longestGapNs),
             RequestRecord::causeNs);
 
