@@ -1,5 +1,6 @@
 package org.brickprofiler;
 
+import java.lang.ref.WeakReference;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -192,7 +193,12 @@ public final class BrickProfilerBuilder {
                 : (place, catchUp) -> sink.stream(place, names, owner, catchUp);
         DeviceRecorder recorder =
                 new DeviceRecorder(clock, registry, List.copyOf(streams.values()), launchesEvery, spans);
-        recorder.timeLaunchesWhile(owner::marksStreams);
+        // Weak: a timeline keeps the recorder as long as it may know the profiler.
+        WeakReference<BrickProfiler> profiler = new WeakReference<>(owner);
+        recorder.timeLaunchesWhile(() -> {
+            BrickProfiler alive = profiler.get();
+            return alive != null && alive.marksStreams();
+        });
         return recorder;
     }
 }

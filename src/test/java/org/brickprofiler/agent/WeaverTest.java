@@ -628,6 +628,7 @@ class WeaverTest {
                         + "product\n    brick: RMS_NORM\n");
         List<Integer> layers = Collections.synchronizedList(new ArrayList<>());
         IntConsumer look = to -> layers.add(Woven.PROFILER.currentLayer());
+        Woven.SAID.clear();
         call(woven, "blocks", new int[] {7, 2, 2, -5}, look);
         assertThat(layers).hasToString(expected);
         assertThat(Woven.PROFILER.currentLayer()).isEqualTo(-1);

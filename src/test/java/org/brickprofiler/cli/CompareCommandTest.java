@@ -243,7 +243,7 @@ class CompareCommandTest {
         assertThat(compare.out())
                 .contains(
                         "\nbaseline bricks alike ",
-                        "less what the baseline bricks (RmsNorm, LmHead) of a run have in common")
+                        "without the part that the baseline bricks (RmsNorm, LmHead) of a run have in common")
                 .containsPattern("\nGateProjection .* slower\n");
         String json = Cli.run("compare", before, "--", after, "--baseline", "RmsNorm", "--baseline=LmHead", "--json")
                 .out();

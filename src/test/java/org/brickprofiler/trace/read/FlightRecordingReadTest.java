@@ -212,7 +212,9 @@ final class FlightRecordingReadTest {
     @Test
     void aTimelineCountsTheFieldsThatItHasNoPlaceFor() throws Exception {
         try (TraceTimeline timeline = TraceReader.timeline(recordEngine(), ReadOptions.defaults())) {
-            assertThat(timeline.differences()).isEqualTo("60 arguments left out (kind 30, tokens 30)");
+            // The virtual machine may collect garbage meanwhile, which is an event, too.
+            assertThat(timeline.differences())
+                    .matches("(\\d+ events? of the virtual machine, )?60 arguments left out \\(kind 30, tokens 30\\)");
         }
     }
 
