@@ -199,7 +199,7 @@ class CalibrationTest {
                 .containsPattern("\nblock +Other +2 +40\\.00 us +20\\.00 us +39\\.76 us +19\\.88 us ")
                 .containsPattern("\nUp +FFN +1 +5\\.000 us +5\\.000 us +4\\.980 us +4\\.980 us ")
                 .contains("20.0 ns (20.0..20.0) of a brick between start and stop", "above all inlining")
-                .contains("around nothing: Up.\n");
+                .contains("without nested bricks: Up.\n");
         assertThat(TextReport.render(calibrated)).doesNotContain("net total");
     }
 

@@ -589,9 +589,8 @@ const FACT_FORMATS = {
  * @returns {Fact | undefined}
  */
 function factOf(brick, fact) {
-  const record = /** @type {Record<string, unknown> | undefined} */ (
-    /** @type {unknown} */ (fact.part === undefined ? brick : brick[fact.part])
-  );
+  const holder = /** @type {unknown} */ (fact.part === undefined ? brick : brick[fact.part]);
+  const record = /** @type {Record<string, unknown> | undefined} */ (holder);
   if (record === undefined || (fact.when !== undefined && !(Number(record[fact.when]) > 0))) {
     return undefined;
   }

@@ -340,9 +340,10 @@ class HtmlReportIT extends PageInBrowser {
 
         assertThat(browser.texts(NAME).get(0)).isEqualTo(shortened(name));
         assertThat(browser.evaluate("document.title").asText()).isEqualTo("Brick profile");
+        // The profile, the facts of a brick, and the script.
         assertThat(browser.evaluate("document.images.length + document.scripts.length")
                         .asInt())
-                .isEqualTo(2);
+                .isEqualTo(3);
         assertThat(savedJson()).isEqualTo(JsonReport.toJson(snapshot));
     }
 

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * The driver through JCuda. JCuda returns a code, or throws if the application has asked it to; that is one setting for
  * the whole process, and not touched here.
  *
- * <p>Handles are JCuda's own objects, extended, so that passing one costs no indirection. The application's contexts
- * are the exception: JCuda cannot copy them. Any thread.
+ * <p>Handles are JCuda's own objects, extended, so that passing one costs no indirection. Contexts are the exception:
+ * JCuda cannot copy them, and the application gets them. Any thread.
  */
 final class JCudaCalls implements CudaCalls {
 
@@ -30,16 +30,14 @@ final class JCudaCalls implements CudaCalls {
     // ---- handles ----
 
     /**
-     * A context of the application's.
+     * A context. The application gets its object, and JCuda's objects equal only those of their own class.
      *
-     * @param object its object, which JCuda cannot copy
+     * @param object the object of JCuda, which cannot copy one
      */
-    private record GivenContext(CUcontext object, long address) implements CudaHandle {}
-
-    private static final class Context extends CUcontext implements CudaHandle {
+    private record Context(CUcontext object) implements CudaHandle {
         @Override
         public long address() {
-            return getNativePointer();
+            return addressOf(object);
         }
     }
 
@@ -105,8 +103,7 @@ final class JCudaCalls implements CudaCalls {
      * @param calls the binding that it is for
      */
     static CudaHandle handleOf(CudaCalls calls, CUcontext context) {
-        long address = addressOf(context);
-        return calls instanceof JCudaCalls ? new GivenContext(context, address) : JnaCalls.contextOf(address);
+        return calls instanceof JCudaCalls ? new Context(context) : JnaCalls.contextOf(addressOf(context));
     }
 
     /** Returns the handle of a stream of the application's, likewise. */
@@ -116,12 +113,12 @@ final class JCudaCalls implements CudaCalls {
 
     /** Returns JCuda's object of a context of this binding. */
     static CUcontext objectOf(CudaHandle context) {
-        return context instanceof GivenContext given ? given.object : (Context) context;
+        return ((Context) context).object;
     }
 
-    /** Returns another object of JCuda's for a stream of this binding. */
+    /** Returns another object for a stream of this binding, of JCuda's own class: the application gets it. */
     static CUstream copyOf(CudaHandle stream) {
-        return new Stream((Stream) stream);
+        return new CUstream(new cudaStream_t((Stream) stream));
     }
 
     @Override
@@ -136,7 +133,7 @@ final class JCudaCalls implements CudaCalls {
 
     @Override
     public CudaHandle newContext() {
-        return new Context();
+        return new Context(new CUcontext());
     }
 
     @Override

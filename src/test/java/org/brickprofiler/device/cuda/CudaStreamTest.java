@@ -16,6 +16,7 @@ import java.util.Random;
 import java.util.SortedMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import jcuda.CudaException;
+import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
@@ -220,6 +221,9 @@ class CudaStreamTest {
         assertThat(stream.deviceIndex()).isOne();
         assertThat(SimulatedCuda.liveContexts()).isEqualTo(2);
         assertThat(SimulatedCuda.liveStreams()).isEqualTo(2);
+        // Of the very class, as JCuda's objects equal no subclass: applications compare what is current with it.
+        assertThat(stream.context()).isExactlyInstanceOf(CUcontext.class);
+        assertThat(stream.stream()).isExactlyInstanceOf(CUstream.class);
 
         stream.close();
         assertThat(SimulatedCuda.liveContexts()).isOne();

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,7 +42,8 @@ class DriverLibraryTest {
     /** A function whose symbol is not looked for beforehand would end the process where it is missing. */
     @Test
     void eachCallIsBoundByJnaAndNoOther() {
-        assertThat(Arrays.stream(JnaCalls.class.getDeclaredMethods())
+        assertThat(Stream.concat(Stream.of(JnaCalls.class), Arrays.stream(JnaCalls.class.getDeclaredClasses()))
+                        .flatMap(type -> Arrays.stream(type.getDeclaredMethods()))
                         .filter(method -> Modifier.isNative(method.getModifiers()))
                         .map(Method::getName))
                 .containsExactlyInAnyOrderElementsOf(Arrays.stream(DriverCall.values())
