@@ -3,7 +3,9 @@ package org.brickprofiler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
@@ -12,6 +14,11 @@ import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.TextReport;
+import org.brickprofiler.request.Cause;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestRecorder;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -66,7 +73,27 @@ final class LargeSumsTest {
                 new Way(
                         "prompts",
                         p -> step(p, StepInfo.prefill(LARGE), 0),
-                        s -> s.steps().phases().get(0).prefillTokens()));
+                        s -> s.steps().phases().get(0).prefillTokens()),
+                new Way("prompts of requests", p -> request(p, LARGE, 0, 1), s -> s.requests()
+                        .tokens()
+                        .prompt()),
+                new Way("cached tokens of requests", p -> request(p, LARGE, LARGE, 1), s -> s.requests()
+                        .tokens()
+                        .cached()),
+                new Way("tokens of requests", p -> request(p, 1, 0, LARGE), s -> s.requests()
+                        .tokens()
+                        .output()));
+    }
+
+    private static void request(BrickProfiler profiler, long prompt, long cached, long tokens) {
+        RequestRecorder requests = profiler.requests();
+        long request = requests.arrived(prompt);
+        requests.cached(request, cached);
+        profiler.beginStep(StepInfo.decode(1));
+        requests.inStep(request, prompt - cached);
+        requests.gives(request, tokens);
+        profiler.endPass();
+        requests.finished(request, Outcome.LENGTH);
     }
 
     private static void step(BrickProfiler profiler, StepInfo info, long accepted) {
@@ -154,6 +181,30 @@ final class LargeSumsTest {
         StreamTotals twice = whole.streams().get(0);
         assertThat(List.of(twice.samples(), twice.busyNs(), twice.idleNs(), twice.waits()))
                 .containsOnly(Long.MAX_VALUE);
+    }
+
+    /** Also the sums over outcomes and causes, of which a file may hold any. */
+    @Test
+    void requestsOfAllOutcomesStayAtTheLargest() {
+        RequestStats.Counts counts = new RequestStats.Counts(
+                LARGE, LARGE, LARGE, Map.of(Outcome.COMPLETED, LARGE, Outcome.LENGTH, LARGE), LARGE, LARGE);
+        RequestStats requests = new RequestStats(
+                counts,
+                RequestStats.NONE.tokens(),
+                RequestStats.NONE.latencies(),
+                Map.of(Cause.DECODE, LARGE, Cause.OWN_PROMPT, LARGE),
+                Collections.emptySortedMap(),
+                List.of(),
+                List.of());
+
+        assertThat(counts.allFinished()).isEqualTo(Long.MAX_VALUE);
+        assertThat(requests.isRecorded()).isTrue();
+        // The times sum to 2^63, of which one is a half.
+        assertThat(TextReport.render(ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, 1)
+                        .threads(1, false)
+                        .requests(requests)
+                        .build()))
+                .containsPattern("decoding .* 50\\.0\n");
     }
 
     @Test

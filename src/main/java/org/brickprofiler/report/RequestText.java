@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
@@ -135,7 +136,7 @@ final class RequestText {
     private static void causes(StringBuilder text, RequestStats stats) {
         long firstTokens = stats.latencies().timeToFirstToken().count();
         long allNs =
-                stats.causeNs().values().stream().mapToLong(Long::longValue).sum();
+                stats.causeNs().values().stream().mapToLong(Long::longValue).reduce(0, Sums::limited);
         if (firstTokens == 0 && allNs == 0) {
             return;
         }

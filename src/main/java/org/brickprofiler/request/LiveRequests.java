@@ -1,5 +1,7 @@
 package org.brickprofiler.request;
 
+import static org.brickprofiler.internal.io.Sums.limited;
+
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -283,7 +285,7 @@ final class LiveRequests {
                 cells[base + ACCOUNTED_DECODING] = decodingNs;
                 cells[base + FLAGS] |= STEPPED;
                 leave(cells, base, step);
-                cells[base + DONE] += step.promptTokens(entry);
+                cells[base + DONE] = limited(cells[base + DONE], step.promptTokens(entry));
                 long tokens = tokens(slot, step.gives(entry), acceptedTokens);
                 if (tokens > 0) {
                     give(cells, base, tokens, endNs);
@@ -302,7 +304,7 @@ final class LiveRequests {
             return gives;
         }
         long byRule = promptLeft(slot) == 0 ? 1 : 0;
-        return gives == RunningStep.BY_RULE_AND_DRAFT ? byRule + acceptedTokens : byRule;
+        return gives == RunningStep.BY_RULE_AND_DRAFT ? limited(byRule, acceptedTokens) : byRule;
     }
 
     /** A step is no step of its requests: it was abandoned. */
@@ -402,7 +404,7 @@ final class LiveRequests {
             sums.interToken(gapNs);
             cells[base + LONGEST_GAP] = Math.max(cells[base + LONGEST_GAP], gapNs);
         }
-        cells[base + OUTPUT] += tokens;
+        cells[base + OUTPUT] = limited(cells[base + OUTPUT], tokens);
         cells[base + LAST_TOKEN] = atNs;
     }
 

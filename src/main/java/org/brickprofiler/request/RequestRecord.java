@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
+import org.brickprofiler.internal.io.Sums;
 
 /**
  * A request that has finished. Immutable.
@@ -68,10 +69,7 @@ public record RequestRecord(
         requireNotNegative("longestGapNs", longestGapNs);
         Objects.requireNonNull(outcome, "outcome");
         causeNs = everyCause(causeNs);
-        long sumNs = 0;
-        for (long ns : causeNs.values()) {
-            sumNs += ns;
-        }
+        long sumNs = causeNs.values().stream().mapToLong(Long::longValue).reduce(0, Sums::limited);
         if (sumNs != durationNs) {
             throw new IllegalArgumentException(
                     "the times of the causes sum to " + sumNs + " ns, and the duration is " + durationNs + " ns");

@@ -113,7 +113,7 @@ public record RequestStats(
          * @return requests of every outcome
          */
         public long allFinished() {
-            return finished.values().stream().mapToLong(Long::longValue).sum();
+            return finished.values().stream().mapToLong(Long::longValue).reduce(0, Sums::limited);
         }
 
         private Counts plus(Counts other) {
@@ -274,8 +274,11 @@ public record RequestStats(
      */
     public boolean isRecorded() {
         return counts.arrived() > 0
-                || counts.waiting() + counts.running() > 0
-                || counts.allFinished() + counts.abandoned() + counts.ignoredCalls() > 0;
+                || counts.waiting() > 0
+                || counts.running() > 0
+                || counts.allFinished() > 0
+                || counts.abandoned() > 0
+                || counts.ignoredCalls() > 0;
     }
 
     /**

@@ -1,5 +1,7 @@
 package org.brickprofiler.request;
 
+import static org.brickprofiler.internal.io.Sums.limited;
+
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -131,9 +133,9 @@ final class RequestSums {
     void finished(long[] record) {
         finished[(int) record[RequestRecord.OUTCOME]]++;
         durations[LatencyBuckets.indexOf(record[RequestRecord.DURATION])]++;
-        promptTokens += record[RequestRecord.PROMPT_TOKENS];
-        cachedTokens += record[RequestRecord.CACHED_TOKENS];
-        outputTokens += record[RequestRecord.OUTPUT_TOKENS];
+        promptTokens = limited(promptTokens, record[RequestRecord.PROMPT_TOKENS]);
+        cachedTokens = limited(cachedTokens, record[RequestRecord.CACHED_TOKENS]);
+        outputTokens = limited(outputTokens, record[RequestRecord.OUTPUT_TOKENS]);
         for (int i = 0; i < CAUSES; i++) {
             causeNs[i] += record[RequestRecord.CAUSES + i];
         }
