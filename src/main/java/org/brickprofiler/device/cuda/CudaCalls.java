@@ -56,6 +56,11 @@ interface CudaCalls {
 
     CudaHandle newContext();
 
+    /** Returns a handle for a context that the application gets, which the driver writes once. */
+    default CudaHandle newSharedContext() {
+        return newContext();
+    }
+
     CudaHandle newStream();
 
     CudaHandle newEvent();

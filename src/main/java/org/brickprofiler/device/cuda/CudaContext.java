@@ -103,7 +103,7 @@ final class CudaContext {
         if (!retained) {
             return context;
         }
-        CudaHandle copy = calls.newContext();
+        CudaHandle copy = calls.newSharedContext();
         failures.require(DriverCall.PRIMARY_CTX_RETAIN, calls.primaryCtxRetain(copy, device));
         release(failures);
         return copy;

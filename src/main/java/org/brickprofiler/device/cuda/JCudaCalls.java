@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * The driver through JCuda. JCuda returns a code, or throws if the application has asked it to; that is one setting for
  * the whole process, and not touched here.
  *
- * <p>Handles are JCuda's own objects, extended, so that passing one costs no indirection. Contexts are the exception:
- * JCuda cannot copy them, and the application gets them. Any thread.
+ * <p>Handles are JCuda's own objects, extended, so that passing one costs no indirection. Contexts that the application
+ * has are the exception: JCuda cannot copy them. Any thread.
  */
 final class JCudaCalls implements CudaCalls {
 
@@ -29,15 +29,31 @@ final class JCudaCalls implements CudaCalls {
 
     // ---- handles ----
 
-    /**
-     * A context. The application gets its object, and JCuda's objects equal only those of their own class.
-     *
-     * @param object the object of JCuda, which cannot copy one
-     */
-    private record Context(CUcontext object) implements CudaHandle {
+    private static final class Context extends CUcontext implements CudaHandle {
         @Override
         public long address() {
-            return addressOf(object);
+            return getNativePointer();
+        }
+    }
+
+    /** A context whose object the application has: of JCuda's own class, since its objects equal no subclass. */
+    private static final class SharedContext implements CudaHandle {
+        private final CUcontext object;
+
+        /** Kept, since reading it takes an object; 0 until the driver has written the context. */
+        private long address;
+
+        SharedContext(CUcontext object) {
+            this.object = object;
+            this.address = addressOf(object);
+        }
+
+        @Override
+        public long address() {
+            if (address == 0) {
+                address = addressOf(object);
+            }
+            return address;
         }
     }
 
@@ -103,7 +119,7 @@ final class JCudaCalls implements CudaCalls {
      * @param calls the binding that it is for
      */
     static CudaHandle handleOf(CudaCalls calls, CUcontext context) {
-        return calls instanceof JCudaCalls ? new Context(context) : JnaCalls.contextOf(addressOf(context));
+        return calls instanceof JCudaCalls ? new SharedContext(context) : JnaCalls.contextOf(addressOf(context));
     }
 
     /** Returns the handle of a stream of the application's, likewise. */
@@ -113,7 +129,7 @@ final class JCudaCalls implements CudaCalls {
 
     /** Returns JCuda's object of a context of this binding. */
     static CUcontext objectOf(CudaHandle context) {
-        return ((Context) context).object;
+        return context instanceof SharedContext shared ? shared.object : (Context) context;
     }
 
     /** Returns another object for a stream of this binding, of JCuda's own class: the application gets it. */
@@ -133,7 +149,12 @@ final class JCudaCalls implements CudaCalls {
 
     @Override
     public CudaHandle newContext() {
-        return new Context(new CUcontext());
+        return new Context();
+    }
+
+    @Override
+    public CudaHandle newSharedContext() {
+        return new SharedContext(new CUcontext());
     }
 
     @Override
