@@ -1096,7 +1096,7 @@ public final class BrickProfiler {
 
     /** Returns whether marks in device streams time what is recorded now. */
     boolean marksStreams() {
-        return devices != null && enabled && mode != SyncMode.NONE;
+        return enabled && timesLater();
     }
 
     /**

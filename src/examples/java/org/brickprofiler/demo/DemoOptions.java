@@ -173,9 +173,9 @@ final class DemoOptions {
      * @throws IllegalArgumentException when a number makes no sense; the message names it
      */
     ModelConfig model() {
-        requireInRange("tokens", limit().tokens(), 1, ModelConfig.LARGEST);
-        requireInRange("warmup", warmup, 0, ModelConfig.LARGEST);
-        requireInRange("threads", threads, 1, MOST_THREADS);
+        ModelConfig.requireInRange("tokens", limit().tokens(), 1, ModelConfig.LARGEST);
+        ModelConfig.requireInRange("warmup", warmup, 0, ModelConfig.LARGEST);
+        ModelConfig.requireInRange("threads", threads, 1, MOST_THREADS);
         return model(limit().tokens() + warmup);
     }
 
@@ -212,7 +212,7 @@ final class DemoOptions {
             throw new IllegalArgumentException("--serve excludes --device, --tokens, --seconds, --jfr, --graph,"
                     + " --checksums, --perturb and --slow");
         }
-        requireInRange("threads", threads, 1, MOST_THREADS);
+        ModelConfig.requireInRange("threads", threads, 1, MOST_THREADS);
     }
 
     /**
@@ -222,12 +222,6 @@ final class DemoOptions {
      */
     ModelConfig model(int positions) {
         return new ModelConfig(layers, dim, heads, kvHeads, ffnDim, vocab, positions);
-    }
-
-    private static void requireInRange(String what, int value, int smallest, int largest) {
-        if (value < smallest || value > largest) {
-            throw new IllegalArgumentException(what + " " + value + " is not within " + smallest + " to " + largest);
-        }
     }
 
     /**

@@ -28,13 +28,13 @@ record ModelConfig(int layers, int dim, int heads, int kvHeads, int ffnDim, int 
      * @throws IllegalArgumentException when the shape cannot be built; the message names the value
      */
     ModelConfig {
-        requireInRange("layers", layers);
-        requireInRange("dim", dim);
-        requireInRange("heads", heads);
-        requireInRange("kv-heads", kvHeads);
-        requireInRange("ffn", ffnDim);
-        requireInRange("vocab", vocab);
-        requireInRange("sequence", maxSequence);
+        requireInRange("layers", layers, 1, LARGEST);
+        requireInRange("dim", dim, 1, LARGEST);
+        requireInRange("heads", heads, 1, LARGEST);
+        requireInRange("kv-heads", kvHeads, 1, LARGEST);
+        requireInRange("ffn", ffnDim, 1, LARGEST);
+        requireInRange("vocab", vocab, 1, LARGEST);
+        requireInRange("sequence", maxSequence, 1, LARGEST);
         if (dim % heads != 0) {
             throw new IllegalArgumentException("dim " + dim + " is not divisible by heads " + heads);
         }
@@ -53,9 +53,14 @@ record ModelConfig(int layers, int dim, int heads, int kvHeads, int ffnDim, int 
         requireFits("sequence x head size", maxSequence, dim / heads);
     }
 
-    private static void requireInRange(String what, int value) {
-        if (value < 1 || value > LARGEST) {
-            throw new IllegalArgumentException(what + " " + value + " is not within 1 to " + LARGEST);
+    /**
+     * Checks a number.
+     *
+     * @throws IllegalArgumentException if it is out of range; the message names it
+     */
+    static void requireInRange(String what, int value, int smallest, int largest) {
+        if (value < smallest || value > largest) {
+            throw new IllegalArgumentException(what + " " + value + " is not within " + smallest + " to " + largest);
         }
     }
 

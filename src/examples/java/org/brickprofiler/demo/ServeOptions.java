@@ -75,9 +75,7 @@ final class ServeOptions {
 
     private static int inRange(String what, @Nullable Integer given, int usual, int largest) {
         int value = given == null ? usual : given;
-        if (value < 1 || value > largest) {
-            throw new IllegalArgumentException(what + " " + value + " is not within 1 to " + largest);
-        }
+        ModelConfig.requireInRange(what, value, 1, largest);
         return value;
     }
 }

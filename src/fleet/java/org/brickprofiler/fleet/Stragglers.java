@@ -217,14 +217,7 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
 
         /** Returns the same, which is slower still in some windows. */
         Finding slowerIn(List<Stretch> some) {
-            return Finding.builder(kind, run, rank, host)
-                    .bricks(bricks)
-                    .percent(percent)
-                    .windows(some, windowCount)
-                    .ownNs(ownNs)
-                    .lateNs(lateNs)
-                    .costNs(costNs)
-                    .build();
+            return toBuilder().windows(some, windowCount).build();
         }
 
         private String inWindows(long number) {

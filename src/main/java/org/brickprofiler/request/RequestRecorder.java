@@ -531,9 +531,13 @@ public final class RequestRecorder {
      */
     public synchronized RequestStats statsAndReset() {
         RequestStats stats = stats();
+        startSums();
+        return stats;
+    }
+
+    private void startSums() {
         sums = new RequestSums();
         live.setSums(sums);
-        return stats;
     }
 
     /** Forgets everything: sums, live and recent requests. Steps that are under way are abandoned. */
@@ -545,8 +549,7 @@ public final class RequestRecorder {
         }
         live.abandonAll();
         recorded = 0;
-        sums = new RequestSums();
-        live.setSums(sums);
+        startSums();
         places.sweep();
     }
 }

@@ -58,9 +58,8 @@ final class CudaGraphMarks implements GraphMarks {
     /** Sets a mark, which the caller owns, while the scope of a capture is open. False if the driver refuses. */
     boolean record(int number, int capture) {
         CudaQueue.Recorded recorded = marks.queue().recordInScope(marks.event(number));
-        AtomicIntegerArray all = captures;
-        if (recorded == CudaQueue.Recorded.IN_GRAPH && all != null) {
-            all.set(number, capture);
+        if (recorded == CudaQueue.Recorded.IN_GRAPH) {
+            setCapture(number, capture);
         }
         return recorded != CudaQueue.Recorded.NOT;
     }
@@ -123,11 +122,15 @@ final class CudaGraphMarks implements GraphMarks {
     }
 
     private void giveBack(int number) {
+        setCapture(number, NONE);
+        marks.giveBack(number);
+    }
+
+    private void setCapture(int number, int capture) {
         AtomicIntegerArray all = captures;
         if (all != null) {
-            all.set(number, NONE);
+            all.set(number, capture);
         }
-        marks.giveBack(number);
     }
 
     private void tell(Consumer<Follower> news) {
@@ -178,10 +181,7 @@ final class CudaGraphMarks implements GraphMarks {
                 return true;
             }
         }
-        AtomicIntegerArray all = captures;
-        if (all != null) {
-            all.set(number, NONE);
-        }
+        setCapture(number, NONE);
         return false;
     }
 

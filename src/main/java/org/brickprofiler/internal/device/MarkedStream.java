@@ -398,19 +398,23 @@ final class MarkedStream {
      * @param before the handle of the mark before it, or {@link Marks#NONE}
      */
     void openCapture(int capture, long before) {
-        Objects.requireNonNull(graphs).open(capture, before == Marks.NONE ? DeviceStream.NO_MARK : Marks.mark(before));
+        graphs().open(capture, before == Marks.NONE ? DeviceStream.NO_MARK : Marks.mark(before));
     }
 
     /** The graph of a capture will not be launched again. */
     void releaseCapture(int capture) {
-        Objects.requireNonNull(graphs).release(capture);
+        graphs().release(capture);
     }
 
     /** Takes a launch of a captured graph from the queue. */
     void takeLaunch(long owner, int capture, int end) {
         noteMarker(owner);
-        Objects.requireNonNull(graphs)
-                .takeLaunch(capture, end == SampleQueue.NO_END ? DeviceStream.NO_MARK : end, owner, waiting);
+        graphs().takeLaunch(capture, end == SampleQueue.NO_END ? DeviceStream.NO_MARK : end, owner, waiting);
+    }
+
+    /** Returns the bricks of captured graphs, for calls that only a stream with captures gets. */
+    private GraphTemplates graphs() {
+        return Objects.requireNonNull(graphs);
     }
 
     /** Returns whether graphs were captured that are not released. */
@@ -635,12 +639,11 @@ final class MarkedStream {
             chain.delimit(end);
             GraphTemplates.addTo(chain, template, end);
         }
-        return !Objects.requireNonNull(graphs).isEarly();
+        return !graphs().isEarly();
     }
 
     private GraphTemplates.@Nullable Template measure(int i) {
-        return Objects.requireNonNull(graphs)
-                .measure(waiting.capture(i), waiting.launch(i), waiting.start(i), waiting.end(i));
+        return graphs().measure(waiting.capture(i), waiting.launch(i), waiting.start(i), waiting.end(i));
     }
 
     private void resolveLaunch(int i, long lookedNs) {
@@ -662,7 +665,7 @@ final class MarkedStream {
                 addSpan(template.key(brick), end, elapsedNs, template.elements(brick), NO_LINE, marks.setNs(behind));
             }
         }
-        Objects.requireNonNull(graphs).resolved(waiting.capture(i), waiting.launch(i));
+        graphs().resolved(waiting.capture(i), waiting.launch(i));
     }
 
     /** No start and no waiting sample has a time any more. */

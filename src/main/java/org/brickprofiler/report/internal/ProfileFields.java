@@ -466,7 +466,8 @@ public final class ProfileFields {
         return categoryNs;
     }
 
-    private static String lower(Enum<?> constant) {
+    /** Returns the text of a constant in a profile. */
+    static String lower(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT);
     }
 

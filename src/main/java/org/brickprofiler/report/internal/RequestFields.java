@@ -1,9 +1,10 @@
 package org.brickprofiler.report.internal;
 
+import static org.brickprofiler.report.internal.ProfileFields.lower;
+
 import java.io.IOException;
 import java.util.EnumMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -52,19 +53,19 @@ public final class RequestFields {
     private RequestFields() {}
 
     private static <T> Fields<T> withCauses(Fields.Builder<T> fields, Function<T, Map<Cause, Long>> causes) {
+        addCauses(fields, "time of this cause, ns: ", causes);
+        return fields.build();
+    }
+
+    private static <T> void addCauses(Fields.Builder<T> fields, String meaning, Function<T, Map<Cause, Long>> causes) {
         for (Cause cause : Cause.values()) {
-            fields.sum(key(cause), "time of this cause, ns: " + cause.displayName(), record -> causes.apply(record)
+            fields.sum(key(cause), meaning + cause.displayName(), record -> causes.apply(record)
                     .getOrDefault(cause, 0L));
         }
-        return fields.build();
     }
 
     private static String key(Cause cause) {
         return lower(cause) + "_ns";
-    }
-
-    private static String lower(Enum<?> constant) {
-        return constant.name().toLowerCase(Locale.ROOT);
     }
 
     private static Fields<RequestStats> requests() {
@@ -109,12 +110,7 @@ public final class RequestFields {
                 "(last token - first token) / (tokens - 1)",
                 RequestStats.Latencies::timePerOutputToken);
         latency(fields, "duration", "time from arrival to finish", RequestStats.Latencies::duration);
-        for (Cause cause : Cause.values()) {
-            fields.sum(
-                    key(cause),
-                    "time of the finished requests with this cause, ns: " + cause.displayName(),
-                    stats -> stats.causeNs(cause));
-        }
+        addCauses(fields, "time of the finished requests with this cause, ns: ", RequestStats::causeNs);
         return fields.parts(
                         "first_tokens",
                         "times up to the first token by cause, for each bucket of the time to first token",
