@@ -26,7 +26,9 @@ public enum BrickCategory {
     /** Copies between host and device. */
     TRANSFER("Transfer"),
     /** Matrix products whose projection is unknown. */
-    MATRIX_PRODUCT("Matrix product");
+    MATRIX_PRODUCT("Matrix product"),
+    /** Convolutions, with the changes of layout that they need. */
+    CONVOLUTION("Convolution");
 
     private static final List<BrickCategory> ALL = List.of(values());
     private static final List<String> DISPLAY_NAMES = listNames();

@@ -23,7 +23,8 @@ final class BrickCategoryTest {
                         "QUANTIZATION",
                         "COMMUNICATION",
                         "TRANSFER",
-                        "MATRIX_PRODUCT");
+                        "MATRIX_PRODUCT",
+                        "CONVOLUTION");
         assertThat(Arrays.stream(BrickCategory.values()).map(BrickCategory::displayName))
                 .containsExactly(
                         "Norm",
@@ -36,12 +37,13 @@ final class BrickCategoryTest {
                         "Quantization",
                         "Communication",
                         "Transfer",
-                        "Matrix product");
+                        "Matrix product",
+                        "Convolution");
     }
 
     @Test
     void isNumberedInOrder() {
         assertThat(Arrays.stream(BrickCategory.values()).map(BrickCategory::index))
-                .containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
+                .containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
     }
 }

@@ -150,7 +150,9 @@ public final class EventProfile {
             nowNs += event.getDuration().toNanos();
             profiler.recordAcceptedTokens(event.getLong("acceptedTokens"));
             for (BrickCategory category : CATEGORIES) {
-                long ns = event.getLong(StepEvent.field(category));
+                String field = StepEvent.field(category);
+                // A recording of an earlier version lacks the categories that were added since.
+                long ns = event.hasField(field) ? event.getLong(field) : 0;
                 if (ns > 0) {
                     profiler.record(profiler.brickKey(category.displayName(), category), ns, 0);
                 }

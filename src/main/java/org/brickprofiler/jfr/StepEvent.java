@@ -89,6 +89,10 @@ final class StepEvent extends Event {
     @Timespan(Timespan.NANOSECONDS)
     long matrixProduct;
 
+    @Label("Convolution")
+    @Timespan(Timespan.NANOSECONDS)
+    long convolution;
+
     void fill(Step step) {
         phase = step.info().phase().name();
         batch = step.info().batch();
@@ -109,6 +113,7 @@ final class StepEvent extends Event {
         communication = of(ns, BrickCategory.COMMUNICATION);
         transfer = of(ns, BrickCategory.TRANSFER);
         matrixProduct = of(ns, BrickCategory.MATRIX_PRODUCT);
+        convolution = of(ns, BrickCategory.CONVOLUTION);
     }
 
     private static long of(Map<BrickCategory, Long> ns, BrickCategory category) {
@@ -129,6 +134,7 @@ final class StepEvent extends Event {
             case COMMUNICATION -> "communication";
             case TRANSFER -> "transfer";
             case MATRIX_PRODUCT -> "matrixProduct";
+            case CONVOLUTION -> "convolution";
         };
     }
 }
