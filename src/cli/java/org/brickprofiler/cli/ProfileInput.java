@@ -14,6 +14,7 @@ import org.brickprofiler.trace.read.Omission;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceProfile;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance;
+import org.brickprofiler.trace.read.TraceProfile.Loading;
 import org.brickprofiler.trace.read.TraceProfile.Placement;
 import org.brickprofiler.trace.read.TraceProfile.Range;
 import org.brickprofiler.trace.read.TraceProfile.VirtualMachine;
@@ -106,7 +107,7 @@ record ProfileInput(
 
     /**
      * Returns the further entries of a JSON report. For a trace, these are the sources that placed its matrix products,
-     * the ranges that launched them, and the disturbances by the virtual machine.
+     * the ranges that launched them, the loading of the model, and the disturbances by the virtual machine.
      */
     Map<String, ?> further() {
         List<Placement> placements = trace.map(TraceProfile::placements).orElse(List.of());
@@ -118,6 +119,10 @@ record ProfileInput(
         }
         if (!ranges.isEmpty()) {
             further.put("ranges", ranges.stream().map(ProfileInput::fields).toList());
+        }
+        List<Loading> loading = trace.map(TraceProfile::loading).orElse(List.of());
+        if (!loading.isEmpty()) {
+            further.put("loading", loading.stream().map(ProfileInput::fields).toList());
         }
         trace.map(TraceProfile::virtualMachine)
                 .filter(machine ->
@@ -143,6 +148,14 @@ record ProfileInput(
         fields.put("total_ns", disturbance.elapsedNs());
         fields.put("share", disturbance.share());
         fields.put("share_of_p99", disturbance.shareOfTail());
+        return fields;
+    }
+
+    private static Map<String, ?> fields(Loading part) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("name", part.name());
+        fields.put("count", part.events());
+        fields.put("total_ns", part.elapsedNs());
         return fields;
     }
 

@@ -56,13 +56,17 @@ class GuideTest {
             Files.copy(new GZIPInputStream(packed), folder.resolve("recording.sqlite"));
         }
 
-        assertThat(new GuideShell(folder).run(Part.FILES, 5))
+        Files.copy(Cli.TRACES.resolve("ort-decoder-optimum.json.gz"), folder.resolve("onnx-profile.json"));
+
+        assertThat(new GuideShell(folder).run(Part.FILES, 7))
                 .contains(
+                        "session_initialization: 1 event, ",
                         "first layer",
                         "KernelDispatch",
                         "launched in a range: each in the innermost one",
                         "clock       bricks placed within ");
         assertThat(folder.resolve("before.json")).content().contains("\"FusedAttention\"");
+        assertThat(folder.resolve("onnx-bricks.json")).content().contains("\"QkvProjection\"");
         assertThat(folder.resolve("recording.pftrace")).isNotEmptyFile();
         assertThat(folder.resolve("recording.json")).content().contains("\"ranges\"", "\"aten::mm\"");
         assertThat(folder.resolve("run.pftrace")).isNotEmptyFile();

@@ -364,6 +364,10 @@ final class ChromeParser {
                 case TraceEvent.DEVICE -> event.onDevice = true;
                 case "name" -> event.label = scalar(argument);
                 case "desc" -> event.isMarker = scalar(argument).startsWith(MARKER_FRAME);
+                case OnnxRuntime.OPERATOR -> event.operator = scalar(argument);
+                case OnnxRuntime.PROVIDER -> event.provider = scalar(argument);
+                case "input_type_shape" -> typedShapes(argument, event.inputs);
+                case "output_type_shape" -> typedShapes(argument, event.outputs);
                 case "sort_index" -> event.sortIndex = Math.max(NONE, bytes(argument));
                 default -> {
                     // A rule may test this argument.
@@ -381,6 +385,41 @@ final class ChromeParser {
                 collector.keep(event, key, text, listed);
             }
             parser.skipChildren();
+        }
+    }
+
+    /** Reads tensors as ONNX Runtime writes them: {@code [{"float":[1,16,256]},{"int64":[4]}]}. */
+    private void typedShapes(JsonToken value, TensorShapes tensors) throws IOException {
+        if (value != JsonToken.START_ARRAY) {
+            parser.skipChildren();
+            return;
+        }
+        for (JsonToken item = parser.nextToken(); item != JsonToken.END_ARRAY; item = parser.nextToken()) {
+            if (item != JsonToken.START_OBJECT) {
+                tensors.incomplete();
+                parser.skipChildren();
+                continue;
+            }
+            while (parser.nextToken() == JsonToken.FIELD_NAME) {
+                tensors.begin(parser.currentName());
+                if (parser.nextToken() == JsonToken.START_ARRAY) {
+                    dimensions(tensors);
+                } else {
+                    tensors.incomplete();
+                    parser.skipChildren();
+                }
+            }
+        }
+    }
+
+    private void dimensions(TensorShapes tensors) throws IOException {
+        for (JsonToken item = parser.nextToken(); item != JsonToken.END_ARRAY; item = parser.nextToken()) {
+            if (item == JsonToken.VALUE_NUMBER_INT) {
+                tensors.dimension(wholeNumber(item, NONE));
+            } else {
+                tensors.incomplete();
+                parser.skipChildren();
+            }
         }
     }
 

@@ -26,6 +26,8 @@ abstract class EventCollector implements Closeable {
     /** Takes the same events from the same parser, with tallies and rows of its own; null if there is one view. */
     private @Nullable EventCollector second;
 
+    private final OnnxRuntime onnxRuntime = new OnnxRuntime();
+
     final String source;
 
     private final int mostOpenOfARow;
@@ -344,6 +346,7 @@ abstract class EventCollector implements Closeable {
      * @throws IOException when the temporary file cannot be written
      */
     void accept(TraceEvent event) throws IOException {
+        onnxRuntime.complete(event);
         add(event);
         if (second != null) {
             second.add(event);

@@ -37,8 +37,9 @@ final class Kernels {
      * @param target the brick that it counts as
      * @param matched whether a rule or its own name decides this
      * @param isCopy whether it is a copy or a fill, whose duration depends on its bytes
+     * @param isContainer whether it contains the nodes of a subgraph
      */
-    record Kernel(String name, TraceRule.Target target, boolean matched, boolean isCopy) {
+    record Kernel(String name, TraceRule.Target target, boolean matched, boolean isCopy, boolean isContainer) {
 
         /** Returns whether all executions of the kernel do the same work, so that a long first one is warm-up. */
         boolean canWarmUp() {
@@ -101,7 +102,7 @@ final class Kernels {
      * @return 0 or more
      */
     int brick(String name, BrickCategory category) {
-        Kernel kernel = new Kernel(name, new TraceRule.Target(name, category), true, false);
+        Kernel kernel = new Kernel(name, new TraceRule.Target(name, category), true, false, false);
         Integer known = numbers.get(kernel);
         if (known != null) {
             return known;
@@ -110,7 +111,7 @@ final class Kernels {
                 BrickId.parse(name).filter(id -> id.displayName().equals(name)).isPresent();
         knownBricks += isKnown ? 1 : 0;
         boolean hasRoom = isKnown || kernels.size() - knownBricks < mostNames;
-        return add(hasRoom ? kernel : new Kernel(OTHER_BRICKS.name(), OTHER_BRICKS, true, false));
+        return add(hasRoom ? kernel : new Kernel(OTHER_BRICKS.name(), OTHER_BRICKS, true, false, false));
     }
 
     private Optional<TraceRule.Target> ofRange(@Nullable String range) {
@@ -130,9 +131,10 @@ final class Kernels {
         }
         Kernel kernel = new Kernel(
                 key.name(),
-                target.orElseGet(() -> new TraceRule.Target(key.name(), BrickCategory.OTHER)),
+                target.orElseGet(() -> new TraceRule.Target(unmatchedName(key), BrickCategory.OTHER)),
                 target.isPresent(),
-                event.isCopy());
+                event.isCopy(),
+                OnnxRuntime.isContainer(key));
         Integer known = numbers.get(kernel);
         if (known != null) {
             return known;
@@ -140,11 +142,21 @@ final class Kernels {
         return add(kernels.size() < mostNames ? kernel : oneOfOthers(kernel));
     }
 
+    /**
+     * Returns the name of the brick of an event that no rule matches: its own, or for a node of a graph that of its
+     * operator.
+     */
+    private static String unmatchedName(TraceRule.Key key) {
+        String operator =
+                key.category().equals(OnnxRuntime.NODE) ? key.args().getOrDefault(OnnxRuntime.OPERATOR, "") : "";
+        return operator.isEmpty() ? key.name() : operator;
+    }
+
     /** Returns the kernel that stands for all kernels beyond the limit with the same target. */
     private static Kernel oneOfOthers(Kernel kernel) {
         String name = Names.OTHERS;
         TraceRule.Target target = kernel.matched() ? kernel.target() : new TraceRule.Target(name, BrickCategory.OTHER);
-        return new Kernel(name, target, kernel.matched(), kernel.isCopy());
+        return new Kernel(name, target, kernel.matched(), kernel.isCopy(), kernel.isContainer());
     }
 
     private int add(Kernel kernel) {
@@ -161,7 +173,9 @@ final class Kernels {
      */
     int as(int number, TraceRule.Target target) {
         Kernel kernel = kernels.get(number);
-        return kernel.target().equals(target) ? number : add(new Kernel(kernel.name(), target, true, kernel.isCopy()));
+        return kernel.target().equals(target)
+                ? number
+                : add(new Kernel(kernel.name(), target, true, kernel.isCopy(), kernel.isContainer()));
     }
 
     /**

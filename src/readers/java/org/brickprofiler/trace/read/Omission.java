@@ -54,6 +54,8 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         ANNOTATION(Effect.IGNORED, "annotation"),
         /** The slice around the whole recording, or around the execution of a whole task graph. */
         WRAPPER(Effect.IGNORED, "wrapper"),
+        /** The loading and initialising of a model; see {@link TraceProfile#loading}. */
+        LOADING(Effect.IGNORED, "loading"),
         /** An event of the virtual machine itself. */
         VIRTUAL_MACHINE(Effect.IGNORED, "event of the virtual machine"),
         /** A wait for the device, drawn on the device's row: {@code cuda_sync}, {@code cuda_event}. */
@@ -89,6 +91,12 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
          * in the warm-up of a schedule; see {@link ReadOptions#keepWarmup}.
          */
         WARM_UP(Effect.LEFT_OUT, "warm-up"),
+
+        /**
+         * In a trace that marks the runs of a model, an event outside of all of them: its run did not end before the
+         * end of the trace.
+         */
+        NO_RUN(Effect.LEFT_OUT, "outside of complete runs"),
 
         /** An argument other than elements, layer, device and device time, or a value of the wrong type. */
         ARGUMENT(Effect.NOT_KEPT, "arguments left out", "argument left out"),
@@ -150,6 +158,11 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         OPEN_ARRAY(Effect.REPAIRED, "array without end, read to its last event"),
         /** An event that refers to a missing packet of its sequence. */
         LOST_STATE(Effect.DROPPED, "needs a packet that is missing, dropped"),
+        /**
+         * The trace has as many events as ONNX Runtime records at most: later events, and with them whole runs, are
+         * probably missing.
+         */
+        EVENT_LIMIT(Effect.REPAIRED, "events, at which ONNX Runtime stops recording: later runs may be missing"),
         /** This library lost spans while it recorded the trace: the trace lacks them, and the sums are too small. */
         LOST_SPANS(Effect.REPAIRED, "spans lost while recording: the table is incomplete");
 

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -60,6 +61,19 @@ final class ProfileBuilder extends EventCollector {
 
     /** Maps a time to whether a warm-up begins or ends there. */
     private final NavigableMap<Long, Boolean> phases = new TreeMap<>();
+
+    /** In place of the number of a launch site's kind: the slice is a run; its correlation is its rows. */
+    private static final int RUN_SITE = 1 << 16;
+
+    /** In the same place, with the number of its name added: the slice loads a model. */
+    private static final int LOADING_SITE = RUN_SITE + 1;
+
+    private static final int MOST_LOADINGS = 64;
+
+    private final Runs runs = new Runs();
+    private final Map<String, Integer> loadings = new LinkedHashMap<>();
+    private final long[] loadingEvents = new long[MOST_LOADINGS];
+    private final long[] loadingNs = new long[MOST_LOADINGS];
 
     private final LaunchSites sites = new LaunchSites();
     private EventStore slices = new EventStore(EventStore.Order.BY_TIME);
@@ -154,6 +168,13 @@ final class ProfileBuilder extends EventCollector {
         if (head.isOwn() || kind.isDevice()) {
             return null;
         }
+        if (kind == Kind.RUN) {
+            return new Site(0, event.startNs, event.offset, RUN_SITE, event.elements);
+        }
+        if (kind == Kind.LOADING) {
+            int name = loadings.computeIfAbsent(event.name, added -> Math.min(loadings.size(), MOST_LOADINGS - 1));
+            return new Site(0, event.startNs, event.offset, LOADING_SITE + name, TraceEvent.NONE);
+        }
         int site = kind == Kind.ANNOTATION ? sites.siteOfAnnotation(event.name) : sites.siteOf(event);
         return site == LaunchSites.NOTHING
                 ? null
@@ -162,7 +183,16 @@ final class ProfileBuilder extends EventCollector {
 
     @Override
     void addSite(Site site, long endNs) throws IOException {
-        sites.add(site, endNs);
+        if (site.kind() == RUN_SITE) {
+            if (!runs.add(site.startNs(), endNs, site.correlation())) {
+                throw error(site.offset(), "there are too many runs");
+            }
+        } else if (site.kind() >= LOADING_SITE) {
+            loadingEvents[site.kind() - LOADING_SITE]++;
+            loadingNs[site.kind() - LOADING_SITE] += endNs - site.startNs();
+        } else {
+            sites.add(site, endNs);
+        }
     }
 
     /**
@@ -380,6 +410,9 @@ final class ProfileBuilder extends EventCollector {
     private void addStep(TraceEvent event) throws TraceFormatException {
         Matcher step = STEP.matcher(event.name);
         long number;
+        if (event.kind() == Kind.RUN) {
+            return;
+        }
         if (step.matches()) {
             number = Long.parseLong(step.group(1));
         } else if (head.isOwn()) {
@@ -400,12 +433,15 @@ final class ProfileBuilder extends EventCollector {
         if (skipped == 0) {
             return Long.MIN_VALUE;
         }
-        if (skipped >= stepStartsNs.size()) {
-            throw error(
-                    0,
-                    "cannot skip " + TraceFigures.count(skipped, "step") + ": the trace marks " + stepStartsNs.size());
+        if (skipped >= steps()) {
+            throw error(0, "cannot skip " + TraceFigures.count(skipped, "step") + ": the trace marks " + steps());
         }
-        return stepStartsNs.values().toSortedArray()[skipped];
+        return runs.isAny() ? runs.startNs(skipped) : stepStartsNs.values().toSortedArray()[skipped];
+    }
+
+    /** Returns the number of steps that the trace marks; if it marks runs of a model, these are the steps. */
+    private int steps() {
+        return runs.isAny() ? runs.size() : stepStartsNs.size();
     }
 
     /**
@@ -440,7 +476,7 @@ final class ProfileBuilder extends EventCollector {
             keepNamedDevices();
         }
         Warmup warmup = new Warmup();
-        if (!options.keepWarmup() && !head.isOwn()) {
+        if (!options.keepWarmup() && !head.isOwn() && !runs.isAny()) {
             pass(slices, new WarmupPass(firstKeptNs, warmup));
         }
         omissions.add(Reason.RULE, ignoredByRule);
@@ -515,10 +551,27 @@ final class ProfileBuilder extends EventCollector {
         }
     }
 
+    /** Returns the loading of models, most time first. */
+    private List<TraceProfile.Loading> loading() {
+        return loadings.entrySet().stream()
+                .map(each -> new TraceProfile.Loading(
+                        each.getKey(), loadingEvents[each.getValue()], loadingNs[each.getValue()]))
+                .sorted(Comparator.comparingLong(TraceProfile.Loading::elapsedNs)
+                        .reversed())
+                .toList();
+    }
+
     private final class CountingPass implements SelfTimes.Sink {
         private final long firstKeptNs;
         private final LongHashSet warmup;
+        /** The end of the run that is warm-up. */
+        private final long warmupUntilNs = options.keepWarmup() ? Long.MIN_VALUE : runs.warmupUntilNs();
+
         private final BusyTime busy = new BusyTime();
+        /** The union of the runs that count, and of the events in them. */
+        private final BusyTime inRuns = new BusyTime();
+
+        private int nextRun;
         private final BrickSums bricks = new BrickSums();
         private final IntHashSet rows = new IntHashSet();
         private final IntHashSet unmatchedKernels = new IntHashSet();
@@ -539,9 +592,49 @@ final class ProfileBuilder extends EventCollector {
 
         @Override
         public boolean begins(Execution event) {
-            boolean counts = event.startNs() >= firstKeptNs && !warmup.contains(event.offset()) && !isInWarmup(event);
+            boolean counts = event.startNs() >= Math.max(firstKeptNs, warmupUntilNs)
+                    && !warmup.contains(event.offset())
+                    && !isInWarmup(event)
+                    && isInRun(event.startNs());
             busy.add(event, counts);
+            addRunsUntil(event.startNs());
+            if (counts && isByRuns()) {
+                inRuns.add(event.startNs(), event.endNs(), true);
+            }
             return counts;
+        }
+
+        @Override
+        public boolean encloses(Execution event) {
+            return kernels.get(event.kernel()).isContainer();
+        }
+
+        /** Returns whether the nodes of runs count, rather than the work of a device. */
+        private boolean isByRuns() {
+            return runs.isAny() && !deviceSeen;
+        }
+
+        private boolean isInRun(long timeNs) {
+            return !isByRuns() || runs.isIn(timeNs);
+        }
+
+        /** Adds the runs that count and begin no later than a moment. */
+        private void addRunsUntil(long timeNs) {
+            while (isByRuns() && nextRun < runs.size() && runs.startNs(nextRun) <= timeNs) {
+                boolean counts = runs.startNs(nextRun) >= Math.max(firstKeptNs, warmupUntilNs);
+                if (counts) {
+                    inRuns.add(runs.startNs(nextRun), runs.endNs(nextRun), true);
+                }
+                nextRun++;
+            }
+        }
+
+        private Reason reasonOfLeavingOut(Execution event) {
+            if (event.startNs() < firstKeptNs) {
+                return Reason.SKIPPED_STEP;
+            }
+            boolean isWarmup = event.startNs() < warmupUntilNs || isInRun(event.startNs());
+            return isWarmup ? Reason.WARM_UP : Reason.NO_RUN;
         }
 
         @Override
@@ -556,8 +649,10 @@ final class ProfileBuilder extends EventCollector {
                     count(event, selfNs);
                 } else {
                     leftOutNs = Math.addExact(leftOutNs, selfNs);
-                    Reason reason = event.startNs() < firstKeptNs ? Reason.SKIPPED_STEP : Reason.WARM_UP;
-                    omissions.addTimed(reason, kernels.get(event.kernel()).name(), selfNs);
+                    omissions.addTimed(
+                            reasonOfLeavingOut(event),
+                            kernels.get(event.kernel()).name(),
+                            selfNs);
                 }
             } catch (ArithmeticException tooLarge) {
                 throw new TraceFormatException(
@@ -626,7 +721,11 @@ final class ProfileBuilder extends EventCollector {
         }
 
         TraceProfile profile() {
-            long wallNs = untimed == null ? busy.wallNs() : head.wholeNs();
+            addRunsUntil(Long.MAX_VALUE);
+            long wallNs = untimed != null ? head.wholeNs() : isByRuns() ? inRuns.busyNs() : busy.wallNs();
+            if (runs.isAny() && eventsRead() >= OnnxRuntime.MOST_EVENTS) {
+                omissions.fault(Reason.EVENT_LIMIT, eventsRead(), 0);
+            }
             TraceHead.Clock clock = head.clock(busy.firstNs());
             List<Environment> devices = head.deviceNames.stream()
                     .map(device -> new Environment("", "", "", "", device, 0, 0))
@@ -640,7 +739,9 @@ final class ProfileBuilder extends EventCollector {
                     ? TraceProfile.Counting.BRICKS
                     : untimed != null
                             ? TraceProfile.Counting.TASK_GRAPHS
-                            : deviceSeen ? TraceProfile.Counting.DEVICE_EVENTS : TraceProfile.Counting.ALL_SLICES;
+                            : deviceSeen
+                                    ? TraceProfile.Counting.DEVICE_EVENTS
+                                    : runs.isAny() ? TraceProfile.Counting.NODES : TraceProfile.Counting.ALL_SLICES;
             return TraceProfile.builder(
                             snapshot,
                             counting,
@@ -649,10 +750,11 @@ final class ProfileBuilder extends EventCollector {
                                     head.clockAnchors(), head.anchorErrorNs(), head.disturbances.list()))
                     .times(wallNs, busy.busyNs())
                     .rows(rows.size())
-                    .steps(stepStartsNs.size())
+                    .steps(ProfileBuilder.this.steps())
                     .events(eventsRead(), counted)
                     .placements(placements())
                     .ranges(ranges.list())
+                    .loading(loading())
                     .omissions(listOmissions())
                     .build();
         }
@@ -673,16 +775,21 @@ final class ProfileBuilder extends EventCollector {
 
         /** Adds an interval. */
         void add(Execution event, boolean counts) {
+            add(event.startNs(), event.endNs(), counts);
+        }
+
+        /** Adds an interval. */
+        void add(long startNs, long endNs, boolean counts) {
             if (counts && !begun) {
-                begin(event.startNs());
+                begin(startNs);
             }
             if (begun) {
-                allNs += Math.max(0, event.endNs() - Math.max(event.startNs(), allUntilNs));
+                allNs += Math.max(0, endNs - Math.max(startNs, allUntilNs));
             }
-            allUntilNs = Math.max(allUntilNs, event.endNs());
+            allUntilNs = Math.max(allUntilNs, endNs);
             if (counts) {
-                countedNs += Math.max(0, event.endNs() - Math.max(event.startNs(), countedUntilNs));
-                countedUntilNs = Math.max(countedUntilNs, event.endNs());
+                countedNs += Math.max(0, endNs - Math.max(startNs, countedUntilNs));
+                countedUntilNs = Math.max(countedUntilNs, endNs);
             }
         }
 

@@ -8,12 +8,14 @@ import java.util.Objects;
  *
  * @param rules the rules that map kernels to bricks
  * @param skipSteps the number of steps to leave out at the beginning. Steps are the slices {@code ProfilerStep#N} of
- *     PyTorch. An event belongs to the step in which it begins, so everything before the first kept step is left out
+ *     PyTorch, or the runs of ONNX Runtime. An event belongs to the step in which it begins, so everything before the
+ *     first kept step is left out
  * @param keepWarmup whether to count warm-up too. Otherwise the first executions of a kernel are left out while they
  *     last more than {@value Warmup#TIMES_MEDIAN} times the median of all its executions and more than
  *     {@value Warmup#TIMES_LONGEST} times the longest execution after the first {@value Warmup#FIRST_EXECUTIONS}. A
  *     kernel with fewer than {@value Warmup#LATER_EXECUTIONS} further executions has no warm-up, and neither have
- *     copies and fills. In a trace of this library, only the events that ended in the warm-up of a
+ *     copies and fills. In a profile of ONNX Runtime, the first run is left out instead, if a later one has as many
+ *     rows in its first node. In a trace of this library, only the events that ended in the warm-up of a
  *     {@link org.brickprofiler.Schedule} are left out
  * @param salvage whether to read a damaged trace up to the damage, which the result then lists as
  *     {@link Omission.Reason#DAMAGE}. Otherwise a damaged trace is refused, except an array of events that ends after

@@ -24,6 +24,17 @@ final class SelfTimes {
     /** Receives the events and their self times. */
     interface Sink {
         /**
+         * Returns whether an event contains other events by its nature, so that it does so even if they last as long as
+         * it, or end later because of rounding.
+         *
+         * @param event the event
+         * @return false for almost all events
+         */
+        default boolean encloses(Execution event) {
+            return false;
+        }
+
+        /**
          * Takes the begin of an event; called in order of time.
          *
          * @param event the event
@@ -55,22 +66,29 @@ final class SelfTimes {
     private static final class Open {
         final Execution event;
         final boolean counts;
+        private final boolean encloses;
         private long heldUntilNs;
         private long heldNs;
 
-        Open(Execution event, boolean counts) {
+        Open(Execution event, boolean counts, boolean encloses) {
             this.event = event;
             this.counts = counts;
+            this.encloses = encloses;
             this.heldUntilNs = event.startNs();
         }
 
         boolean holds(Execution other) {
-            return other.endNs() <= event.endNs();
+            return other.endNs() <= event.endNs() + (encloses ? OnnxRuntime.ROUNDING_NS : 0);
+        }
+
+        boolean isAsLongAs(Execution other) {
+            return event.startNs() == other.startNs() && event.endNs() == other.endNs();
         }
 
         void hold(Execution inner) {
-            heldNs += Math.max(0, inner.endNs() - Math.max(inner.startNs(), heldUntilNs));
-            heldUntilNs = Math.max(heldUntilNs, inner.endNs());
+            long endNs = Math.min(inner.endNs(), event.endNs());
+            heldNs += Math.max(0, endNs - Math.max(inner.startNs(), heldUntilNs));
+            heldUntilNs = Math.max(heldUntilNs, endNs);
         }
 
         long selfNs() {
@@ -110,6 +128,16 @@ final class SelfTimes {
                     source, event.offset(), "too many events run at once; " + mostOpen + " is the limit of a row");
         }
         boolean counts = sink.begins(event);
+        boolean encloses = sink.encloses(event);
+        open++;
+        Open inner = row.isEmpty() ? null : row.get(row.size() - 1);
+        if (encloses && inner != null && inner.isAsLongAs(event)) {
+            // The file lists a parent after its children. What is around both holds their interval already.
+            Open around = new Open(event, counts, true);
+            around.hold(inner.event);
+            row.add(row.size() - 1, around);
+            return;
+        }
         Open holder = holder(row, event);
         if (holder != null) {
             holder.hold(event);
@@ -117,8 +145,7 @@ final class SelfTimes {
         if (counts && overlapsAnother(row, event)) {
             sink.overlaps(event);
         }
-        row.add(new Open(event, counts));
-        open++;
+        row.add(new Open(event, counts, encloses));
     }
 
     private static @Nullable Open holder(List<Open> row, Execution event) {

@@ -206,7 +206,8 @@ final class TimelineCollector extends EventCollector {
     }
 
     private int name(TraceEvent event) throws TraceFormatException {
-        SpanName name = new SpanName(event.name, head.isOwn() ? event.ownCategory : event.category);
+        SpanName name =
+                new SpanName(event.name, head.isOwn() ? event.ownCategory : OnnxRuntime.categoryInTimeline(event));
         int known = places.getIfAbsent(name, -1);
         if (known >= 0) {
             return known;
@@ -403,6 +404,7 @@ final class TimelineCollector extends EventCollector {
             case TraceEvent.DEVICE, TraceEvent.STREAM ->
                 head.hasTracks ? isOnDevice(event) : event.kind().isDevice() || event.kind() == Kind.DEVICE_WAIT;
             case TraceEvent.CATEGORY -> value.equals(event.category);
+            case OnnxRuntime.OPERATOR, OnnxRuntime.PROVIDER -> !event.operator.isEmpty();
             case TraceEvent.CORRELATION -> hasCorrelation(event);
             case TraceEvent.BYTES -> isCopy(event);
             case TraceEvent.BANDWIDTH -> isCopy(event) && isBandwidth(decimal(value), event);

@@ -101,6 +101,16 @@ final class TraceEvent {
      */
     @Nullable
     String range;
+    /** For a node of ONNX Runtime, the operator; empty if there is none. */
+    String operator = "";
+    /** For a node of ONNX Runtime, the execution provider. */
+    String provider = "";
+    /** For a node of ONNX Runtime, the types of its inputs and outputs. */
+    String types = "";
+    /** The tensors that the operator reads, as far as the trace has them. */
+    final TensorShapes inputs = new TensorShapes();
+    /** The tensors that the operator writes. */
+    final TensorShapes outputs = new TensorShapes();
     /** The offset in the trace. Offsets are unique and increase from event to event. */
     long offset;
     /** A bit for each key that was read. */
@@ -123,7 +133,11 @@ final class TraceEvent {
         DEVICE_WORK(null),
         /** An annotation that is drawn around other slices. */
         ANNOTATION(Omission.Reason.ANNOTATION),
-        /** The whole recording. */
+        /** A run of a whole model, which is a step. */
+        RUN(Omission.Reason.ANNOTATION),
+        /** The loading of a model, before its first run. */
+        LOADING(Omission.Reason.LOADING),
+        /** The whole recording, or a slice of the program around its operators. */
         WRAPPER(Omission.Reason.WRAPPER),
         /** A wait, drawn on the device's row. */
         DEVICE_WAIT(Omission.Reason.DEVICE_WAIT),
@@ -197,6 +211,11 @@ final class TraceEvent {
         isDeviceSample = false;
         isMarker = false;
         range = null;
+        operator = "";
+        provider = "";
+        types = "";
+        inputs.clear();
+        outputs.clear();
         offset = atOffset;
         keys = 0;
         repeatedKey = false;
@@ -205,6 +224,9 @@ final class TraceEvent {
 
     /** Returns the kind of a slice of this category. The last answer is cached, as each view asks several times. */
     Kind kind() {
+        if (category.equals(OnnxRuntime.SESSION)) {
+            return OnnxRuntime.kindOf(name);
+        }
         if (!category.equals(kindCategory)) {
             kindCategory = category;
             kind = Kind.of(category);

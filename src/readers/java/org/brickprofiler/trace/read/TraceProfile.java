@@ -20,11 +20,12 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  * @param counting the kind of events that count
  * @param wallNs the time from the start of the first event that counts to the end of the last one, without times at
  *     which only omitted events ran, ns; for {@link Counting#TASK_GRAPHS} the sum of the durations of the executions of
- *     task graphs
+ *     task graphs; if the trace marks the runs of a model, the union of the runs that count, which is their sum unless
+ *     they overlap
  * @param busyNs the union of the intervals of all events that count, on all rows, ns; 0 for
  *     {@link Counting#TASK_GRAPHS}, which have no times
  * @param rows rows with an event that counts; a row is a process and thread, in Kineto's traces a device and stream
- * @param steps slices {@code ProfilerStep#N} in the trace
+ * @param steps slices {@code ProfilerStep#N} in the trace, or the runs of a model that it marks
  * @param eventsRead elements of the array of events; in a Perfetto trace, track events
  * @param eventsCounted events in the profile
  * @param unmatched the kernels that no rule matched
@@ -33,6 +34,8 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  * @param ranges the NVTX ranges in which the device's events were launched, most time first, with the events that were
  *     launched in none; empty if the trace does not tie launches to ranges
  * @param virtualMachine the activity of the virtual machine, if the trace is a flight recording
+ * @param loading the loading and initialising of models, most time first, which is no part of any other number here;
+ *     empty if the trace does not show it
  * @param omissions the omissions, in the order of {@link Omission.Reason}; events that were left out have one omission
  *     for each kernel, most time first
  */
@@ -49,6 +52,7 @@ public record TraceProfile(
         List<Placement> placements,
         List<Range> ranges,
         VirtualMachine virtualMachine,
+        List<Loading> loading,
         List<Omission> omissions) {
 
     /** The kind of events that count in a profile. */
@@ -59,6 +63,8 @@ public record TraceProfile(
         ALL_SLICES("every slice, for none is marked as the device's"),
         /** Kernels, copies, dispatch and compilations of TornadoVM's task graphs, which have durations and no times. */
         TASK_GRAPHS("kernels, copies, dispatch and compilations of task graphs"),
+        /** The nodes of a model's graph, in a trace that marks the runs of the model. */
+        NODES("nodes of the model's graph, each with its self time"),
         /** The spans of bricks, in a trace that this library wrote. */
         BRICKS("bricks of this library, each with its whole duration");
 
@@ -187,6 +193,21 @@ public record TraceProfile(
     }
 
     /**
+     * A part of the loading of a model before its first run. Immutable.
+     *
+     * @param name the name in the trace, for example {@code session_initialization}
+     * @param events its events
+     * @param elapsedNs their time, ns
+     */
+    public record Loading(String name, long events, long elapsedNs) {
+
+        /** Rejects null. */
+        public Loading {
+            Objects.requireNonNull(name, "name");
+        }
+    }
+
+    /**
      * The activity of a virtual machine beside the bricks, as recorded by the flight recorder. Immutable.
      *
      * @param anchors events that tie the clock of the bricks to that of the recording; 0 if there are none
@@ -268,6 +289,8 @@ public record TraceProfile(
         Objects.requireNonNull(omissions, "omissions");
         Objects.requireNonNull(ranges, "ranges");
         Objects.requireNonNull(virtualMachine, "virtualMachine");
+        Objects.requireNonNull(loading, "loading");
+        loading = List.copyOf(loading);
         placements = List.copyOf(placements);
         ranges = List.copyOf(ranges);
         omissions = List.copyOf(omissions);
@@ -351,6 +374,8 @@ public record TraceProfile(
             }
             leftOut(Reason.SKIPPED_STEP);
             leftOut(Reason.WARM_UP);
+            leftOut(Reason.NO_RUN);
+            loaded();
             noRule();
             placed();
             launched();
@@ -370,7 +395,12 @@ public record TraceProfile(
                     "rows",
                     TraceFigures.count(rows)
                             + (steps == 0 ? "" : "; " + TraceFigures.count(steps, "step") + " marked"));
-            fact("wall time", TraceFigures.duration(wallNs) + ", first to last event that counts");
+            fact(
+                    "wall time",
+                    TraceFigures.duration(wallNs)
+                            + (counting == Counting.NODES
+                                    ? ", the runs that count"
+                                    : ", first to last event that counts"));
             fact(
                     "busy",
                     TraceFigures.duration(busyNs) + ", " + TraceFigures.percent(busyNs, wallNs)
@@ -405,6 +435,18 @@ public record TraceProfile(
             }
             if (parts.size() > KERNELS_SHOWN) {
                 fact("", "  and " + TraceFigures.count(parts.size() - KERNELS_SHOWN, "more kernel"));
+            }
+        }
+
+        /** Appends the loading of models. */
+        private void loaded() {
+            String first = "loading";
+            for (Loading part : loading) {
+                fact(
+                        first,
+                        TraceFigures.plain(part.name()) + ": " + TraceFigures.count(part.events(), "event") + ", "
+                                + TraceFigures.duration(part.elapsedNs()) + ", no part of the wall time");
+                first = "";
             }
         }
 
@@ -557,6 +599,7 @@ public record TraceProfile(
         private long eventsCounted;
         private List<Placement> placements = List.of();
         private List<Range> ranges = List.of();
+        private List<Loading> loading = List.of();
         private List<Omission> omissions = List.of();
 
         private Builder(
@@ -599,6 +642,11 @@ public record TraceProfile(
             return this;
         }
 
+        Builder loading(List<Loading> parts) {
+            loading = parts;
+            return this;
+        }
+
         Builder omissions(List<Omission> named) {
             omissions = named;
             return this;
@@ -618,6 +666,7 @@ public record TraceProfile(
                     placements,
                     ranges,
                     virtualMachine,
+                    loading,
                     omissions);
         }
     }

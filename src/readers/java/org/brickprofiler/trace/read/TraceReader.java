@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  *       {@code traceEvents};
  *   <li>Perfetto's format: track events (begin, end, instant, counter) in packets that are not compressed. The reader
  *       skips other packets;
+ *   <li>the profiles of sessions of ONNX Runtime, which have the form of Chrome's;
  *   <li>the output of TornadoVM's profiler, also with a program's own output between its objects;
  *   <li>recordings of the Java Flight Recorder;
  *   <li>SQLite exports of Nsight Systems. They need a JDBC driver on the class path, such as
@@ -61,6 +62,11 @@ import org.jspecify.annotations.Nullable;
  * deferred measurements one by one. A timeline holds no bytes, cycles or settings, no names beyond
  * {@value Names#LONGEST} characters and no durations beyond 39 hours. If several profilers share one recorder, it does
  * not show the profiler of a span. Spans that were lost during recording are an {@link Omission.Reason#LOST_SPANS}.
+ *
+ * <p><b>In a profile of ONNX Runtime</b> each node counts with its self time, by its path or else by its operator.
+ * Rules see category {@code Node} and the arguments {@code op_name}, {@code provider} and {@code types}. The runs of
+ * the model are its steps, and their union is the wall time; see {@link ReadOptions#keepWarmup} for the first one.
+ * Nodes outside of the runs are left out. {@link TraceProfile#loading} has the time before the first run.
  *
  * <p><b>In a profile of TornadoVM's task graphs</b> each execution of a task counts with the time of its kernel, by the
  * name of the task without that of its graph; rules see category {@code task} and the arguments {@code graph},

@@ -258,7 +258,11 @@ final class FormsOfATraceProperties {
                 "vllm-decode-graph",
                 "vllm-prefill-decode",
                 "xla-mi300-conv",
-                "rpd-matmul"
+                "rpd-matmul",
+                "ort-1.22-java",
+                "ort-decoder-merged",
+                "ort-decoder-pytorch",
+                "ort-decoder-genai"
             })
     void aRealTraceHasOneProfileInEveryForm(String name) throws IOException {
         Path trace = TRACES.resolve(name + ".json.gz");
