@@ -291,7 +291,8 @@ public final class BrickProfiler {
      * @return the timer, for {@link #stopBrick} or {@link #lap(long, long, BrickId)}
      */
     public long startBrick(BrickId id) {
-        return enabled ? start(id.index()) : TimerToken.VOID;
+        int key = id.index();
+        return enabled ? start(key) : TimerToken.VOID;
     }
 
     /**
@@ -312,6 +313,7 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when the name is null or empty
      */
     public long startBrick(String name) {
+        requireName(name);
         return enabled ? start(brickKey(name)) : TimerToken.VOID;
     }
 
@@ -379,8 +381,9 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when the elements are negative
      */
     public long lap(long timer, long elements, BrickId next) {
+        int nextKey = next.index();
         if (enabled) {
-            return lapTo(timer, elements, next.index());
+            return lapTo(timer, elements, nextKey);
         }
         requireNotNegative("elements", elements);
         return TimerToken.VOID;
@@ -647,6 +650,7 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when the elements are negative
      */
     public BrickScope scope(BrickId id, long elements) {
+        Objects.requireNonNull(id, "id");
         requireNotNegative("elements", elements);
         return isEnabled() ? new BrickScope(this, startBrick(id), elements) : noScope;
     }
@@ -690,6 +694,7 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when a number is negative
      */
     public void record(BrickId id, long elapsedNs, long elements) {
+        Objects.requireNonNull(id, "id");
         requireSample(elapsedNs, elements);
         if (isEnabled()) {
             add(id.index(), elapsedNs, elements);
@@ -762,10 +767,7 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when a number is negative
      */
     public void recordBytes(BrickId id, long elapsedNs, long elements, long inputBytes, long outputBytes) {
-        requireBytes(elapsedNs, elements, inputBytes, outputBytes);
-        if (isEnabled()) {
-            addBytes(id.index(), elapsedNs, elements, inputBytes, outputBytes);
-        }
+        recordBytes(id.index(), elapsedNs, elements, inputBytes, outputBytes);
     }
 
     /**
@@ -828,10 +830,7 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when a number is negative
      */
     public void recordCycles(BrickId id, long elapsedNs, long elements, long cycles) {
-        requireCycles(elapsedNs, elements, cycles);
-        if (isEnabled()) {
-            addCycles(id.index(), elapsedNs, elements, cycles);
-        }
+        recordCycles(id.index(), elapsedNs, elements, cycles);
     }
 
     /**
@@ -893,10 +892,7 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when a number is negative
      */
     public void recordWork(BrickId id, long flops, long bytes) {
-        WorkSums.require(flops, bytes);
-        if (isEnabled()) {
-            work.record(id.index(), flops, bytes, bytes);
-        }
+        recordWork(id.index(), flops, bytes);
     }
 
     /**
@@ -938,10 +934,7 @@ public final class BrickProfiler {
      * @param done the work
      */
     public void recordWork(BrickId id, Work done) {
-        Objects.requireNonNull(done, "done");
-        if (isEnabled()) {
-            work.record(id.index(), done.flops(), done.bytes(), done.workingSetBytes());
-        }
+        recordWork(id.index(), done);
     }
 
     /**
@@ -1042,6 +1035,7 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when the elements are negative
      */
     public void recordDeferred(BrickId id, long startNs, long elements) {
+        Objects.requireNonNull(id, "id");
         requireNotNegative("elements", elements);
         if (enabled) {
             defer(id.index(), DEFAULT_STREAM, startNs, elements);

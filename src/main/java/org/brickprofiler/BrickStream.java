@@ -35,7 +35,8 @@ public final class BrickStream {
      * @return the timer, for the profiler to stop
      */
     public long startBrick(BrickId id) {
-        return profiler.isEnabled() ? profiler.startOn(devices, stream, id.index()) : TimerToken.VOID;
+        int key = id.index();
+        return profiler.isEnabled() ? profiler.startOn(devices, stream, key) : TimerToken.VOID;
     }
 
     /**
@@ -58,8 +59,9 @@ public final class BrickStream {
      * @throws IllegalArgumentException when the name is null or empty
      */
     public long startBrick(@Nullable String name) {
+        String brick = BrickProfiler.requireName(name);
         return profiler.isEnabled()
-                ? profiler.startOn(devices, stream, profiler.brickKey(BrickProfiler.requireName(name)))
+                ? profiler.startOn(devices, stream, profiler.brickKey(brick))
                 : TimerToken.VOID;
     }
 

@@ -94,6 +94,9 @@ final class NegativeElementsTest {
             if (!on) {
                 profiler.tiles().disable();
             }
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> profiler.tiles().start(TileLevel.MICRO, 1, -7))
+                    .withMessage("col -7 is negative");
             for (long each : new long[] {TimerToken.VOID, timer}) {
                 assertThatIllegalArgumentException()
                         .isThrownBy(() -> profiler.tiles().stop(each, -7, 1))

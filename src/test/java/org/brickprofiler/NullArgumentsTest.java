@@ -232,11 +232,15 @@ final class NullArgumentsTest {
     }
 
     private BrickProfiler onHostStream() {
-        BrickProfiler profiler = BrickProfiler.builder()
-                .deviceStream("host", closing(new HostStream()))
-                .build();
+        BrickProfiler profiler = offOnHostStream();
         profiler.enable();
         return profiler;
+    }
+
+    private BrickProfiler offOnHostStream() {
+        return BrickProfiler.builder()
+                .deviceStream("host", closing(new HostStream()))
+                .build();
     }
 
     private <T extends AutoCloseable> T closing(T resource) {
@@ -298,6 +302,28 @@ final class NullArgumentsTest {
                 .flatMap(NullArgumentsTest::withPartsThatAreNotPublic)
                 .flatMap(type -> Stream.<Executable>concat(
                         Arrays.stream(type.getDeclaredConstructors()), Arrays.stream(type.getDeclaredMethods())))
+                .filter(NullArgumentsTest::isCalledFromOutside)
+                .flatMap(called -> IntStream.range(0, called.getParameterCount())
+                        .filter(i -> mustNotBeNull(called, i))
+                        .mapToObj(i -> DynamicTest.dynamicTest(
+                                called.toGenericString().replace("org.brickprofiler.", "") + " #" + i,
+                                () -> requireRefusal(called, i))));
+    }
+
+    /** Switches, whose calls record nothing while they are off, refuse null in this state, too. */
+    @Spec({"2.7", "2.8"})
+    @TestFactory
+    Stream<DynamicTest> everyParameterIsRefusedByNameWhileOff() {
+        BrickProfiler off = new BrickProfiler();
+        Map<Class<?>, Object> switchedOff = Map.of(
+                BrickProfiler.class, off,
+                ThreadProfiler.class, off.forThisThread(),
+                BrickStream.class, offOnHostStream().stream("host"),
+                RequestRecorder.class, off.requests(),
+                TileProfiler.class, new TileProfiler(NanoClock.SYSTEM));
+        switchedOff.forEach((type, instance) -> instances.put(type, () -> instance));
+        return switchedOff.keySet().stream()
+                .flatMap(type -> Arrays.stream(type.getDeclaredMethods()))
                 .filter(NullArgumentsTest::isCalledFromOutside)
                 .flatMap(called -> IntStream.range(0, called.getParameterCount())
                         .filter(i -> mustNotBeNull(called, i))

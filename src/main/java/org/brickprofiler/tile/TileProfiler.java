@@ -113,11 +113,12 @@ public final class TileProfiler {
      * @throws IllegalArgumentException when the row or the column is negative
      */
     public long start(TileLevel level, int row, int col) {
+        Objects.requireNonNull(level, "level");
+        requireNotNegative("row", row);
+        requireNotNegative("col", col);
         if (!enabled) {
             return TimerToken.VOID;
         }
-        requireNotNegative("row", row);
-        requireNotNegative("col", col);
         long place = (long) Math.min(row, LARGEST_TIMED_INDEX) << ROW_SHIFT
                 | (long) Math.min(col, LARGEST_TIMED_INDEX) << LEVEL_BITS
                 | level.index();

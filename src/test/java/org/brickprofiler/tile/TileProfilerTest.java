@@ -58,7 +58,6 @@ final class TileProfilerTest {
         tiles.disable();
         long reads = clock.reads();
         assertThat(tiles.start(TileLevel.MACRO, 0, 0)).isZero();
-        assertThat(tiles.start(TileLevel.MACRO, -1, 0)).isZero();
         tiles.stop(0, 1, 1);
         tiles.record(TileLevel.MACRO, 0, 0, 1, 1, 1);
 
