@@ -4,18 +4,22 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.BufferedInputStream;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.cli.Terminal.InputBar;
 import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.trace.read.GzipMembers;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceFormatException;
 import org.brickprofiler.trace.read.TraceReader;
@@ -110,16 +114,45 @@ final class Input {
         /** The number of bytes that are inspected to recognise the kind. */
         private static final int LOOKAHEAD_BYTES = 1 << 18;
 
+        private static final byte[] GZIP = {0x1f, (byte) 0x8b};
+        private static final int BUFFER_BYTES = 1 << 13;
+
         private final Path file;
         final String name;
+        private final Kind kind;
+
+        /** The content from its beginning; that of reports and logs of checksums is unpacked. */
         private final BufferedInputStream bytes;
 
         Opened(Path file) throws IOException {
             boolean isStandardInput = file.equals(STANDARD_INPUT);
             this.file = file;
             this.name = isStandardInput ? "the standard input" : file.toString();
-            this.bytes =
+            BufferedInputStream stored =
                     new BufferedInputStream(isStandardInput ? System.in : new Unasked(InputFile.open(required(file))));
+            stored.mark(LOOKAHEAD_BYTES);
+            byte[] head = stored.readNBytes(LOOKAHEAD_BYTES);
+            stored.reset();
+            boolean isPacked = Arrays.equals(head, 0, Math.min(head.length, GZIP.length), GZIP, 0, GZIP.length);
+            this.kind = Kind.of(isPacked ? unpacked(head) : head);
+            // The reader of traces unpacks by itself, and salvages a damaged file.
+            this.bytes = isPacked && kind != Kind.TRACE
+                    ? new BufferedInputStream(new GzipMembers(stored, BUFFER_BYTES))
+                    : stored;
+        }
+
+        /** Returns the beginning of a packed text, up to the end of its packed beginning or to damage. */
+        private static byte[] unpacked(byte[] packed) {
+            ByteArrayOutputStream text = new ByteArrayOutputStream();
+            try (InputStream members = new GzipMembers(new ByteArrayInputStream(packed), BUFFER_BYTES)) {
+                byte[] part = new byte[BUFFER_BYTES];
+                for (int read = members.read(part); read >= 0 && text.size() < LOOKAHEAD_BYTES; read = members.read(part)) {
+                    text.write(part, 0, read);
+                }
+            } catch (IOException damagedOrCut) {
+                // The beginning is enough; its reader reports damage.
+            }
+            return text.toByteArray();
         }
 
         /** Answers 0 when asked for the available bytes, because asking a pipe fails. */
@@ -134,11 +167,8 @@ final class Input {
             }
         }
 
-        Kind kind() throws IOException {
-            bytes.mark(LOOKAHEAD_BYTES);
-            byte[] head = bytes.readNBytes(LOOKAHEAD_BYTES);
-            bytes.reset();
-            return Kind.of(head);
+        Kind kind() {
+            return kind;
         }
 
         ProfileSnapshot report() throws IOException {

@@ -14,7 +14,7 @@ apart AS (
         device,
         stands.rank AS rank,
         brick,
-        stands.stand - common.stand AS stand
+        floor(1e6 * (1e6 + stands.stand) / greatest(1e6 + common.stand, 1e0)) - 1e6 AS stand
     FROM stands
     JOIN common ON stands.run_id = common.run_id AND stands.rank = common.rank AND stands.block = common.block
 ),
@@ -27,7 +27,7 @@ moved AS (
         device,
         apart.rank AS rank,
         apart.brick AS brick,
-        apart.stand - middles.stand AS beyond
+        floor(1e6 * (1e6 + apart.stand) / greatest(1e6 + middles.stand, 1e0)) - 1e6 AS beyond
     FROM apart
     JOIN middles ON apart.run_id = middles.run_id AND apart.rank = middles.rank AND apart.brick = middles.brick
 ),
@@ -86,14 +86,14 @@ window_stands AS (
         means.rank AS rank,
         means.win AS win,
         means.brick AS brick,
-        floor(1e6 * means.ns / usual.ns) - floor(1e6 * means.rest_ns / usual.rest_ns) AS stand,
+        floor(1e6 * means.ns * usual.rest_ns / (usual.ns * means.rest_ns)) AS stand,
         CASE WHEN usual.work > 0 THEN floor(1e6 * means.work / usual.work) ELSE 1e6 END AS work,
         brick_ns,
         late_ns
     FROM means
     JOIN usual ON means.run_id = usual.run_id AND means.device = usual.device
         AND means.win = usual.win AND means.brick = usual.brick
-    WHERE usual.ns > 0 AND usual.rest_ns > 0
+    WHERE usual.ns > 0 AND usual.rest_ns > 0 AND means.rest_ns > 0
 ),
 window_middles AS (
     SELECT run_id, rank, brick, count(*) AS windows, floor(median(stand)) AS stand, floor(median(work)) AS work
@@ -107,7 +107,7 @@ beside AS (
         window_stands.rank AS rank,
         win,
         window_stands.brick AS brick,
-        window_stands.stand - window_middles.stand AS beyond,
+        floor(1e6 * window_stands.stand / greatest(window_middles.stand, 1e0)) - 1e6 AS beyond,
         window_stands.work - window_middles.work AS work,
         window_middles.windows AS own_windows,
         brick_ns,

@@ -61,7 +61,7 @@ compared AS (
         stands.device AS device,
         stands.rank AS rank,
         stands.brick AS brick,
-        stands.stand - common.stand AS stand,
+        floor(1e6 * (1e6 + stands.stand) / greatest(1e6 + common.stand, 1e0)) - 1e6 AS stand,
         stands.work AS work,
         stands.windows AS windows,
         floor(1e6 * stands.total_ns / common.total_ns) AS share
@@ -136,7 +136,7 @@ places AS (
         blocks.device AS device,
         blocks.rank AS rank,
         blocks.brick AS brick,
-        blocks.stand - common.stand - middle AS stand
+        floor(1e6 * (1e6 + blocks.stand) / greatest(1e6 + common.stand, 1e0)) - 1e6 - middle AS stand
     FROM blocks
     JOIN common ON blocks.run_id = common.run_id AND blocks.rank = common.rank
     JOIN middles ON blocks.run_id = middles.run_id AND blocks.device = middles.device AND blocks.brick = middles.brick

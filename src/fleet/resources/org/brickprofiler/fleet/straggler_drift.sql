@@ -24,7 +24,7 @@ series AS (
         stands.rank AS rank,
         brick,
         stands.block AS block,
-        stands.stand - common.stand AS stand,
+        floor(1e6 * (1e6 + stands.stand) / greatest(1e6 + common.stand, 1e0)) - 1e6 AS stand,
         stands.work AS work,
         stands.windows AS windows
     FROM stands

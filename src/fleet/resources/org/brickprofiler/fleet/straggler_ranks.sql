@@ -25,7 +25,8 @@ beside AS (
         stands.device AS device,
         stands.host AS host,
         stands.compute_ns AS compute_ns,
-        stands.stand - ranks.stand AS beyond,
+        stands.stand AS stand,
+        floor(1e6 * (1e6 + stands.stand) / greatest(1e6 + ranks.stand, 1e0)) - 1e6 AS beyond,
         stands.late_ns AS late_ns
     FROM stands
     JOIN ranks ON stands.run_id = ranks.run_id AND stands.rank = ranks.rank
@@ -37,7 +38,7 @@ held AS (
     SELECT
         beside.run_id AS run_id,
         beside.rank AS rank,
-        CAST(sum(CASE WHEN 2 * beyond >= -ranks.stand THEN 1 ELSE 0 END) AS BIGINT) AS held
+        CAST(sum(CASE WHEN 2 * beside.stand >= ranks.stand THEN 1 ELSE 0 END) AS BIGINT) AS held
     FROM beside
     JOIN ranks ON beside.run_id = ranks.run_id AND beside.rank = ranks.rank
     GROUP BY beside.run_id, beside.rank

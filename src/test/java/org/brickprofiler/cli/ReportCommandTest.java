@@ -14,6 +14,7 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.zip.GZIPOutputStream;
@@ -208,6 +209,23 @@ class ReportCommandTest {
         assertThat(Cli.run("report", oldest).out())
                 .startsWith("Brick profile\n")
                 .contains("DownProjection");
+    }
+
+    @Spec("15.1")
+    @Test
+    void readsReportsPackedWithGzip() throws IOException {
+        byte[] packed = packed(Files.readAllBytes(REPORT));
+        Path report = Files.write(folder.resolve("report.json.gz"), packed);
+        Path followed = Files.write(folder.resolve("followed.json.gz"), Arrays.copyOf(packed, packed.length + 9));
+        Files.write(followed, "junk".getBytes(UTF_8), StandardOpenOption.APPEND);
+        Path cut = Files.write(folder.resolve("cut.json.gz"), Arrays.copyOf(packed, packed.length - 12));
+
+        assertThat(Cli.run("report", report).out())
+                .isEqualTo(Cli.run("report", REPORT).out());
+        Cli.run("report", followed)
+                .assertRefused(followed + ": bytes that are not packed with gzip stand behind the packed text");
+        Cli.run("report", cut).assertRefused(cut + ": the packed bytes end within a member");
+        Cli.run("report", report, "--keep-warmup").assertRefused("is a report; --rules");
     }
 
     @Spec("15.2")

@@ -271,6 +271,20 @@ final class StragglersTest {
         });
     }
 
+    /** The noise of a rank that takes several times as long is larger in the same proportion, and no finding. */
+    @ParameterizedTest
+    @CsvSource({"DRIFT, 30, 3, 2, DRIFT", "DRIFT, 60, 1, 5, DRIFT", "THROTTLED, 30, 3, 5, THROUGHOUT", "BRICK, 30, 3, 5, BRICKS"})
+    @Spec("24.15")
+    void aRankThatTakesSeveralTimesAsLongIsOneFinding(Fault fault, int windows, long seed, double by, Kind kind)
+            throws Exception {
+        Injected slow = new Injected(fault, 5, BrickId.RMS_NORM, by, 0, windows);
+
+        assertThat(FleetStudy.find(new SimulatedFleet(new Shape("r1", 8, windows, seed), List.of(slow)), folder)
+                        .findings())
+                .extracting(Finding::rank, Finding::kind)
+                .containsExactly(tuple(OptionalInt.of(5), kind));
+    }
+
     @Test
     @Spec("24.15")
     void aBrickThatDriftsIsOneFindingOfItsOwn() throws Exception {

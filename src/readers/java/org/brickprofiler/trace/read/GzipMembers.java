@@ -13,7 +13,7 @@ import java.util.zip.ZipException;
  * with which tapes and block devices pad files. {@link java.util.zip.GZIPInputStream}, in contrast, ends silently at
  * the first byte that begins no member, and may end between two members. One thread.
  */
-final class GzipMembers extends InputStream {
+public final class GzipMembers extends InputStream {
 
     /** The message for other bytes after the last member. */
     static final String TRAILING = "bytes that are not packed with gzip stand behind the packed text";
@@ -46,7 +46,7 @@ final class GzipMembers extends InputStream {
      * @param packed the bytes; closed with this stream
      * @param bufferBytes the size of the input buffer
      */
-    GzipMembers(InputStream packed, int bufferBytes) {
+    public GzipMembers(InputStream packed, int bufferBytes) {
         this.packed = packed;
         this.buffer = new byte[bufferBytes];
     }
