@@ -1431,7 +1431,7 @@ public final class BrickProfiler {
             StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.readAndReset();
             ProfileSnapshot next =
                     results.snapshot(readRecordedAndReset(), tiles.snapshotAndReset(), ended, part, settings);
-            taken = taken == null ? next : taken.withPending(0).merge(next);
+            taken = taken == null ? next : taken.withUnfinishedOf(null).merge(next);
             if (attempt == MOST_READINGS || isEnd(recorder, ended)) {
                 return taken;
             }

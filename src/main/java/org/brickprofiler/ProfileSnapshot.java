@@ -20,6 +20,7 @@ import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The profile at one moment, to be reported or merged. Immutable; its lists cannot be changed and are sorted, so equal
@@ -168,9 +169,16 @@ public record ProfileSnapshot(
         return toBuilder().identity(other).build();
     }
 
-    /** Returns this profile with another number of pending measurements. */
-    ProfileSnapshot withPending(long other) {
-        return toBuilder().deferred(droppedPending, other, literalOverlaps).build();
+    /**
+     * Returns this profile with the numbers of pending measurements and of live requests of another one, which may
+     * follow on this one; without any if the other one is null.
+     */
+    ProfileSnapshot withUnfinishedOf(@Nullable ProfileSnapshot other) {
+        RequestStats.Counts live = (other == null ? RequestStats.NONE : other.requests).counts();
+        return toBuilder()
+                .deferred(droppedPending, other == null ? 0 : other.pending, literalOverlaps)
+                .requests(requests.withLive(live.waiting(), live.running()))
+                .build();
     }
 
     private static List<BrickStats> sumByBrick(Collection<BrickStats> parts) {

@@ -37,8 +37,8 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
     }
 
     @Override
-    public ProfileSnapshot withPendingOf(ProfileSnapshot window, @Nullable ProfileSnapshot other) {
-        return window.withPending(other == null ? 0 : other.pending());
+    public ProfileSnapshot withUnfinishedOf(ProfileSnapshot window, @Nullable ProfileSnapshot other) {
+        return window.withUnfinishedOf(other);
     }
 
     static ProfileSnapshot between(ProfileSnapshot earlier, ProfileSnapshot later) {
@@ -300,6 +300,10 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
     public boolean isEmpty(ProfileSnapshot window) {
         return window.bricks().isEmpty()
                 && window.steps().count() == 0
+                && window.steps().abandoned() == 0
+                && window.droppedPending() == 0
+                && window.literalOverlaps() == 0
+                && !window.requests().withLive(0, 0).isRecorded()
                 && window.tiles().stream().allMatch(tile -> tile.count() == 0);
     }
 }

@@ -9,6 +9,7 @@ import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestRecorder;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
@@ -113,6 +114,27 @@ final class BrickProfilerRequestsTest {
                 .containsEntry(Cause.QUEUED_BEHIND_DECODING, 30L)
                 .containsEntry(Cause.QUEUED_IDLE, 2L);
         assertThat(profiler.requests().stats().counts().ignoredCalls()).isOne();
+    }
+
+    /** A window would otherwise list the requests of earlier windows again, at other arrivals. */
+    @Spec("25.9")
+    @Test
+    void aNewEpochMovesNoRequestThatHasFinished() {
+        profiler.enable();
+        RequestStats[] readings = new RequestStats[2];
+        for (int i = 0; i < 2; i++) {
+            clock.advance(7);
+            long request = profiler.requests().arrived(4);
+            step(StepInfo.prefill(4), request, 4, 300);
+            profiler.requests().finished(request, Outcome.COMPLETED);
+            readings[i] = profiler.snapshot().requests();
+            profiler.resetEpoch();
+        }
+
+        assertThat(readings[1].slowestFirstTokens())
+                .extracting(RequestRecord::arrivedNs)
+                .containsExactly(7L, 7L);
+        assertThat(readings[1].since(readings[0]).slowestFirstTokens()).hasSize(1);
     }
 
     @Spec("25.1")

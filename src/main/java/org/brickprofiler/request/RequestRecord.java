@@ -107,10 +107,10 @@ public record RequestRecord(
         return all;
     }
 
-    /** Returns the record that stands in an array from an index on; arrivals count from {@code epochNs}. */
-    static RequestRecord of(long[] cells, int at, long epochNs) {
+    /** Returns the record that stands in an array from an index on. */
+    static RequestRecord of(long[] cells, int at) {
         return builder()
-                .arrivedNs(cells[at + ARRIVED] - epochNs)
+                .arrivedNs(cells[at + ARRIVED])
                 .durationNs(cells[at + DURATION])
                 .timeToFirstTokenNs(cells[at + FIRST_TOKEN])
                 .promptTokens(cells[at + PROMPT_TOKENS])

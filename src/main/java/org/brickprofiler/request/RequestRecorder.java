@@ -111,10 +111,39 @@ public final class RequestRecorder {
     private static final class Place extends PerThread.Owned {
         private @Nullable RunningStep step;
         private long number;
-        private long served;
+        private @Nullable Served innermost;
 
         Place(@Nullable Thread owner) {
             super(owner);
+        }
+
+        /** Returns the request that the thread serves; 0 without one. */
+        long served() {
+            leaveClosed();
+            return innermost == null ? 0 : innermost.request;
+        }
+
+        void leaveClosed() {
+            while (innermost != null && innermost.isClosed) {
+                innermost = innermost.outer;
+            }
+        }
+    }
+
+    /** A scope in which a thread serves a request. Scopes may be closed more than once, and in any order. */
+    private static final class Served implements Scope {
+        private final long request;
+        private final @Nullable Served outer;
+        private volatile boolean isClosed;
+
+        Served(long request, @Nullable Served outer) {
+            this.request = request;
+            this.outer = outer;
+        }
+
+        @Override
+        public void close() {
+            isClosed = true;
         }
     }
 
@@ -142,6 +171,8 @@ public final class RequestRecorder {
     }
 
     private void finished(long[] record) {
+        // An epoch that begins later does not move arrivals, by which a request is known in several snapshots.
+        record[RequestRecord.ARRIVED] -= epochNs.getAsLong();
         sums.finished(record);
         int at = (int) (recorded++ % RECENT) * RequestRecord.CELLS;
         System.arraycopy(record, 0, recent, at, RequestRecord.CELLS);
@@ -207,13 +238,16 @@ public final class RequestRecorder {
         }
         synchronized (this) {
             long nowNs = read();
-            long atNs = epochNs.getAsLong() + elapsedNs;
-            if (atNs > nowNs) {
+            // Elapsed times are compared, because any number is accepted here, and a sum would overflow.
+            long oldestNs = times.oldestNs() - epochNs.getAsLong();
+            if (elapsedNs > nowNs - epochNs.getAsLong()) {
                 ignore(Ignored.FUTURE, elapsedNs);
-            } else if (atNs < times.oldestNs()) {
+                return arrive(nowNs, promptTokens);
+            }
+            if (elapsedNs < oldestNs) {
                 ignore(Ignored.TOO_EARLY, elapsedNs);
             }
-            return arrive(Math.min(nowNs, Math.max(times.oldestNs(), atNs)), promptTokens);
+            return arrive(epochNs.getAsLong() + Math.max(oldestNs, elapsedNs), promptTokens);
         }
     }
 
@@ -338,18 +372,19 @@ public final class RequestRecorder {
 
     /**
      * The calling thread serves one request: every step that it begins until the scope is closed works on this request,
-     * with the prompt tokens of its {@code StepInfo}, and gives accepted tokens of a draft in addition. Close the scope
-     * on the same thread; closing it finishes nothing.
+     * with the prompt tokens of its {@code StepInfo}, and gives accepted tokens of a draft in addition. Closing the
+     * scope finishes nothing.
      *
      * @param request what {@link #arrived} returned
      * @return the scope; within another one of the same thread it takes the other one's place until it is closed
      */
     public Scope serve(long request) {
         Place mine = places.mine();
-        long before = mine.served;
-        mine.served = request;
+        mine.leaveClosed();
+        Served scope = new Served(request, mine.innermost);
+        mine.innermost = scope;
         serves = true;
-        return () -> mine.served = before;
+        return scope;
     }
 
     /** The time in which a thread serves a request: see {@link RequestRecorder#serve}. */
@@ -413,7 +448,8 @@ public final class RequestRecorder {
             RunningStep step = begin(prompts, startNs);
             mine.step = step;
             mine.number = step.number();
-            if (serves && on && mine.served != 0 && enter(step, mine.served, promptTokens)) {
+            long served = serves && on ? mine.served() : 0;
+            if (served != 0 && enter(step, served, promptTokens)) {
                 step.give(0, RunningStep.BY_RULE_AND_DRAFT);
             }
             return token(step);
@@ -507,7 +543,7 @@ public final class RequestRecorder {
      * @return the requests
      */
     public synchronized RequestStats stats() {
-        return sums.stats(live.waiting(), (long) live.live() - live.waiting(), epochNs.getAsLong());
+        return sums.stats(live.waiting(), (long) live.live() - live.waiting());
     }
 
     /**
@@ -518,7 +554,7 @@ public final class RequestRecorder {
     public synchronized List<RequestRecord> recent() {
         List<RequestRecord> records = new ArrayList<>();
         for (long number = Math.max(0, recorded - RECENT); number < recorded; number++) {
-            records.add(RequestRecord.of(recent, (int) (number % RECENT) * RequestRecord.CELLS, epochNs.getAsLong()));
+            records.add(RequestRecord.of(recent, (int) (number % RECENT) * RequestRecord.CELLS));
         }
         return List.copyOf(records);
     }

@@ -258,6 +258,32 @@ public record RequestStats(
     }
 
     /**
+     * Returns the same with other numbers of live requests, for example with 0 for a part of a run that others follow:
+     * the last part counts these requests.
+     *
+     * @param waiting live requests that no step has worked on
+     * @param running the other live requests
+     * @return the requests with these numbers
+     * @throws IllegalArgumentException when a number is negative
+     */
+    public RequestStats withLive(long waiting, long running) {
+        return new RequestStats(
+                new Counts(
+                        counts.arrived(),
+                        waiting,
+                        running,
+                        counts.finished(),
+                        counts.abandoned(),
+                        counts.ignoredCalls()),
+                tokens,
+                latencies,
+                causeNs,
+                firstTokenCauseNs,
+                slowestFirstTokens,
+                longestGaps);
+    }
+
+    /**
      * Returns the time of the requests that finished with one cause.
      *
      * @param cause the cause
@@ -353,9 +379,9 @@ public record RequestStats(
             byBucket.put(bucket, difference(ns, earlier.firstTokenCauseNs.getOrDefault(bucket, Map.of())));
         });
         List<RequestRecord> firstTokens = new ArrayList<>(slowestFirstTokens);
-        firstTokens.removeAll(earlier.slowestFirstTokens);
+        earlier.slowestFirstTokens.forEach(firstTokens::remove);
         List<RequestRecord> gaps = new ArrayList<>(longestGaps);
-        gaps.removeAll(earlier.longestGaps);
+        earlier.longestGaps.forEach(gaps::remove);
         return new RequestStats(
                 counts.since(earlier.counts),
                 tokens.since(earlier.tokens),

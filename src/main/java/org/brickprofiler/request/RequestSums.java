@@ -84,10 +84,10 @@ final class RequestSums {
             return one[oneAt + RequestRecord.DURATION] <= two[twoAt + RequestRecord.DURATION];
         }
 
-        List<RequestRecord> records(long epochNs) {
+        List<RequestRecord> records() {
             List<RequestRecord> all = new ArrayList<>();
             for (int i = 0; i < count; i++) {
-                all.add(RequestRecord.of(records, i * RequestRecord.CELLS, epochNs));
+                all.add(RequestRecord.of(records, i * RequestRecord.CELLS));
             }
             return all;
         }
@@ -148,9 +148,8 @@ final class RequestSums {
      *
      * @param waiting live requests that no step has worked on
      * @param running the other live requests
-     * @param epochNs the clock at 0 of the scale of arrivals, ns
      */
-    RequestStats stats(long waiting, long running, long epochNs) {
+    RequestStats stats(long waiting, long running) {
         Map<Outcome, Long> byOutcome = new EnumMap<>(Outcome.class);
         for (Outcome outcome : OUTCOMES) {
             byOutcome.put(outcome, finished[outcome.index()]);
@@ -166,8 +165,8 @@ final class RequestSums {
                         LatencyDistribution.ofCounts(durations)),
                 RequestRecord.byCause(causeNs, 0),
                 firstTokenCauses(),
-                slowestFirstTokens.records(epochNs),
-                longestGaps.records(epochNs));
+                slowestFirstTokens.records(),
+                longestGaps.records());
     }
 
     private SortedMap<Integer, Map<Cause, Long>> firstTokenCauses() {

@@ -24,6 +24,8 @@ import org.brickprofiler.StepInfo;
 import org.brickprofiler.Work;
 import org.brickprofiler.internal.io.ExportLoss;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
@@ -336,6 +338,31 @@ final class WindowExportTest {
         ProfileSnapshot only = read(written().get(0));
         assertThat(only.pending()).isZero();
         assertThat(only.brick("RmsNorm").orElseThrow().count()).isEqualTo(2);
+    }
+
+    /** Requests that nobody works on, as while a device hangs, are in the windows in which they arrive and end. */
+    @Test
+    @Spec({"23.6", "25.9"})
+    void windowsWithoutBricksHaveTheirRequests() throws Exception {
+        WindowExport export = export(Long.MAX_VALUE);
+        step(100);
+        export.writeWindow(0);
+        long first = profiler.requests().arrived(4);
+        export.writeWindow(0);
+        profiler.requests().arrived(4);
+        profiler.snapshotAndReset();
+        profiler.requests().finished(first, Outcome.CANCELLED);
+        export.writeWindow(0);
+        export.writeWindow(0);
+
+        List<RequestStats.Counts> windows = written().stream()
+                .map(file -> read(file).requests().counts())
+                .toList();
+        assertThat(windows).extracting(RequestStats.Counts::arrived).containsExactly(0L, 1L, 1L);
+        assertThat(windows).extracting(RequestStats.Counts::waiting).containsExactly(0L, 1L, 1L);
+        assertThat(windows)
+                .extracting(counts -> counts.finished(Outcome.CANCELLED))
+                .containsExactly(0L, 0L, 1L);
     }
 
     @Test

@@ -182,15 +182,19 @@ final class RequestRecorderTest {
             end(begin(DECODING), 1);
         }
         long early = requests.arrivedAt(1, 1);
+        long earliest = requests.arrivedAt(Long.MIN_VALUE, 1);
         long late = requests.arrivedAt(1_000_000, 1);
-        assertThat(ignored()).isEqualTo(2);
+        long latest = requests.arrivedAt(Long.MAX_VALUE, 1);
+        assertThat(ignored()).isEqualTo(4);
         clock.advance(10);
-        requests.finished(early, Outcome.CANCELLED);
-        requests.finished(late, Outcome.CANCELLED);
+        for (long request : new long[] {early, earliest, late, latest}) {
+            requests.finished(request, Outcome.CANCELLED);
+        }
 
+        long fromOldestNs = StepTimes.BOUNDARIES / 2 + 10;
         assertThat(requests.recent())
                 .extracting(RequestRecord::durationNs)
-                .containsExactly((long) StepTimes.BOUNDARIES / 2 + 10, 10L);
+                .containsExactly(fromOldestNs, fromOldestNs, 10L, 10L);
     }
 
     @Spec("25.7")
@@ -213,6 +217,33 @@ final class RequestRecorderTest {
         assertThat(record.causeNs().get(Cause.OWN_PROMPT)).isEqualTo(10);
         assertThat(record.causeNs().get(Cause.DECODE)).isEqualTo(10);
         assertThat(record.causeNs().get(Cause.DELIVERY)).isEqualTo(10);
+    }
+
+    /** A scope that is closed twice, or after the one around it, ends no other one, and does not bring one back. */
+    @Spec("25.7")
+    @Test
+    void scopesMayBeClosedInAnyOrderAndTwice() {
+        long one = requests.arrived(0);
+        long other = requests.arrived(0);
+        RequestRecorder.Scope outer = requests.serve(one);
+        RequestRecorder.Scope inner = requests.serve(other);
+        outer.close();
+        end(begin(DECODING), 10);
+        inner.close();
+        end(begin(DECODING), 10);
+        RequestRecorder.Scope again = requests.serve(one);
+        inner.close();
+        outer.close();
+        end(begin(DECODING), 10);
+        again.close();
+        requests.finished(one, Outcome.COMPLETED);
+        requests.finished(other, Outcome.COMPLETED);
+
+        assertThat(requests.recent()).extracting(RequestRecord::outputTokens).containsExactly(1L, 1L);
+        assertThat(requests.recent())
+                .extracting(record -> record.causeNs(Cause.DECODE))
+                .containsExactly(10L, 10L);
+        assertThat(ignored()).isZero();
     }
 
     @Spec("25.8")

@@ -43,18 +43,18 @@ public final class WindowReaders<S> {
          * Returns whether nothing was recorded.
          *
          * @param window a window
-         * @return true if it has no sample and no step
+         * @return true if it has no sample, no step and no request, and nothing was lost in it
          */
         boolean isEmpty(S window);
 
         /**
-         * Replaces the number of pending measurements.
+         * Replaces the numbers of pending measurements and of live requests.
          *
          * @param window a window
-         * @param other the snapshot whose number replaces it; null for 0
-         * @return the window with the other number
+         * @param other the snapshot whose numbers replace them; null for 0
+         * @return the window with the other numbers
          */
-        S withPendingOf(S window, @Nullable S other);
+        S withUnfinishedOf(S window, @Nullable S other);
     }
 
     private static volatile @Nullable Function<Object, ? extends WindowReaders<?>> ofProfiler;
@@ -104,7 +104,7 @@ public final class WindowReaders<S> {
 
         /**
          * Parts of the open window that ended with a reset, or with a file that could not be written. They have no
-         * pending measurements: the later part counts these.
+         * pending measurements and no live requests: the later part counts these.
          */
         private @Nullable S carried;
 
@@ -146,7 +146,7 @@ public final class WindowReaders<S> {
          */
         public void giveBack(S window) {
             synchronized (WindowReaders.this) {
-                S earlier = arithmetic.withPendingOf(window, null);
+                S earlier = arithmetic.withUnfinishedOf(window, null);
                 carried = carried == null ? earlier : arithmetic.merge(carried, earlier);
             }
         }
@@ -157,7 +157,7 @@ public final class WindowReaders<S> {
                 return window;
             }
             return arithmetic.isEmpty(window)
-                    ? arithmetic.withPendingOf(carried, now)
+                    ? arithmetic.withUnfinishedOf(carried, now)
                     : arithmetic.merge(carried, window);
         }
 
@@ -191,7 +191,7 @@ public final class WindowReaders<S> {
         S taken = reset.get();
         for (Reader each : readers) {
             S part = each.since(taken);
-            each.carried = arithmetic.isEmpty(part) ? null : arithmetic.withPendingOf(part, null);
+            each.carried = arithmetic.isEmpty(part) ? null : arithmetic.withUnfinishedOf(part, null);
             each.previous = null;
         }
         return taken;
