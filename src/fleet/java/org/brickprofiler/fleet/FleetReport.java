@@ -304,10 +304,14 @@ public final class FleetReport {
         return cell(percentileNs(brick, column));
     }
 
+    /** Returns a percentile, within the extremes as in a profile; empty unless every sample has its bucket. */
     private OptionalLong percentileNs(Row brick, String column) {
         Row row = percentiles.get(key(brick));
-        OptionalLong bucket = row == null ? OptionalLong.empty() : row.ifNumber(column);
-        return bucket.isEmpty() ? bucket : OptionalLong.of(LatencyBuckets.valueNs((int) bucket.getAsLong()));
+        if (row == null || row.number("samples") != brick.number("count")) {
+            return OptionalLong.empty();
+        }
+        long ns = LatencyBuckets.valueNs((int) row.number(column));
+        return OptionalLong.of(Math.max(brick.number("min_ns"), Math.min(brick.number("max_ns"), ns)));
     }
 
     private Sheet<Row> spreadSheet() {

@@ -14,6 +14,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.fleet.SimulatedFleet.Fault;
 import org.brickprofiler.fleet.SimulatedFleet.Injected;
 import org.brickprofiler.fleet.SimulatedFleet.Shape;
+import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.testing.PageTypes;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
@@ -43,7 +44,11 @@ final class FleetReportTest {
 
     /** Two ranks with names that a page or Markdown could misinterpret, without percentiles and steps. */
     static FleetReport hostile() throws IOException {
-        String name = "</script><img src=x>|*`\\\\u202e'".replace("'", "''");
+        return twoRanks("</script><img src=x>|*`\\\\u202e'".replace("'", "''"), "NULL");
+    }
+
+    /** Two ranks, each with two samples of one brick, of 4,000 and 5,960 ns. */
+    private static FleetReport twoRanks(String name, String distribution) throws IOException {
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {
             engine.view(
                     "rank_window",
@@ -55,11 +60,11 @@ final class FleetReportTest {
             engine.view(
                     "brick_window",
                     ("SELECT '%1$s' AS run_id, rank, win, 'Other' AS category, '%1$s' AS brick,"
-                                    + " CAST(2 AS BIGINT) AS count, CAST(100 AS BIGINT) AS total_ns, CAST(40 AS BIGINT) AS min_ns,"
-                                    + " CAST(60 AS BIGINT) AS max_ns, CAST(0 AS BIGINT) AS elements,"
-                                    + " CAST(NULL AS STRUCT(bucket INTEGER, n BIGINT)[]) AS dist"
+                                    + " CAST(2 AS BIGINT) AS count, CAST(9960 AS BIGINT) AS total_ns, CAST(4000 AS BIGINT) AS min_ns,"
+                                    + " CAST(5960 AS BIGINT) AS max_ns, CAST(0 AS BIGINT) AS elements,"
+                                    + " CAST(%2$s AS STRUCT(bucket INTEGER, n BIGINT)[]) AS dist"
                                     + " FROM (VALUES (0, 0), (1, 0)) AS v (rank, win)")
-                            .formatted(name));
+                            .formatted(name, distribution));
             engine.view(
                     "step_window",
                     "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS phase, CAST(0 AS BIGINT) AS steps,"
@@ -85,6 +90,23 @@ final class FleetReportTest {
         types.check(hostile().toHtml());
 
         types.assertAgree();
+    }
+
+    /** A bucket has longer samples than the longest that was recorded, and windows may lack their distribution. */
+    @Spec("24.7")
+    @Test
+    void percentilesLieWithinTheExtremesAndAreThoseOfAllSamples() throws Exception {
+        String whole = "[{'bucket': %d, 'n': 1}, {'bucket': %d, 'n': 1}]"
+                .formatted(LatencyBuckets.indexOf(4_000), LatencyBuckets.indexOf(5_960));
+        assertThat(LatencyBuckets.valueNs(LatencyBuckets.indexOf(5_960))).isGreaterThan(5_960);
+
+        JsonNode known = new ObjectMapper().readTree(twoRanks("b", whole).toJson());
+        JsonNode part = new ObjectMapper()
+                .readTree(twoRanks("b", "CASE WHEN rank = 0 THEN " + whole + " END").toJson());
+        assertThat(known.at("/bricks/0/p99_ns").asLong()).isEqualTo(5_960);
+        assertThat(part.at("/bricks/0/p99_ns").isMissingNode()
+                        || part.at("/bricks/0/p99_ns").isNull())
+                .isTrue();
     }
 
     @Spec("24.7")
