@@ -60,9 +60,7 @@ public final class BrickStream {
      */
     public long startBrick(@Nullable String name) {
         String brick = BrickProfiler.requireName(name);
-        return profiler.isEnabled()
-                ? profiler.startOn(devices, stream, profiler.brickKey(brick))
-                : TimerToken.VOID;
+        return profiler.isEnabled() ? profiler.startOn(devices, stream, profiler.brickKey(brick)) : TimerToken.VOID;
     }
 
     /**

@@ -146,7 +146,9 @@ final class Input {
             ByteArrayOutputStream text = new ByteArrayOutputStream();
             try (InputStream members = new GzipMembers(new ByteArrayInputStream(packed), BUFFER_BYTES)) {
                 byte[] part = new byte[BUFFER_BYTES];
-                for (int read = members.read(part); read >= 0 && text.size() < LOOKAHEAD_BYTES; read = members.read(part)) {
+                for (int read = members.read(part);
+                        read >= 0 && text.size() < LOOKAHEAD_BYTES;
+                        read = members.read(part)) {
                     text.write(part, 0, read);
                 }
             } catch (IOException damagedOrCut) {

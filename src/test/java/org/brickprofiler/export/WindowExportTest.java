@@ -355,9 +355,8 @@ final class WindowExportTest {
         export.writeWindow(0);
         export.writeWindow(0);
 
-        List<RequestStats.Counts> windows = written().stream()
-                .map(file -> read(file).requests().counts())
-                .toList();
+        List<RequestStats.Counts> windows =
+                written().stream().map(file -> read(file).requests().counts()).toList();
         assertThat(windows).extracting(RequestStats.Counts::arrived).containsExactly(0L, 1L, 1L);
         assertThat(windows).extracting(RequestStats.Counts::waiting).containsExactly(0L, 1L, 1L);
         assertThat(windows)

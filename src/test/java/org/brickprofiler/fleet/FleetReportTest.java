@@ -102,7 +102,8 @@ final class FleetReportTest {
 
         JsonNode known = new ObjectMapper().readTree(twoRanks("b", whole).toJson());
         JsonNode part = new ObjectMapper()
-                .readTree(twoRanks("b", "CASE WHEN rank = 0 THEN " + whole + " END").toJson());
+                .readTree(twoRanks("b", "CASE WHEN rank = 0 THEN " + whole + " END")
+                        .toJson());
         assertThat(known.at("/bricks/0/p99_ns").asLong()).isEqualTo(5_960);
         assertThat(part.at("/bricks/0/p99_ns").isMissingNode()
                         || part.at("/bricks/0/p99_ns").isNull())

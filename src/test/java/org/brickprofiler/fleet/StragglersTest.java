@@ -273,7 +273,12 @@ final class StragglersTest {
 
     /** The noise of a rank that takes several times as long is larger in the same proportion, and no finding. */
     @ParameterizedTest
-    @CsvSource({"DRIFT, 30, 3, 2, DRIFT", "DRIFT, 60, 1, 5, DRIFT", "THROTTLED, 30, 3, 5, THROUGHOUT", "BRICK, 30, 3, 5, BRICKS"})
+    @CsvSource({
+        "DRIFT, 30, 3, 2, DRIFT",
+        "DRIFT, 60, 1, 5, DRIFT",
+        "THROTTLED, 30, 3, 5, THROUGHOUT",
+        "BRICK, 30, 3, 5, BRICKS"
+    })
     @Spec("24.15")
     void aRankThatTakesSeveralTimesAsLongIsOneFinding(Fault fault, int windows, long seed, double by, Kind kind)
             throws Exception {
