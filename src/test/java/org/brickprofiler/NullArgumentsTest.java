@@ -95,6 +95,7 @@ import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.DeviceTrack;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.otel.TimelineSpanProcessor;
+import org.brickprofiler.trace.read.GzipMembers;
 import org.brickprofiler.trace.read.TraceRules;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -171,6 +172,7 @@ final class NullArgumentsTest {
         instances.put(Resource.class, Resource::empty);
         instances.put(MachineRoof.class, NullArgumentsTest::machineRoof);
         instances.put(TraceRules.class, TraceRules::builtIn);
+        instances.put(GzipMembers.class, () -> new GzipMembers(InputStream.nullInputStream(), 1));
         instances.put(CudaStream.Builder.class, NullArgumentsTest::cudaStream);
         instances.put(CudaStream.class, () -> closing(cudaStream().open()));
         instances.put(CudaCapture.class, () -> closing(cudaStream().open()).capture());

@@ -3,6 +3,7 @@ package org.brickprofiler.trace.read;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.Objects;
 import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
@@ -47,7 +48,7 @@ public final class GzipMembers extends InputStream {
      * @param bufferBytes the size of the input buffer
      */
     public GzipMembers(InputStream packed, int bufferBytes) {
-        this.packed = packed;
+        this.packed = Objects.requireNonNull(packed, "packed");
         this.buffer = new byte[bufferBytes];
     }
 
@@ -65,6 +66,7 @@ public final class GzipMembers extends InputStream {
      */
     @Override
     public int read(byte[] text, int from, int length) throws IOException {
+        Objects.requireNonNull(text, "text");
         while (length > 0) {
             if (!inMember && !beginMember()) {
                 return -1;
