@@ -16,6 +16,7 @@ import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.RunPeriod;
+import org.brickprofiler.internal.record.StepFollower;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.request.RequestStats;
@@ -87,6 +88,9 @@ final class StepRecorder {
 
         /** The step as the recorder of requests knows it; 0 without one. */
         private long requestStep;
+
+        /** The number of the step that ended last, until it is taken. */
+        private long lastIndex = StepFollower.NO_STEP;
 
         /**
          * The number of the step if its brick time may be known, 0 otherwise; {@code beforeNs} is the time before it,
@@ -353,6 +357,7 @@ final class StepRecorder {
         }
         countTokens(mine, info, endNs);
         long index = ended++;
+        mine.lastIndex = index;
         if (!followed && !isKept(index, durationNs, phase)) {
             return null;
         }
@@ -386,6 +391,17 @@ final class StepRecorder {
         mine.inPrompt = false;
         mine.hasGiven = true;
         mine.gaveNs = endNs;
+    }
+
+    /** Returns the number of the step that the calling thread has ended since the last call, or no step. */
+    synchronized long takeEnded() {
+        Place mine = places.mineOrNull();
+        if (mine == null) {
+            return StepFollower.NO_STEP;
+        }
+        long index = mine.lastIndex;
+        mine.lastIndex = StepFollower.NO_STEP;
+        return index;
     }
 
     /** Makes the next step of the calling thread follow no other: the time before it was not recorded. */

@@ -3,7 +3,6 @@ package org.brickprofiler.trace;
 import java.util.List;
 import java.util.Objects;
 import org.brickprofiler.internal.record.SpanBuffer;
-import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanStore;
 
@@ -151,11 +150,13 @@ public final class DeviceTrack {
         return errorNs;
     }
 
-    synchronized SpanCopy copy() {
-        return spans.copy();
+    /** Returns the buffer of the spans whose times are known, as copies of it refer to it. */
+    Object spans() {
+        return spans.identity();
     }
 
-    synchronized SpanCopy laidCopy() {
-        return laid.copy();
+    /** Returns the buffer of the spans of which only the durations are known. */
+    Object laid() {
+        return laid.identity();
     }
 }

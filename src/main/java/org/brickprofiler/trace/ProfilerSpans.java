@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.brickprofiler.Backend;
 import org.brickprofiler.internal.record.SpanBuffer;
@@ -26,6 +27,7 @@ final class ProfilerSpans implements SpanSink {
     private final TraceRecorder recorder;
     private final Supplier<SpanStore> stores;
     private final boolean withTiles;
+    private final @Nullable SlowStepKeeper keeper;
 
     private final List<StoreSource> bricks = new CopyOnWriteArrayList<>();
     private final List<StoreSource> tiles = new CopyOnWriteArrayList<>();
@@ -40,8 +42,11 @@ final class ProfilerSpans implements SpanSink {
      * @param recorder the recorder of the spans
      * @param stores creates an empty store within the bounds of the recorder
      * @param withTiles whether tiles are recorded
+     * @param keeper chooses steps; null if the spans of all are kept
      */
-    ProfilerSpans(TraceRecorder recorder, Supplier<SpanStore> stores, boolean withTiles) {
+    ProfilerSpans(
+            TraceRecorder recorder, Supplier<SpanStore> stores, boolean withTiles, @Nullable SlowStepKeeper keeper) {
+        this.keeper = keeper;
         this.recorder = recorder;
         this.stores = stores;
         this.withTiles = withTiles;
@@ -52,7 +57,11 @@ final class ProfilerSpans implements SpanSink {
     @Override
     public SpanStore bricks(SpanSink.Names names) {
         endForgotten();
-        return addStore(bricks, names);
+        SpanStore store = addStore(bricks, names);
+        if (keeper != null) {
+            store.follow(keeper.follow(store.contents()));
+        }
+        return store;
     }
 
     @Override
@@ -62,14 +71,14 @@ final class ProfilerSpans implements SpanSink {
 
     @Override
     public SpanSink.Stream stream(SpanSink.Place place, SpanSink.Names names, Object owner, BooleanSupplier catchUp) {
-        TimedStream stream = new TimedStream(place, names, owner, catchUp, stores.get());
+        TimedStream stream = new TimedStream(place, names, owner, catchUp, stores.get(), keeper);
         streams.add(stream);
         return stream;
     }
 
     private SpanStore addStore(List<StoreSource> sources, SpanSink.Names names) {
         SpanStore store = stores.get();
-        sources.add(new StoreSource(store, names));
+        sources.add(new StoreSource(store, names, keeper));
         return store;
     }
 
@@ -94,6 +103,16 @@ final class ProfilerSpans implements SpanSink {
             }
             sources.removeIf(Source::isSpent);
         }
+    }
+
+    /** Adds all buffers, for the choice of steps. */
+    void addTo(List<StepWindow.Source> all) {
+        bricks.forEach(source ->
+                all.add(new StepWindow.Source(source.contents(), source.names(), StepWindow.Content.BRICKS)));
+        streams.forEach(source ->
+                all.add(new StepWindow.Source(source.contents(), source.names(), StepWindow.Content.DEVICE)));
+        tiles.forEach(source ->
+                all.add(new StepWindow.Source(source.contents(), source.names(), StepWindow.Content.FURTHER)));
     }
 
     List<? extends Source> bricks() {
@@ -140,7 +159,11 @@ final class ProfilerSpans implements SpanSink {
         private volatile SpanSink.Names names;
         private volatile boolean hasEnded;
 
-        private Source(SpanContents contents, SpanSink.Names names) {
+        /** Chooses steps; null if the spans of all are kept. */
+        private final @Nullable SlowStepKeeper keeper;
+
+        private Source(SpanContents contents, SpanSink.Names names, @Nullable SlowStepKeeper keeper) {
+            this.keeper = keeper;
             this.contents = contents;
             this.names = names;
         }
@@ -170,15 +193,21 @@ final class ProfilerSpans implements SpanSink {
             if (hasEnded) {
                 return 0;
             }
+            SlowStepKeeper chooser = keeper;
+            List<SpanCopy> kept = chooser == null ? List.of() : chooser.settle(contents);
             long lost = contents.end();
-            names = new UsedNames(contents.copies(), names);
+            if (chooser != null) {
+                contents.clear();
+                lost = 0;
+            }
+            names = new UsedNames(chooser == null ? contents.copies() : kept, names);
             hasEnded = true;
             return lost;
         }
 
         /** Returns whether the source has no entries and will get none. */
         final boolean isSpent() {
-            return hasEnded && contents.entryCount() == 0;
+            return hasEnded && contents.entryCount() == 0 && (keeper == null || !keeper.holds(contents));
         }
 
         /** Discards all written spans. */
@@ -192,8 +221,8 @@ final class ProfilerSpans implements SpanSink {
 
         private final WeakReference<SpanStore> store;
 
-        StoreSource(SpanStore store, SpanSink.Names names) {
-            super(store.contents(), names);
+        StoreSource(SpanStore store, SpanSink.Names names, @Nullable SlowStepKeeper keeper) {
+            super(store.contents(), names, keeper);
             this.store = new WeakReference<>(store);
         }
 
@@ -222,8 +251,13 @@ final class ProfilerSpans implements SpanSink {
         private long withoutPlace;
 
         private TimedStream(
-                SpanSink.Place place, SpanSink.Names names, Object owner, BooleanSupplier catchUp, SpanStore store) {
-            super(store.contents(), names);
+                SpanSink.Place place,
+                SpanSink.Names names,
+                Object owner,
+                BooleanSupplier catchUp,
+                SpanStore store,
+                @Nullable SlowStepKeeper keeper) {
+            super(store.contents(), names, keeper);
             this.place = place;
             this.owner = new WeakReference<>(owner);
             this.catchUp = catchUp;
@@ -291,9 +325,9 @@ final class ProfilerSpans implements SpanSink {
                     .orElse(Backend.CPU);
         }
 
-        /** Returns a copy of the recorded spans, or none. */
-        synchronized List<SpanCopy> copies() {
-            return contents().copies();
+        /** Returns copies of the recorded spans, none of which lacks its launch. */
+        synchronized List<SpanCopy> copies(Function<SpanContents, List<SpanCopy>> all) {
+            return all.apply(contents());
         }
 
         synchronized long clockErrorNs() {

@@ -35,12 +35,12 @@ final class StreamTracks {
     record StreamTrack(DeviceInfo device, String name, long id, List<TrackPart> parts, List<TrackPart> laid) {}
 
     /** Adds a stream of an application. */
-    void add(DeviceTrack stream, TrackPart spans, TrackPart laid) {
+    void add(DeviceTrack stream, List<TrackPart> spans, List<TrackPart> laid) {
         if (!devices.contains(stream.device())) {
             devices.add(stream.device());
         }
         tracks.add(new StreamTrack(
-                stream.device(), stream.name(), stream.streamId(), new ArrayList<>(List.of(spans)), List.of(laid)));
+                stream.device(), stream.name(), stream.streamId(), spans, laid));
     }
 
     /** Adds a stream that a profiler timed, after all streams of applications. */

@@ -6,14 +6,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.brickprofiler.Schedule;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.io.MergeSort;
+import org.brickprofiler.internal.record.SpanContents;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
@@ -62,6 +65,10 @@ final class TimelineBuilder {
     };
 
     private final NameIndex index = new NameIndex();
+
+    /** Returns the entries of a store that the timeline shows. */
+    private final Function<SpanContents, List<SpanCopy>> copies;
+
     private final Map<Long, HostParts> threads = new LinkedHashMap<>();
     private final List<TrackPart> deferred = new ArrayList<>();
     private final Map<Long, SpanTrack> hostTracks = new TreeMap<>();
@@ -99,11 +106,20 @@ final class TimelineBuilder {
     /** The data of one host thread. */
     private record HostParts(String name, List<TrackPart> parts, LayerSpans layers) {}
 
+    /**
+     * Begins a timeline.
+     *
+     * @param copies returns the entries of a store that it shows
+     */
+    TimelineBuilder(Function<SpanContents, List<SpanCopy>> copies) {
+        this.copies = copies;
+    }
+
     // ---- collecting ----
 
     /** Adds the bricks of a profiler, whose boundaries make layers and steps. */
     void addBricks(ProfilerSpans.Source source) {
-        List<SpanCopy> copies = source.contents().copies();
+        List<SpanCopy> shown = copies.apply(source.contents());
         int[] names = index.of(source.names());
         int step = index.of("step", SpanName.STEP);
         int[] steps = Arrays.stream(StepInfo.Phase.values())
@@ -113,7 +129,7 @@ final class TimelineBuilder {
         if (!phases.isEmpty()) {
             addToThreads(phases, PHASES);
         }
-        for (SpanCopy copy : counted(copies)) {
+        for (SpanCopy copy : counted(shown)) {
             HostParts thread = thread(copy.threadId(), copy.threadName());
             TrackPart part = TrackPart.ofThread(copy, names);
             thread.parts().add(part);
@@ -219,20 +235,31 @@ final class TimelineBuilder {
     }
 
     /** Adds the streams that applications recorded. */
-    void addDevices(List<DeviceTrack> devices, SpanSink.Names source) {
+    void addDevices(List<DeviceTrack> devices, SpanSink.Names source, SpanContents store) {
         int[] names = index.of(source);
+        List<SpanCopy> all = copies.apply(store);
         for (DeviceTrack device : devices) {
-            List<SpanCopy> copies = counted(List.of(device.copy(), device.laidCopy()));
-            streams.add(device, TrackPart.ofThread(copies.get(0), names), TrackPart.ofThread(copies.get(1), names));
+            streams.add(
+                    device,
+                    parts(all, device.spans(), names),
+                    parts(all, device.laid(), names));
             atClockError(device.clockErrorNs());
         }
+    }
+
+    private List<TrackPart> parts(List<SpanCopy> all, Object buffer, int[] names) {
+        List<SpanCopy> ofBuffer =
+                all.stream().filter(copy -> copy.buffer() == buffer).toList();
+        List<TrackPart> parts = new ArrayList<>();
+        counted(ofBuffer).forEach(copy -> parts.add(TrackPart.ofThread(copy, names)));
+        return parts;
     }
 
     /** Adds the streams that profilers timed, after the streams of applications. A stream without spans is left out. */
     void addTimed(List<ProfilerSpans.TimedStream> timed) {
         for (ProfilerSpans.TimedStream stream : timed) {
             dropped += stream.withoutPlace();
-            for (SpanCopy spans : counted(stream.copies())) {
+            for (SpanCopy spans : counted(stream.copies(copies))) {
                 if (spans.size() > 0) {
                     streams.add(stream, TrackPart.ofThread(spans, index.of(stream.names())));
                     atClockError(stream.clockErrorNs());
@@ -294,7 +321,8 @@ final class TimelineBuilder {
 
     // ---- the whole ----
 
-    Timeline build(TraceRecorder.Builder.RunProcess process, long monotonicNs, long unixNs) {
+    Timeline build(
+            TraceRecorder.Builder.RunProcess process, long monotonicNs, long unixNs, Optional<SlowSteps> slowSteps) {
         TraceInfo info = TraceInfo.builder(
                         process.name(), ProcessHandle.current().pid())
                 .rank(process.rank(), process.worldSize())
@@ -302,6 +330,7 @@ final class TimelineBuilder {
                 .droppedSpans(dropped)
                 .clockErrorNs(clockErrorNs)
                 .devices(streams.devices())
+                .slowSteps(slowSteps)
                 .build();
         return new RecordedTimeline(info, List.copyOf(index.names), List.copyOf(tracks), List.copyOf(events));
     }

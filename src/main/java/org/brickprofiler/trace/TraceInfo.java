@@ -4,6 +4,7 @@ import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 
@@ -19,6 +20,8 @@ import java.util.OptionalLong;
  * @param droppedSpans the number of spans that are missing because there was no room or their time is not known
  * @param clockErrorNs the largest error of device times relative to the host's clock, ns; empty if no device was timed
  * @param devices the devices that tracks refer to
+ * @param slowSteps the explanation of the steps that the timeline holds, and what it lacks; empty if the timeline holds
+ *     all that was recorded. The sums of a timeline with chosen steps are not those of the run
  */
 public record TraceInfo(
         String processName,
@@ -29,7 +32,8 @@ public record TraceInfo(
         long unixNs,
         long droppedSpans,
         OptionalLong clockErrorNs,
-        List<DeviceInfo> devices) {
+        List<DeviceInfo> devices,
+        Optional<SlowSteps> slowSteps) {
 
     /**
      * Checks the components.
@@ -41,6 +45,7 @@ public record TraceInfo(
         Objects.requireNonNull(rank, "rank");
         Objects.requireNonNull(clockErrorNs, "clockErrorNs");
         Objects.requireNonNull(devices, "devices");
+        Objects.requireNonNull(slowSteps, "slowSteps");
         Objects.requireNonNull(processName, "processName");
         devices = List.copyOf(devices);
         if (worldSize < 1) {
@@ -77,6 +82,7 @@ public record TraceInfo(
         private long droppedSpans;
         private OptionalLong clockErrorNs = OptionalLong.empty();
         private List<DeviceInfo> devices = List.of();
+        private Optional<SlowSteps> slowSteps = Optional.empty();
 
         private Builder(String processName, long pid) {
             this.processName = Objects.requireNonNull(processName, "processName");
@@ -143,6 +149,17 @@ public record TraceInfo(
         }
 
         /**
+         * Sets the explanation of chosen steps.
+         *
+         * @param chosen empty if the timeline holds all that was recorded
+         * @return this
+         */
+        public Builder slowSteps(Optional<SlowSteps> chosen) {
+            slowSteps = Objects.requireNonNull(chosen, "chosen");
+            return this;
+        }
+
+        /**
          * Makes the data.
          *
          * @return the data
@@ -150,7 +167,7 @@ public record TraceInfo(
          */
         public TraceInfo build() {
             return new TraceInfo(
-                    processName, pid, rank, worldSize, monotonicNs, unixNs, droppedSpans, clockErrorNs, devices);
+                    processName, pid, rank, worldSize, monotonicNs, unixNs, droppedSpans, clockErrorNs, devices, slowSteps);
         }
     }
 }

@@ -2,6 +2,7 @@ package org.brickprofiler.trace;
 
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,9 +11,11 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.SettingAction;
+import org.brickprofiler.internal.record.SpanContents;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
@@ -62,6 +65,10 @@ public final class TraceRecorder implements Tracing {
     private final int threadCapacity;
     private final boolean keepNewest;
     private final AtomicLong budget;
+
+    /** Chooses steps; null if the spans of all steps are kept. */
+    private final @Nullable SlowStepKeeper keeper;
+
     private final EventNames names = new EventNames();
     private final ProfilerSpans profilers;
     private final ThreadEvents own;
@@ -88,12 +95,31 @@ public final class TraceRecorder implements Tracing {
         process = options.process;
         threadCapacity = options.threadCapacity;
         keepNewest = options.keepNewest;
-        budget = new AtomicLong(options.totalCapacity);
+        boolean keepsAll = options.slowSteps == 0;
+        // The buffers of threads, which grow to their bounds, must leave room for the steps that are kept.
+        budget = new AtomicLong(keepsAll ? options.totalCapacity : options.totalCapacity - options.totalCapacity / 2);
+        keeper = keepsAll
+                ? null
+                : new SlowStepKeeper(
+                        options.slowSteps,
+                        options.systemTimes(),
+                        new AtomicLong(options.totalCapacity / 2),
+                        this::sources);
         own = new ThreadEvents(newStore());
         assigned = new ThreadEvents(newStore());
         pushed = new ThreadEvents(newStore());
         deviceStore = newStore();
-        profilers = new ProfilerSpans(this, this::newStore, options.tiles);
+        profilers = new ProfilerSpans(this, this::newStore, options.tiles, keeper);
+    }
+
+    /** Returns all buffers, for the choice of steps. */
+    private List<StepWindow.Source> sources() {
+        List<StepWindow.Source> sources = new ArrayList<>();
+        profilers.addTo(sources);
+        for (SpanStore store : List.of(own.store, assigned.store, pushed.store, deviceStore)) {
+            sources.add(new StepWindow.Source(store.contents(), names, StepWindow.Content.FURTHER));
+        }
+        return sources;
     }
 
     /**
@@ -141,9 +167,6 @@ public final class TraceRecorder implements Tracing {
             threads.release(mine);
         }
 
-        private List<SpanCopy> copies() {
-            return store.copies();
-        }
     }
 
     // ---- events of an application ----
@@ -347,38 +370,43 @@ public final class TraceRecorder implements Tracing {
     // ---- results ----
 
     /**
-     * Returns the timeline of all events that are held. The call takes a copy of the buffers and four more bytes an
-     * event.
+     * Returns the timeline of all events that are held, or of the chosen steps if this recorder
+     * {@linkplain TraceRecorder.Builder#keepSlowSteps keeps slow steps}. The call takes a copy of the buffers and four
+     * more bytes an event.
      *
      * @return an immutable timeline
      */
     public Timeline timeline() {
         profilers.catchUp();
-        List<SpanCopy> ownCopies = own.copies();
+        SlowStepKeeper.Kept kept = keeper == null ? null : keeper.kept();
+        Function<SpanContents, List<SpanCopy>> copies = kept == null ? SpanContents::copies : kept::of;
+        List<SpanCopy> ownCopies = copies.apply(own.store.contents());
         List<DeviceTrack> streams;
         synchronized (devices) {
             streams = List.copyOf(devices.values());
         }
-        TimelineBuilder timeline = new TimelineBuilder();
+        TimelineBuilder timeline = new TimelineBuilder(copies);
         profilers.bricks().forEach(timeline::addBricks);
         profilers
                 .tiles()
-                .forEach(source -> timeline.addToThreads(source.contents().copies(), source.names()));
+                .forEach(source -> timeline.addToThreads(copies.apply(source.contents()), source.names()));
         timeline.addToThreads(ownCopies, names);
-        timeline.addToOtherThreads(assigned.copies(), names);
-        timeline.addToOtherThreads(openSpansNow(), names);
+        timeline.addToOtherThreads(copies.apply(assigned.store.contents()), names);
+        if (kept == null) {
+            timeline.addToOtherThreads(openSpansNow(), names);
+        }
         timeline.endThreads();
-        timeline.addPushed(pushed.copies(), names);
+        timeline.addPushed(copies.apply(pushed.store.contents()), names);
         synchronized (units) {
             timeline.addCounters(ownCopies, names, units);
         }
-        timeline.addDevices(streams, names);
+        timeline.addDevices(streams, names, deviceStore.contents());
         timeline.addTimed(profilers.streams());
         timeline.endDevices();
         timeline.addLost(profilers.lost());
         // As fine as the system's clock: an error of a millisecond would show beside the traces of other programs.
         long unixNs = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now());
-        return timeline.build(process, clock.nanoTime(), unixNs);
+        return timeline.build(process, clock.nanoTime(), unixNs, Optional.ofNullable(kept).map(SlowStepKeeper.Kept::steps));
     }
 
     /**
@@ -399,6 +427,9 @@ public final class TraceRecorder implements Tracing {
     /** Forgets all events. Buffers of ended threads and unreachable profilers are freed. */
     public void clear() {
         profilers.catchUp();
+        if (keeper != null) {
+            keeper.clear();
+        }
         profilers.clear();
         for (SpanStore store : List.of(own.store, assigned.store, pushed.store, deviceStore)) {
             store.clear();
@@ -492,6 +523,11 @@ public final class TraceRecorder implements Tracing {
         long totalCapacity = 1 << 22;
         boolean keepNewest = true;
         boolean tiles;
+        int slowSteps;
+
+        /** The times of this process unless a test has its own. */
+        @Nullable SystemTimes times;
+
         RunProcess process = new RunProcess("java", OptionalInt.empty(), 1);
 
         /**
@@ -574,6 +610,43 @@ public final class TraceRecorder implements Tracing {
         }
 
         /**
+         * Keeps the spans of the slowest steps of each phase and of one step whose duration is close to the median, and
+         * drops the spans of all others. Memory is bounded however long the run is, so this recorder may stay on in
+         * production. {@link Timeline#info()} explains each slow step by a comparison with typical steps of its size,
+         * and states what was dropped.
+         *
+         * <p>A step costs two readings of the thread's times, at most 3 us, in addition to the timeline. The buffers of
+         * threads, up to {@link #threadCapacity}, hold the newest spans until a step is chosen: a step that records
+         * more spans than a buffer holds is named as incomplete. Half of {@link #totalCapacity} is for the buffers, the
+         * other half for the kept steps.
+         *
+         * @param steps the slowest steps of each phase, 1 to 1,000
+         * @return this
+         * @throws IllegalArgumentException when the number is out of range
+         */
+        public Builder keepSlowSteps(int steps) {
+            if (steps < 1 || steps > 1_000) {
+                throw new IllegalArgumentException("the slow steps kept of a phase are 1 to 1,000, not " + steps);
+            }
+            this.slowSteps = steps;
+            return this;
+        }
+
+        /** Sets other times than those of this process. */
+        Builder times(SystemTimes other) {
+            times = other;
+            return this;
+        }
+
+        private SystemTimes systemTimes() {
+            if (times != null) {
+                return times;
+            }
+            // The stops and waits are on the system's clock.
+            return clock == NanoClock.SYSTEM ? HostTimes.shared() : SystemTimes.NONE;
+        }
+
+        /**
          * Sets the name of the process; {@code java} by default.
          *
          * @param name any text
@@ -605,8 +678,14 @@ public final class TraceRecorder implements Tracing {
          * Makes the recorder.
          *
          * @return a new recorder
+         * @throws IllegalArgumentException when slow steps are to be kept and the first events instead of the newest: a
+         *     full buffer would hold no span of a later step
          */
         public TraceRecorder build() {
+            if (slowSteps > 0 && !keepNewest) {
+                throw new IllegalArgumentException(
+                        "keepSlowSteps(" + slowSteps + ") needs the newest events: keepNewest(false) excludes it");
+            }
             return new TraceRecorder(this);
         }
     }

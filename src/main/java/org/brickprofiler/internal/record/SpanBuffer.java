@@ -24,6 +24,9 @@ public final class SpanBuffer {
 
     private static final int FIRST_SLOTS = 256;
 
+    /** Entries are written at their end; a few of other threads that share the buffer may be late by a few places. */
+    private static final int LATE_ENTRIES = 64;
+
     private static final int KEY_BITS = 12;
     private static final int KIND_BITS = 4;
     private static final int ELAPSED_SHIFT = KEY_BITS + KIND_BITS;
@@ -48,6 +51,7 @@ public final class SpanBuffer {
     private final @Nullable WeakReference<Thread> owner;
     private final long threadId;
     private final String threadName;
+    private final Object identity = new Object();
 
     /** Replaced by the writer alone, by a longer copy that holds the same entries at the same places. */
     private volatile long[] cells = new long[0];
@@ -141,6 +145,20 @@ public final class SpanBuffer {
         return threadId;
     }
 
+    /** Returns the name of the writer when it wrote first. */
+    String threadName() {
+        return threadName;
+    }
+
+    /**
+     * Returns an object that stands for this buffer, and does not keep its memory.
+     *
+     * @return the {@link SpanCopy#buffer()} of its copies
+     */
+    public Object identity() {
+        return identity;
+    }
+
     /**
      * Returns the entries of the buffer.
      *
@@ -149,8 +167,35 @@ public final class SpanBuffer {
     public synchronized SpanCopy copy() {
         long end = (long) COUNT.getAcquire(this);
         long[] ring = cells;
+        return copy(ring, Math.max(keptFrom, end - ring.length / LONGS_EACH), end);
+    }
+
+    /**
+     * Returns the latest entries: all that end after a moment, and the few before them that were written late.
+     *
+     * @param ns the clock
+     * @return an immutable copy, oldest entry first by the time of writing; entries count as dropped only if the buffer
+     *     may have lost entries that end after that moment
+     */
+    synchronized SpanCopy copyAfter(long ns) {
+        long end = (long) COUNT.getAcquire(this);
+        long[] ring = cells;
         int slots = ring.length / LONGS_EACH;
-        long from = Math.max(keptFrom, end - slots);
+        long oldest = Math.max(keptFrom, end - slots);
+        long from = end;
+        int earlier = 0;
+        while (from > oldest && earlier <= LATE_ENTRIES) {
+            from--;
+            int base = (int) (from % slots) * LONGS_EACH;
+            earlier = ring[base] + elapsedNs(ring[base + 1]) < ns ? earlier + 1 : 0;
+        }
+        SpanCopy copy = copy(ring, from, end);
+        boolean isComplete = earlier > LATE_ENTRIES && copy.size() == end - from;
+        return isComplete ? copy.select(entry -> true) : copy;
+    }
+
+    private SpanCopy copy(long[] ring, long from, long end) {
+        int slots = ring.length / LONGS_EACH;
         long[] copied = new long[(int) (end - from) * LONGS_EACH];
         for (int to = 0; to < copied.length; ) {
             int base = (int) ((from + to / LONGS_EACH) % slots) * LONGS_EACH;
@@ -165,8 +210,25 @@ public final class SpanBuffer {
         return new SpanCopy(
                 Arrays.copyOfRange(copied, (int) (valid - from) * LONGS_EACH, copied.length),
                 lost,
-                threadId,
-                threadName);
+                this,
+                valid);
+    }
+
+    /**
+     * Returns whether the writer has used up half of the ring since a moment, so that what was written then will be
+     * overwritten soon.
+     */
+    boolean isLosing(long ns) {
+        long end = (long) COUNT.getAcquire(this);
+        long[] ring = cells;
+        int slots = ring.length / LONGS_EACH;
+        // Torn reads are harmless: the answer only decides when entries are copied.
+        return slots > 0 && end > slots / 2 && ring[(int) ((end - slots / 2) % slots) * LONGS_EACH] > ns;
+    }
+
+    /** Returns how many entries were written since the buffer was last emptied, lost ones included. */
+    synchronized long written() {
+        return (long) COUNT.getAcquire(this) - keptFrom + (long) REFUSED.getOpaque(this) - refusedBefore;
     }
 
     /** Returns how many entries a copy would have now. */

@@ -83,6 +83,54 @@ public final class SpanContents {
     }
 
     /**
+     * Returns the latest entries of all threads.
+     *
+     * @param ns the clock
+     * @return a copy of each buffer that has entries after that moment. Entries count as dropped only if a buffer may
+     *     have lost entries that end after it
+     */
+    public List<SpanCopy> copiesAfter(long ns) {
+        synchronized (buffers) {
+            List<SpanCopy> copies = new ArrayList<>(ended);
+            for (SpanBuffer buffer : buffers) {
+                SpanCopy copy = buffer.copyAfter(ns);
+                if (copy.size() > 0 || copy.dropped() > 0) {
+                    copies.add(copy);
+                }
+            }
+            return copies;
+        }
+    }
+
+    /**
+     * Returns whether a thread will soon overwrite what was written at a moment.
+     *
+     * @param ns the clock
+     * @return true if a thread has filled half of its buffer since
+     */
+    public boolean isLosing(long ns) {
+        synchronized (buffers) {
+            for (SpanBuffer buffer : buffers) {
+                if (buffer.isLosing(ns)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    /**
+     * Returns how many entries were written since the store was last emptied.
+     *
+     * @return entries, lost ones included
+     */
+    public long writtenCount() {
+        synchronized (buffers) {
+            return sizeOf(ended) + buffers.stream().mapToLong(SpanBuffer::written).sum();
+        }
+    }
+
+    /**
      * Notes that a phase of a run begins. The calling thread's line shows it. Phases are kept apart from spans, so that
      * one stays known when its beginning would be overwritten; of more than {@value #MOST_PHASES} the newest.
      *

@@ -1,5 +1,9 @@
 package org.brickprofiler.internal.record;
 
+import java.util.Arrays;
+import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
+
 /**
  * The entries of a {@link SpanBuffer} at one moment. Immutable; any thread.
  *
@@ -12,17 +16,93 @@ public final class SpanCopy {
     private final long threadId;
     private final String threadName;
 
+    /** The number of the first entry among all that were written to the buffer, from 0; of a selection, of each entry. */
+    private final long first;
+
+    private final long @Nullable [] numbers;
+
+    /** The buffer, by its identity; or this, if there is none. */
+    private final Object buffer;
+
     /** Takes ownership of the array. */
-    SpanCopy(long[] cells, long dropped, long threadId, String threadName) {
+    SpanCopy(long[] cells, long dropped, SpanBuffer buffer, long first) {
         this.cells = cells;
         this.dropped = dropped;
+        this.threadId = buffer.threadId();
+        this.threadName = buffer.threadName();
+        this.first = first;
+        this.numbers = null;
+        this.buffer = buffer.identity();
+    }
+
+    /** A single moment. */
+    private SpanCopy(long[] cells, long threadId, String threadName) {
+        this.cells = cells;
+        this.dropped = 0;
         this.threadId = threadId;
         this.threadName = threadName;
+        this.first = 0;
+        this.numbers = null;
+        this.buffer = this;
+    }
+
+    private SpanCopy(SpanCopy all, long[] cells, long[] numbers) {
+        this.cells = cells;
+        this.dropped = 0;
+        this.threadId = all.threadId;
+        this.threadName = all.threadName;
+        this.first = 0;
+        this.numbers = numbers;
+        this.buffer = all.buffer;
+    }
+
+    /**
+     * Returns a copy of some entries.
+     *
+     * @param chosen whether an entry of this copy is one of them
+     * @return the chosen entries in the same order, none of which counts as dropped
+     */
+    public SpanCopy select(IntPredicate chosen) {
+        long[] kept = new long[cells.length];
+        long[] keptNumbers = new long[size()];
+        int count = 0;
+        for (int entry = 0; entry < size(); entry++) {
+            if (chosen.test(entry)) {
+                System.arraycopy(
+                        cells,
+                        entry * SpanBuffer.LONGS_EACH,
+                        kept,
+                        count * SpanBuffer.LONGS_EACH,
+                        SpanBuffer.LONGS_EACH);
+                keptNumbers[count++] = number(entry);
+            }
+        }
+        return new SpanCopy(
+                this, Arrays.copyOf(kept, count * SpanBuffer.LONGS_EACH), Arrays.copyOf(keptNumbers, count));
+    }
+
+    /**
+     * Returns the buffer that the entries were written to.
+     *
+     * @return an object that all copies of one buffer share
+     */
+    public Object buffer() {
+        return buffer;
+    }
+
+    /**
+     * Returns the number of an entry among all that were ever written to the buffer.
+     *
+     * @param entry 0 to {@code size() - 1}
+     * @return 0 or more
+     */
+    public long number(int entry) {
+        return numbers == null ? first + entry : numbers[entry];
     }
 
     /** Returns a single moment that has a name. */
     static SpanCopy ofInstant(int key, long atNs, long threadId, String threadName) {
-        return new SpanCopy(SpanBuffer.cells(SpanKind.INSTANT, key, atNs), 0, threadId, threadName);
+        return new SpanCopy(SpanBuffer.cells(SpanKind.INSTANT, key, atNs), threadId, threadName);
     }
 
     /**

@@ -13,6 +13,9 @@ public final class SpanStore {
 
     private final SpanContents contents;
 
+    /** Follows the steps of the threads that write here; null unless the timeline chooses by step. */
+    private volatile @Nullable StepFollower follower;
+
     /**
      * Creates an empty store.
      *
@@ -32,6 +35,24 @@ public final class SpanStore {
      */
     public SpanContents contents() {
         return contents;
+    }
+
+    /**
+     * Returns the follower of the steps of the threads that write here.
+     *
+     * @return the follower; null unless the timeline chooses by step
+     */
+    public @Nullable StepFollower follower() {
+        return follower;
+    }
+
+    /**
+     * Sets the follower of steps, before the first step.
+     *
+     * @param steps the follower
+     */
+    public void follow(StepFollower steps) {
+        follower = steps;
     }
 
     /**

@@ -1,0 +1,462 @@
+package org.brickprofiler.trace;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.internal.record.PerThread;
+import org.brickprofiler.internal.record.SpanContents;
+import org.brickprofiler.internal.record.SpanCopy;
+import org.brickprofiler.internal.record.StepFollower;
+import org.brickprofiler.trace.SlowSteps.Explained;
+import org.brickprofiler.trace.SlowSteps.PhaseSteps;
+import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
+import org.eclipse.collections.impl.set.mutable.primitive.LongHashSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chooses the steps whose spans a timeline keeps: of each phase of each profiler, the slowest ones and one whose duration
+ * is close to the median. Of a sample of steps it keeps the places of their time, so that a slow step can be compared
+ * with typical ones. One lock guards everything; a step that is not chosen takes it twice and allocates little.
+ *
+ * <p>The buffers of the recorder stay as they are. The spans of chosen steps are copied from them when some more steps
+ * were chosen, or when a buffer is about to overwrite them; until then, workers finish and devices resolve their work,
+ * and steps that are chosen only for a moment cost nothing.
+ */
+final class SlowStepKeeper {
+
+    /** Chosen steps wait for their spans until so many do. */
+    private static final int MOST_WAITING = 16;
+
+    /** So often the spans of a step are taken if a device has not resolved all of them. */
+    private static final int MOST_SETTLED = 4;
+
+    private static final StepInfo.Phase[] PHASES = StepInfo.Phase.values();
+
+    private static final Comparator<StepWindow> SLOWEST_FIRST = Comparator.<StepWindow>comparingLong(
+                    StepWindow::durationNs)
+            .reversed()
+            .thenComparingLong(StepWindow::index);
+
+    private final int most;
+    private final SystemTimes times;
+    private final AtomicLong room;
+    private final Supplier<List<StepWindow.Source>> sources;
+
+    /** The profilers that had a step. Guarded by this, like everything below. */
+    private final List<OfProfiler> profilers = new ArrayList<>();
+
+    /** The threads with a step under way. */
+    private final List<Place> underWay = new ArrayList<>();
+
+    /** Entries that were written to buffers that are no longer there. */
+    private long writtenBefore;
+
+    /**
+     * Creates a keeper.
+     *
+     * @param most the slowest steps of each phase
+     * @param times the stops and waits that the system reports
+     * @param room the entries that kept steps may have in all
+     * @param sources all buffers of the recorder
+     */
+    SlowStepKeeper(int most, SystemTimes times, AtomicLong room, Supplier<List<StepWindow.Source>> sources) {
+        this.most = most;
+        this.times = times;
+        this.room = room;
+        this.sources = sources;
+    }
+
+    /** Returns the follower of the steps of a profiler. */
+    StepFollower follow(SpanContents contents) {
+        return new OfProfiler(contents);
+    }
+
+    /** The state of a thread that begins steps. */
+    private static final class Place extends PerThread.Owned {
+        private final SystemTimes.OfThread times;
+        private long line;
+        private StepFollower.@Nullable Size size;
+        private long startNs;
+        private long ranNs;
+        private long waitedNs;
+        private final Set<Place> others = new HashSet<>();
+
+        Place(@Nullable Thread thread, SystemTimes.OfThread times) {
+            super(thread);
+            this.times = times;
+        }
+    }
+
+    /** A step is over, or forgotten. */
+    private void forget(Place place) {
+        underWay.remove(place);
+        place.size = null;
+        place.others.clear();
+    }
+
+    // ---- one profiler ----
+
+    /** The steps of one profiler. */
+    private final class OfProfiler implements StepFollower, PerThread.Keeper<Place, @Nullable Void> {
+        private final SpanContents contents;
+        private final PerThread<Place, @Nullable Void> places = new PerThread<>(this, null, false);
+        private final OfPhase[] phases =
+                Arrays.stream(PHASES).map(phase -> new OfPhase()).toArray(OfPhase[]::new);
+
+        /** The chosen steps whose spans are still in the buffers alone, oldest first. */
+        private final List<StepWindow> waiting = new ArrayList<>();
+
+        OfProfiler(SpanContents contents) {
+            this.contents = contents;
+        }
+
+        @Override
+        public Place make(@Nullable Thread owner) {
+            return new Place(owner, times.ofThisThread());
+        }
+
+        @Override
+        public void beforeStep() {
+            Place mine = places.mine();
+            synchronized (SlowStepKeeper.this) {
+                forget(mine);
+                underWay.removeIf(place -> !place.isOwnerAlive());
+                for (Place other : underWay) {
+                    other.others.add(mine);
+                    mine.others.add(other);
+                }
+                underWay.add(mine);
+            }
+            mine.waitedNs = mine.times.waitedNs();
+            mine.ranNs = mine.times.ranNs();
+        }
+
+        @Override
+        public void stepBegan(Size size, long startNs, long line) {
+            Place mine = places.mine();
+            mine.line = line;
+            mine.startNs = startNs;
+            mine.size = size;
+        }
+
+        @Override
+        public void stepEnded(long index, long endNs) {
+            Place mine = places.mineOrNull();
+            if (mine == null) {
+                return;
+            }
+            Size size = mine.size;
+            if (size == null || index == NO_STEP) {
+                synchronized (SlowStepKeeper.this) {
+                    forget(mine);
+                }
+                return;
+            }
+            long ranNs = since(mine.times.ranNs(), mine.ranNs);
+            long waitedNs = since(mine.times.waitedNs(), mine.waitedNs);
+            synchronized (SlowStepKeeper.this) {
+                OfPhase phase = phases[size.phase()];
+                phase.count(Math.max(0, endNs - mine.startNs));
+                if (phase.isChosen(endNs - mine.startNs)) {
+                    choose(phase, index, mine, size, endNs, new StepWindow.ThreadTimes(ranNs, waitedNs));
+                }
+                forget(mine);
+                if (!waiting.isEmpty()
+                        && (waiting.size() >= MOST_WAITING || isLosing(waiting.get(0).startNs()))) {
+                    settle(false);
+                }
+            }
+        }
+
+        private static long since(long nowNs, long beforeNs) {
+            return nowNs < 0 || beforeNs < 0 ? SystemTimes.UNKNOWN : Math.max(0, nowNs - beforeNs);
+        }
+
+        private void choose(
+                OfPhase phase, long index, Place mine, Size size, long endNs, StepWindow.ThreadTimes threadTimes) {
+            if (phase.isEmpty()) {
+                register(this);
+            }
+            Set<Long> lines = new HashSet<>();
+            for (Place other : mine.others) {
+                if (other.line != mine.line || mine.line < 0) {
+                    lines.add(other.line);
+                }
+            }
+            StepInfo info = new StepInfo(
+                    PHASES[size.phase()],
+                    size.batch(),
+                    size.prefillTokens(),
+                    size.kvLength(),
+                    size.outputTokens(),
+                    size.draftedTokens());
+            StepWindow window = new StepWindow(index, info, mine.startNs, endNs, mine.line, lines, threadTimes);
+            phase.offer(window);
+            waiting.add(window);
+            waiting.removeIf(each -> !each.isWanted());
+        }
+
+        /**
+         * Takes the spans of the steps that wait for it.
+         *
+         * @param isLook true if the steps go on waiting: a timeline needs the spans now, and later ones may come
+         */
+        private void settle(boolean isLook) {
+            List<StepWindow.Source> all = sources.get();
+            for (StepWindow window : waiting) {
+                if (window.isWanted()) {
+                    room.addAndGet(window.heldCount());
+                    window.take(all, contents, times);
+                    if (!window.keepsSpans()) {
+                        window.dropSpans();
+                    } else if (room.addAndGet(-window.heldCount()) < 0) {
+                        room.addAndGet(window.heldCount());
+                        window.refuseSpans();
+                    }
+                }
+            }
+            waiting.removeIf(window -> !window.isWanted()
+                    || (!isLook && (!window.isUnresolved() || ++window.settled >= MOST_SETTLED)));
+        }
+
+        private boolean isLosing(long ns) {
+            return sources.get().stream().anyMatch(source -> source.contents().isLosing(ns));
+        }
+
+        private List<StepWindow> kept() {
+            List<StepWindow> kept = new ArrayList<>();
+            for (OfPhase phase : phases) {
+                kept.addAll(phase.kept());
+            }
+            return kept;
+        }
+    }
+
+    private void register(OfProfiler profiler) {
+        if (!profilers.contains(profiler)) {
+            profilers.add(profiler);
+        }
+    }
+
+    // ---- one phase ----
+
+    /** The steps of one phase of one profiler. */
+    private final class OfPhase {
+        private final PriorityQueue<StepWindow> slowest = new PriorityQueue<>(SLOWEST_FIRST.reversed());
+
+        /** A uniform sample of all steps: reservoir sampling (Vitter 1985). */
+        private final List<StepWindow> sampled = new ArrayList<>();
+
+        private final SplittableRandom random = new SplittableRandom(1);
+        private @Nullable StepWindow median;
+        private long steps;
+
+        /** The place of the step that ended last in the sample; -1 if it is not chosen. */
+        private int place;
+
+        /** How many steps lasted how long, the bucket of the median, and the steps below it. */
+        private final int[] durations = new int[LatencyBuckets.COUNT];
+
+        private int medianBucket;
+        private long below;
+
+        boolean isEmpty() {
+            return sampled.isEmpty();
+        }
+
+        void count(long durationNs) {
+            int bucket = LatencyBuckets.indexOf(durationNs);
+            durations[bucket]++;
+            below += bucket < medianBucket ? 1 : 0;
+            long rank = steps++ / 2;
+            while (below > rank) {
+                below -= durations[--medianBucket];
+            }
+            while (below + durations[medianBucket] <= rank) {
+                below += durations[medianBucket++];
+            }
+            long drawn = steps <= SlowSteps.SAMPLED ? steps - 1 : random.nextLong(steps);
+            place = drawn < SlowSteps.SAMPLED ? (int) drawn : -1;
+        }
+
+        private int fromMedian(long durationNs) {
+            return Math.abs(LatencyBuckets.indexOf(durationNs) - medianBucket);
+        }
+
+        boolean isChosen(long durationNs) {
+            return place >= 0 || isSlow(durationNs) || isMedian(durationNs);
+        }
+
+        private boolean isSlow(long durationNs) {
+            return slowest.size() < most || durationNs > slowest.element().durationNs();
+        }
+
+        private boolean isMedian(long durationNs) {
+            StepWindow now = median;
+            return now == null || fromMedian(durationNs) < fromMedian(now.durationNs());
+        }
+
+        void offer(StepWindow window) {
+            if (isSlow(window.durationNs())) {
+                window.isSlow = true;
+                slowest.add(window);
+                if (slowest.size() > most) {
+                    StepWindow fastest = slowest.remove();
+                    fastest.isSlow = false;
+                    forgetSpans(fastest);
+                }
+            }
+            if (isMedian(window.durationNs())) {
+                StepWindow before = median;
+                median = window;
+                window.isMedian = true;
+                if (before != null) {
+                    before.isMedian = false;
+                    forgetSpans(before);
+                }
+            }
+            if (place >= sampled.size()) {
+                window.isSampled = true;
+                sampled.add(window);
+            } else if (place >= 0) {
+                window.isSampled = true;
+                sampled.set(place, window).isSampled = false;
+            }
+        }
+
+        private void forgetSpans(StepWindow window) {
+            if (!window.keepsSpans()) {
+                room.addAndGet(window.heldCount());
+                window.dropSpans();
+            }
+        }
+
+        List<StepWindow> kept() {
+            List<StepWindow> kept = new ArrayList<>(slowest);
+            StepWindow typical = median;
+            if (typical != null && !typical.isSlow) {
+                kept.add(typical);
+            }
+            return kept;
+        }
+
+        void addTo(List<PhaseSteps> phases, StepInfo.Phase phase) {
+            StepWindow typical = median;
+            int held = (int) kept().stream()
+                    .filter(window -> !window.held().isEmpty())
+                    .count();
+            if (typical != null) {
+                phases.add(new PhaseSteps(phase, steps, held, typical.index()));
+            }
+        }
+    }
+
+    // ---- results ----
+
+    /** The kept spans of each buffer, and what they are. Immutable. */
+    record Kept(SlowSteps steps, List<StepWindow.Held> held) {
+
+        /** Returns the kept spans of a source: a copy for each step and buffer. */
+        List<SpanCopy> of(SpanContents contents) {
+            return held.stream()
+                    .filter(each -> each.contents() == contents)
+                    .map(StepWindow.Held::spans)
+                    .toList();
+        }
+    }
+
+    /** Returns the kept steps. */
+    synchronized Kept kept() {
+        List<StepWindow> windows = new ArrayList<>();
+        List<PhaseSteps> phases = new ArrayList<>();
+        List<Explained> explained = new ArrayList<>();
+        for (OfProfiler profiler : profilers) {
+            profiler.settle(true);
+            windows.addAll(profiler.kept());
+            for (int phase = 0; phase < PHASES.length; phase++) {
+                OfPhase steps = profiler.phases[phase];
+                steps.addTo(phases, PHASES[phase]);
+                steps.slowest.stream()
+                        .sorted(SLOWEST_FIRST)
+                        .map(window -> StepComparison.explain(window, steps.sampled, times))
+                        .forEach(explained::add);
+            }
+        }
+        windows.sort(Comparator.comparingLong(StepWindow::startNs));
+        List<StepWindow.Held> held = distinct(windows);
+        long keptCount =
+                held.stream().mapToLong(each -> each.spans().size()).sum();
+        long written = sources.get().stream()
+                .mapToLong(source -> source.contents().writtenCount())
+                .sum();
+        explained.sort(Comparator.comparingLong(Explained::durationNs)
+                .reversed()
+                .thenComparingLong(Explained::index));
+        SlowSteps steps =
+                new SlowSteps(phases, explained, keptCount, Math.max(0, writtenBefore + written - keptCount));
+        return new Kept(steps, held);
+    }
+
+    /** Returns the spans of all steps; a span that several steps have is part of the first one alone. */
+    private static List<StepWindow.Held> distinct(List<StepWindow> windows) {
+        List<StepWindow.Held> all = new ArrayList<>();
+        ObjectIntHashMap<Object> buffers = new ObjectIntHashMap<>();
+        List<LongHashSet> seen = new ArrayList<>();
+        for (StepWindow window : windows) {
+            for (StepWindow.Held held : window.held()) {
+                int buffer = buffers.getIfAbsentPut(held.spans().buffer(), seen.size());
+                if (buffer == seen.size()) {
+                    seen.add(new LongHashSet());
+                }
+                SpanCopy spans = held.spans();
+                SpanCopy fresh = spans.select(entry -> seen.get(buffer).add(spans.number(entry)));
+                if (fresh.size() > 0) {
+                    all.add(new StepWindow.Held(held.contents(), fresh));
+                }
+            }
+        }
+        return all;
+    }
+
+    /**
+     * Takes the spans of all steps that wait for it, since the buffers of a profiler will be given up.
+     *
+     * @return the entries of these buffers that are kept
+     */
+    synchronized List<SpanCopy> settle(SpanContents contents) {
+        List<SpanCopy> kept = new ArrayList<>();
+        for (OfProfiler profiler : profilers) {
+            profiler.settle(false);
+            profiler.kept().forEach(window -> kept.addAll(window.heldOf(contents)));
+        }
+        writtenBefore += contents.writtenCount();
+        return kept;
+    }
+
+    /** Returns whether a step has entries of these buffers. */
+    synchronized boolean holds(SpanContents contents) {
+        return profilers.stream()
+                .flatMap(profiler -> profiler.kept().stream())
+                .anyMatch(window -> !window.heldOf(contents).isEmpty());
+    }
+
+    /** Forgets all steps. */
+    synchronized void clear() {
+        for (OfProfiler profiler : profilers) {
+            profiler.kept().forEach(window -> room.addAndGet(window.heldCount()));
+            profiler.waiting.clear();
+            Arrays.setAll(profiler.phases, phase -> new OfPhase());
+        }
+        profilers.clear();
+        writtenBefore = 0;
+    }
+}

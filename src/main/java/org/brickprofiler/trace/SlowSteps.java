@@ -1,0 +1,264 @@
+package org.brickprofiler.trace;
+
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import org.brickprofiler.StepInfo;
+
+/**
+ * The slowest steps of a run, each compared with typical steps of its size, and what was left out of the timeline that
+ * holds them: see {@link TraceRecorder.Builder#keepSlowSteps}. Immutable.
+ *
+ * <p>A step lasts from its beginning to its end by the host's clock. Each ns of it has one place: the innermost brick of
+ * the step's own thread; else a brick of the device that the step launched; else a brick of another thread; else it lies
+ * between bricks. A time in which the virtual machine had stopped all threads belongs to that stop and to no brick.
+ *
+ * <p>The typical step is the median, place by place, of the {@value #NEAREST} steps of a sample of {@value #SAMPLED}
+ * steps of the phase that are nearest in batch, prompt tokens and KV length. A step is comparable if none of the three
+ * differs by more than a quarter; with fewer than {@value #FEWEST} comparable steps there is no verdict.
+ *
+ * <p>The time that the step's thread waited for a processor, and the time that it neither ran nor waited, have no place
+ * within the step. What they exceed those of typical steps by is taken from the places that exceed theirs, in proportion
+ * to their excess. The parts therefore sum to the excess, to the ns.
+ *
+ * @param phases how many steps each phase had
+ * @param slowest the slowest steps of each phase, slowest first
+ * @param spansKept events of the kept steps in the timeline
+ * @param spansLeftOut events of other steps, and between steps, that were recorded and dropped
+ */
+public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long spansKept, long spansLeftOut) {
+
+    /** The steps that make a typical one, at most. */
+    public static final int NEAREST = 9;
+
+    /** The fewest comparable steps for a verdict. */
+    public static final int FEWEST = 5;
+
+    /** The steps in the sample of each phase. */
+    public static final int SAMPLED = 256;
+
+    /**
+     * Copies the lists.
+     *
+     * @throws IllegalArgumentException when a number is negative
+     */
+    public SlowSteps {
+        phases = List.copyOf(phases);
+        slowest = List.copyOf(slowest);
+        requireNotNegative("spansKept", spansKept);
+        requireNotNegative("spansLeftOut", spansLeftOut);
+    }
+
+    /**
+     * The steps of a phase.
+     *
+     * @param phase the phase
+     * @param steps steps that ended
+     * @param kept steps whose spans the timeline holds: the slowest ones, and one whose duration is close to the median
+     * @param median the number of that step; -1 without one
+     */
+    public record PhaseSteps(StepInfo.Phase phase, long steps, int kept, long median) {
+
+        /**
+         * Checks the numbers.
+         *
+         * @throws IllegalArgumentException when a number is negative
+         */
+        public PhaseSteps {
+            Objects.requireNonNull(phase, "phase");
+            requireNotNegative("steps", steps);
+            requireNotNegative("kept", kept);
+        }
+    }
+
+    /** The kinds of parts of an excess. */
+    public enum Kind {
+        /** A brick. */
+        BRICK("brick"),
+        /** Time in no brick. */
+        BETWEEN("between bricks"),
+        /** The virtual machine had stopped all threads for a garbage collection. */
+        GARBAGE_COLLECTION("garbage collection"),
+        /** The virtual machine had stopped all threads for something else. */
+        OTHER_STOP("other stops of the virtual machine"),
+        /** The step's thread was ready to run, and the operating system gave it no processor. */
+        NO_PROCESSOR("no processor"),
+        /** The step's thread neither ran nor was ready to run: it waited for something, or the process was stopped. */
+        BLOCKED("blocked or stopped");
+
+        private final String displayName;
+
+        Kind(String displayName) {
+            this.displayName = displayName;
+        }
+
+        /**
+         * Returns the name in reports.
+         *
+         * @return for example {@code "garbage collection"}
+         */
+        public String displayName() {
+            return displayName;
+        }
+    }
+
+    /**
+     * A part of a step's excess over the typical step.
+     *
+     * @param kind its kind
+     * @param name the brick, or the display name of the kind
+     * @param excessNs ns more than typical; negative if the step took less there
+     */
+    public record Part(Kind kind, String name, long excessNs) {
+
+        /** Checks that nothing is null. */
+        public Part {
+            Objects.requireNonNull(kind, "kind");
+            Objects.requireNonNull(name, "name");
+        }
+    }
+
+    /** Whether a step has an explanation. */
+    public enum Verdict {
+        /** The parts explain the excess. */
+        EXPLAINED,
+        /**
+         * The same, but other steps were under way at the same time: bricks of threads that began no step count as time
+         * between bricks, since nobody knows for which step they worked.
+         */
+        BESIDE_OTHER_STEPS,
+        /** Too few sampled steps have its size. */
+        FEW_COMPARABLE_STEPS,
+        /** Spans of the step were overwritten, had no room, or were not resolved in time. */
+        SPANS_MISSING,
+        /** Other steps ran on virtual threads at the same time, whose spans cannot be told apart. */
+        MIXED_WITH_OTHERS;
+
+        /**
+         * Returns whether there is an explanation.
+         *
+         * @return true if the parts explain the excess
+         */
+        public boolean isExplained() {
+            return this == EXPLAINED || this == BESIDE_OTHER_STEPS;
+        }
+    }
+
+    /**
+     * The typical step of a size.
+     *
+     * @param elapsedNs the sum of the medians of all parts, ns; 0 if there is none
+     * @param compared the comparable steps among the nearest ones, at most {@value #NEAREST}
+     * @param shortestNs the shortest of them, ns
+     * @param longestNs the longest of them, ns
+     * @param sampled the steps of its phase to choose from
+     * @param sampledKvLength the median of the KV length of those
+     * @param sampledPrefillTokens the median of the prompt tokens of those
+     * @param sampledBatch the median of the batch of those
+     */
+    public record Typical(
+            long elapsedNs,
+            int compared,
+            long shortestNs,
+            long longestNs,
+            int sampled,
+            long sampledKvLength,
+            long sampledPrefillTokens,
+            long sampledBatch) {}
+
+    /**
+     * One of the slowest steps.
+     *
+     * @param index its number, as in {@link org.brickprofiler.Step}
+     * @param startNs its beginning on the timeline's clock, ns
+     * @param durationNs from its beginning to its end, ns
+     * @param info its phase, batch and lengths
+     * @param verdict whether the parts explain it
+     * @param typical the steps that it was compared with
+     * @param parts the parts of the excess, largest first, which sum to {@link #excessNs}; empty without a verdict
+     * @param unknown the kinds that nobody reported for this step: their time is in the other parts
+     */
+    public record Explained(
+            long index,
+            long startNs,
+            long durationNs,
+            StepInfo info,
+            Verdict verdict,
+            Typical typical,
+            List<Part> parts,
+            Set<Kind> unknown) {
+
+        /**
+         * Copies the lists.
+         *
+         * @throws IllegalArgumentException when a number is negative, or the parts do not sum to the excess
+         */
+        public Explained {
+            Objects.requireNonNull(info, "info");
+            Objects.requireNonNull(verdict, "verdict");
+            Objects.requireNonNull(typical, "typical");
+            requireNotNegative("index", index);
+            requireNotNegative("durationNs", durationNs);
+            parts = List.copyOf(parts);
+            unknown = Collections.unmodifiableSet(new TreeSet<>(unknown));
+            long sum = parts.stream().mapToLong(Part::excessNs).sum();
+            if (verdict.isExplained() && sum != durationNs - typical.elapsedNs()) {
+                throw new IllegalArgumentException("the parts of step " + index + " sum to " + sum
+                        + " ns, and its excess is " + (durationNs - typical.elapsedNs()) + " ns");
+            }
+        }
+
+        /**
+         * Returns how much longer the step took than the typical one.
+         *
+         * @return ns; 0 without a verdict
+         */
+        public long excessNs() {
+            return verdict.isExplained() ? durationNs - typical.elapsedNs() : 0;
+        }
+
+        /**
+         * Returns the step as a sentence.
+         *
+         * @return for example {@code "Step 512: 41.2 ms, typical for its size 23.1: +9.8 ms garbage collection, +5.1 ms
+         *     no processor, +2.2 ms FusedAttention."}
+         */
+        public String sentence() {
+            return SlowStepText.sentence(this);
+        }
+    }
+
+    /**
+     * Returns this as the values of a JSON object.
+     *
+     * @return lists, maps, strings and numbers, in the order of writing
+     */
+    public Map<String, Object> values() {
+        return SlowStepJson.values(this);
+    }
+
+    /**
+     * Returns this as a JSON object on one line, in ASCII.
+     *
+     * @return JSON
+     */
+    public String toJson() {
+        return SlowStepJson.write(values());
+    }
+
+    /**
+     * Reads what {@link #toJson} wrote.
+     *
+     * @param json an object
+     * @return an equal value
+     * @throws IllegalArgumentException when it is another text; the message names the fault
+     */
+    public static SlowSteps fromJson(String json) {
+        return SlowStepJson.read(json);
+    }
+}

@@ -1,0 +1,203 @@
+package org.brickprofiler.trace;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.ToLongFunction;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.trace.SlowSteps.Explained;
+import org.brickprofiler.trace.SlowSteps.Kind;
+import org.brickprofiler.trace.SlowSteps.Part;
+import org.brickprofiler.trace.SlowSteps.Typical;
+import org.brickprofiler.trace.SlowSteps.Verdict;
+import org.brickprofiler.trace.StepParts.Place;
+
+/** Compares a slow step with typical steps of its size, as {@link SlowSteps} defines them. Stateless; any thread. */
+final class StepComparison {
+
+    /** Sizes are comparable within a quarter. */
+    private static final double FURTHEST = Math.log(1.25);
+
+    private StepComparison() {}
+
+    /** A step that takes part in a comparison. */
+    interface Candidate {
+        long index();
+
+        long startNs();
+
+        long endNs();
+
+        StepInfo info();
+
+        /** Returns whether its places are known, or the reason why they are not. */
+        Verdict verdict();
+
+        StepParts parts();
+
+        default long durationNs() {
+            return endNs() - startNs();
+        }
+    }
+
+    /**
+     * Explains a step.
+     *
+     * @param step the step
+     * @param sample the sampled steps of its phase, the step itself perhaps among them
+     * @param times the kinds of stops that are reported
+     */
+    static Explained explain(Candidate step, Collection<? extends Candidate> sample, SystemTimes times) {
+        List<Candidate> usable = new ArrayList<>();
+        for (Candidate each : sample) {
+            if (each.index() != step.index() && each.verdict().isExplained()) {
+                usable.add(each);
+            }
+        }
+        List<Candidate> nearest = nearest(step, usable);
+        Set<Kind> unknown = unknown(step, times);
+        Verdict verdict = step.verdict().isExplained() && nearest.size() < SlowSteps.FEWEST
+                ? Verdict.FEW_COMPARABLE_STEPS
+                : step.verdict();
+        List<Part> parts = verdict.isExplained() ? parts(step, nearest) : List.of();
+        long excessNs = parts.stream().mapToLong(Part::excessNs).sum();
+        Typical typical = new Typical(
+                verdict.isExplained() ? step.durationNs() - excessNs : 0,
+                nearest.size(),
+                nearest.stream().mapToLong(Candidate::durationNs).min().orElse(0),
+                nearest.stream().mapToLong(Candidate::durationNs).max().orElse(0),
+                usable.size(),
+                median(usable, each -> each.info().kvLength()),
+                median(usable, each -> each.info().prefillTokens()),
+                median(usable, each -> each.info().batch()));
+        return new Explained(
+                step.index(), step.startNs(), step.durationNs(), step.info(), verdict, typical, parts, unknown);
+    }
+
+    private static Set<Kind> unknown(Candidate step, SystemTimes times) {
+        Set<Kind> unknown = EnumSet.noneOf(Kind.class);
+        for (Kind stop : List.of(Kind.GARBAGE_COLLECTION, Kind.OTHER_STOP)) {
+            if (!times.knows(stop)) {
+                unknown.add(stop);
+            }
+        }
+        if (step.parts().waitedNs() < 0) {
+            unknown.add(Kind.NO_PROCESSOR);
+        }
+        if (step.parts().blockedNs() < 0) {
+            unknown.add(Kind.BLOCKED);
+        }
+        return unknown;
+    }
+
+    // ---- the typical step ----
+
+    /** Returns the comparable ones among the nearest steps, the nearest first. */
+    private static List<Candidate> nearest(Candidate step, List<Candidate> sample) {
+        return sample.stream()
+                .sorted(Comparator.<Candidate>comparingDouble(each -> distance(step.info(), each.info()))
+                        .thenComparingLong(Candidate::index))
+                .limit(SlowSteps.NEAREST)
+                .filter(each -> isComparable(step.info(), each.info()))
+                .toList();
+    }
+
+    private static double distance(StepInfo one, StepInfo two) {
+        double[] each = ratios(one, two);
+        return Math.sqrt(each[0] * each[0] + each[1] * each[1] + each[2] * each[2]);
+    }
+
+    private static boolean isComparable(StepInfo one, StepInfo two) {
+        return Arrays.stream(ratios(one, two)).allMatch(ratio -> ratio <= FURTHEST);
+    }
+
+    private static double[] ratios(StepInfo one, StepInfo two) {
+        return new double[] {
+            ratio(one.batch(), two.batch(), slack("batch")),
+            ratio(one.prefillTokens(), two.prefillTokens(), slack("number of prompt tokens")),
+            ratio(one.kvLength(), two.kvLength(), slack("KV length"))
+        };
+    }
+
+    private static double ratio(long one, long two, long slack) {
+        return Math.abs(Math.log((double) (one + slack) / (two + slack)));
+    }
+
+    /** Returns the amount below which a size hardly matters: it is added to both sides of a ratio. */
+    static long slack(String what) {
+        return what.equals("batch") ? 0 : 16;
+    }
+
+    private static long median(Collection<? extends Candidate> steps, ToLongFunction<Candidate> value) {
+        long[] values = steps.stream().mapToLong(value).sorted().toArray();
+        return values.length == 0 ? 0 : values[(values.length - 1) / 2];
+    }
+
+    // ---- the parts ----
+
+    private static List<Part> parts(Candidate step, List<Candidate> nearest) {
+        Set<Place> places = new LinkedHashSet<>(step.parts().placeNs().keySet());
+        nearest.forEach(each -> places.addAll(each.parts().placeNs().keySet()));
+        Map<Place, Long> excess = new LinkedHashMap<>();
+        for (Place place : places) {
+            long typicalNs = median(nearest, each -> each.parts().ofPlace(place));
+            excess.put(place, step.parts().ofPlace(place) - typicalNs);
+        }
+        moveWithoutPlace(Kind.NO_PROCESSOR, above(step, nearest, StepParts::waitedNs), excess);
+        moveWithoutPlace(Kind.BLOCKED, above(step, nearest, StepParts::blockedNs), excess);
+        return excess.entrySet().stream()
+                .filter(each -> each.getValue() != 0)
+                .map(each -> new Part(each.getKey().kind(), each.getKey().name(), each.getValue()))
+                .sorted(Comparator.comparingLong(Part::excessNs).reversed().thenComparing(Part::name))
+                .toList();
+    }
+
+    /** Returns by how much a time without a place exceeds that of the typical step; 0 if it is unknown, or less. */
+    private static long above(Candidate step, List<Candidate> nearest, ToLongFunction<StepParts> time) {
+        long ownNs = time.applyAsLong(step.parts());
+        List<Candidate> known = nearest.stream()
+                .filter(each -> time.applyAsLong(each.parts()) >= 0)
+                .toList();
+        return ownNs < 0 || known.size() < SlowSteps.FEWEST
+                ? 0
+                : Math.max(0, ownNs - median(known, each -> time.applyAsLong(each.parts())));
+    }
+
+    /** Takes a time from the places that exceed the typical step, in proportion; the last digit from the largest. */
+    private static void moveWithoutPlace(Kind kind, long ns, Map<Place, Long> excess) {
+        if (ns == 0) {
+            return;
+        }
+        double positiveNs = 0;
+        Place largest = Place.BETWEEN;
+        for (Map.Entry<Place, Long> each : excess.entrySet()) {
+            if (isWork(each.getKey()) && each.getValue() > 0) {
+                positiveNs += each.getValue();
+                largest = each.getValue() > excess.getOrDefault(largest, 0L) || !isWork(largest)
+                        ? each.getKey()
+                        : largest;
+            }
+        }
+        long leftNs = ns;
+        for (Map.Entry<Place, Long> each : excess.entrySet()) {
+            if (isWork(each.getKey()) && each.getValue() > 0) {
+                long taken = Math.min(leftNs, (long) (ns * (each.getValue() / positiveNs)));
+                leftNs -= taken;
+                each.setValue(each.getValue() - taken);
+            }
+        }
+        excess.merge(largest, -leftNs, Long::sum);
+        excess.put(Place.of(kind), ns);
+    }
+
+    private static boolean isWork(Place place) {
+        return place.kind() == Kind.BRICK || place.kind() == Kind.BETWEEN;
+    }
+}

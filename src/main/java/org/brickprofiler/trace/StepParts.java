@@ -1,0 +1,167 @@
+package org.brickprofiler.trace;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.brickprofiler.trace.SlowSteps.Kind;
+
+/**
+ * The places in which a step spent its time. Each ns has one: the places sum to the duration. Immutable.
+ *
+ * @param placeNs ns by place: bricks, time between them, and stops of the virtual machine
+ * @param waitedNs how long the step's thread waited for a processor, ns; {@link SystemTimes#UNKNOWN}
+ * @param blockedNs how long it neither ran nor waited, without stops of the virtual machine, ns; or unknown
+ */
+record StepParts(Map<Place, Long> placeNs, long waitedNs, long blockedNs) {
+
+    /** A brick by its name, or a place without one. */
+    record Place(Kind kind, String name) {
+
+        static final Place BETWEEN = of(Kind.BETWEEN);
+
+        static Place of(Kind kind) {
+            return new Place(kind, kind.displayName());
+        }
+
+        static Place brick(String name) {
+            return new Place(Kind.BRICK, name);
+        }
+    }
+
+    /** Whose work a span is: at each moment, the first kind of work that there is has the time. */
+    enum Work {
+        /** The virtual machine has stopped all threads. */
+        STOP,
+        /** A brick of the step's own thread. */
+        OWN,
+        /** A brick of a device. */
+        DEVICE,
+        /** A brick of another thread. */
+        OTHER_THREAD
+    }
+
+    /** A span that may have time of the step. */
+    record Busy(Work work, Place place, long startNs, long endNs) {}
+
+    /** The innermost first: of those at work, the one that began last, and of these the one that ends first. */
+    private static final Comparator<Numbered> INNERMOST = Comparator.<Numbered, Work>comparing(each -> each.busy.work)
+            .thenComparing(Comparator.<Numbered>comparingLong(each -> each.busy.startNs)
+                    .reversed())
+            .thenComparingLong(each -> each.busy.endNs)
+            .thenComparingInt(each -> each.number);
+
+    private record Numbered(int number, Busy busy) {}
+
+    /**
+     * Finds the places of a step.
+     *
+     * @param startNs its beginning
+     * @param endNs its end
+     * @param spans what was at work meanwhile
+     * @param ranNs how long its thread ran on a processor, ns; or unknown
+     * @param waitedNs how long it waited for one, ns; or unknown
+     */
+    static StepParts of(long startNs, long endNs, List<Busy> spans, long ranNs, long waitedNs) {
+        Sweep sweep = new Sweep(startNs, endNs, spans);
+        Map<Place, Long> places = sweep.places;
+        boolean isAlone = spans.stream().allMatch(span -> span.work == Work.OWN || span.work == Work.STOP);
+        if (ranNs < 0 || waitedNs < 0) {
+            return new StepParts(places, waitedNs, SystemTimes.UNKNOWN);
+        }
+        long offNs = Math.max(0, endNs - startNs - ranNs - waitedNs);
+        sweep.limitStops(offNs);
+        long stoppedNs = places.entrySet().stream()
+                .filter(place -> isStop(place.getKey()))
+                .mapToLong(Map.Entry::getValue)
+                .sum();
+        return new StepParts(places, waitedNs, isAlone ? Math.max(0, offNs - stoppedNs) : SystemTimes.UNKNOWN);
+    }
+
+    static boolean isStop(Place place) {
+        return place.kind == Kind.GARBAGE_COLLECTION || place.kind == Kind.OTHER_STOP;
+    }
+
+    long ofPlace(Place place) {
+        return placeNs.getOrDefault(place, 0L);
+    }
+
+    /** Goes through a step from one change of the spans at work to the next. */
+    private static final class Sweep {
+        private final Map<Place, Long> places = new LinkedHashMap<>();
+
+        /** The places that lost time to stops, and to which. */
+        private final Map<Place, Map<Place, Long>> stopped = new LinkedHashMap<>();
+
+        Sweep(long startNs, long endNs, List<Busy> spans) {
+            List<Numbered> starts = new ArrayList<>();
+            for (Busy span : spans) {
+                long from = Math.max(startNs, span.startNs);
+                long to = Math.min(endNs, span.endNs);
+                if (from < to) {
+                    starts.add(new Numbered(starts.size(), new Busy(span.work, span.place, span.startNs, to)));
+                }
+            }
+            List<Numbered> ends = new ArrayList<>(starts);
+            starts.sort(Comparator.comparingLong(each -> Math.max(startNs, each.busy.startNs)));
+            ends.sort(Comparator.comparingLong(each -> each.busy.endNs));
+            TreeSet<Numbered> active = new TreeSet<>(INNERMOST);
+            long atNs = startNs;
+            int nextStart = 0;
+            int nextEnd = 0;
+            while (nextEnd < ends.size()) {
+                long startsNs = nextStart < starts.size()
+                        ? Math.max(startNs, starts.get(nextStart).busy.startNs)
+                        : Long.MAX_VALUE;
+                long endsNs = ends.get(nextEnd).busy.endNs;
+                long changeNs = Math.min(startsNs, endsNs);
+                add(active, changeNs - atNs);
+                atNs = changeNs;
+                if (endsNs <= startsNs) {
+                    active.remove(ends.get(nextEnd++));
+                } else {
+                    active.add(starts.get(nextStart++));
+                }
+            }
+            add(active, endNs - atNs);
+        }
+
+        private void add(TreeSet<Numbered> active, long ns) {
+            if (ns <= 0) {
+                return;
+            }
+            Place place = active.isEmpty() ? Place.BETWEEN : active.first().busy.place;
+            places.merge(place, ns, Long::sum);
+            if (isStop(place)) {
+                Place below = active.stream()
+                        .map(each -> each.busy.place)
+                        .filter(each -> !isStop(each))
+                        .findFirst()
+                        .orElse(Place.BETWEEN);
+                stopped.computeIfAbsent(place, stop -> new LinkedHashMap<>()).merge(below, ns, Long::sum);
+            }
+        }
+
+        /**
+         * A thread in native code runs on while the virtual machine has stopped the others: the stops of a thread are
+         * no longer than it was off the processor. The rest goes back to where it was taken from.
+         */
+        void limitStops(long mostNs) {
+            long surplusNs = -mostNs;
+            for (Map<Place, Long> below : stopped.values()) {
+                surplusNs += below.values().stream().mapToLong(Long::longValue).sum();
+            }
+            for (Map.Entry<Place, Map<Place, Long>> stop : stopped.entrySet()) {
+                for (Map.Entry<Place, Long> below : stop.getValue().entrySet()) {
+                    long backNs = Math.max(0, Math.min(surplusNs, below.getValue()));
+                    surplusNs -= backNs;
+                    places.merge(stop.getKey(), -backNs, Long::sum);
+                    places.merge(below.getKey(), backNs, Long::sum);
+                }
+            }
+            places.values().removeIf(ns -> ns == 0);
+        }
+    }
+}

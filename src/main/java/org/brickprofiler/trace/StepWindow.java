@@ -1,0 +1,285 @@
+package org.brickprofiler.trace;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.record.SpanContents;
+import org.brickprofiler.internal.record.SpanCopy;
+import org.brickprofiler.internal.record.SpanKind;
+import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.trace.SlowSteps.Verdict;
+import org.brickprofiler.trace.StepParts.Busy;
+import org.brickprofiler.trace.StepParts.Place;
+import org.brickprofiler.trace.StepParts.Work;
+
+/**
+ * A step that is kept for its spans, or as a sample of its phase for the places of its time. Its spans are taken from
+ * the buffers once they are complete, or before they would be overwritten. Guarded by the {@link SlowStepKeeper}.
+ */
+final class StepWindow implements StepComparison.Candidate {
+
+    private final long index;
+    private final StepInfo info;
+    private final long startNs;
+    private final long endNs;
+    private final long line;
+
+    /** The timelines of threads with another step at the same time. */
+    private final Set<Long> others;
+
+    private final long ranNs;
+    private final long waitedNs;
+
+    // Why it is kept.
+    boolean isSlow;
+    boolean isSampled;
+    boolean isMedian;
+
+    /** How often its spans were taken to stay. */
+    int settled;
+
+    private int taken;
+
+    private List<Held> held = List.of();
+    private StepParts parts;
+    private Verdict verdict = Verdict.EXPLAINED;
+    private int unresolved;
+
+    /** The spans of a step in one buffer. */
+    record Held(SpanContents contents, SpanCopy spans) {}
+
+    /** A place where spans are, and what they are. */
+    record Source(SpanContents contents, SpanSink.Names names, Content content) {}
+
+    /** What a source holds. */
+    enum Content {
+        /** The bricks of the profiler of a step, or of another one. */
+        BRICKS,
+        /** Bricks of a device's stream. */
+        DEVICE,
+        /** Events whose value is a thread, or which belong to no step. */
+        FURTHER
+    }
+
+    /**
+     * Times that the step's thread has read.
+     *
+     * @param ranNs how long it ran, ns, or unknown
+     * @param waitedNs how long it waited for a processor, ns, or unknown
+     */
+    record ThreadTimes(long ranNs, long waitedNs) {}
+
+    StepWindow(long index, StepInfo info, long startNs, long endNs, long line, Set<Long> others, ThreadTimes times) {
+        this.index = index;
+        this.info = info;
+        this.startNs = startNs;
+        this.endNs = Math.max(startNs, endNs);
+        this.line = line;
+        this.others = others;
+        this.ranNs = times.ranNs();
+        this.waitedNs = times.waitedNs();
+        this.parts = StepParts.of(startNs, this.endNs, List.of(), ranNs, waitedNs);
+    }
+
+    boolean isWanted() {
+        return isSlow || isSampled || isMedian;
+    }
+
+    boolean keepsSpans() {
+        return isSlow || isMedian;
+    }
+
+    /** Returns whether a device has not resolved all work of the step yet. */
+    boolean isUnresolved() {
+        return unresolved > 0;
+    }
+
+    List<Held> held() {
+        return held;
+    }
+
+    List<SpanCopy> heldOf(SpanContents contents) {
+        return held.stream()
+                .filter(each -> each.contents() == contents)
+                .map(Held::spans)
+                .toList();
+    }
+
+    long heldCount() {
+        return held.stream().mapToLong(each -> each.spans().size()).sum();
+    }
+
+    /** Forgets the spans; their places stay known. */
+    void dropSpans() {
+        held = List.of();
+    }
+
+    /** The spans had no room. */
+    void refuseSpans() {
+        held = List.of();
+        verdict = Verdict.SPANS_MISSING;
+    }
+
+    // ---- taking the spans ----
+
+    /**
+     * Takes the spans from all buffers anew; if a buffer has lost some by now, an earlier, whole copy stays.
+     *
+     * @param sources the buffers
+     * @param own the bricks of the step's profiler
+     * @param times the stops of the virtual machine
+     */
+    void take(List<Source> sources, SpanContents own, SystemTimes times) {
+        List<Held> found = new ArrayList<>();
+        List<Busy> busy = new ArrayList<>();
+        int launched = 0;
+        int resolved = 0;
+        boolean isLosing = false;
+        for (Source source : sources) {
+            for (SpanCopy copy : source.contents().copiesAfter(startNs)) {
+                if (isForeign(copy)) {
+                    continue;
+                }
+                isLosing |= copy.dropped() > 0;
+                boolean[] chosen = chosen(copy, source, own);
+                boolean isOwn = source.content() == Content.BRICKS && isOwnLine(copy.threadId());
+                for (int entry = 0; entry < chosen.length; entry++) {
+                    if (chosen[entry]) {
+                        launched += copy.kind(entry) == SpanKind.ENQUEUED && source.contents() == own ? 1 : 0;
+                        resolved += copy.kind(entry) == SpanKind.DEVICE_SAMPLE ? 1 : 0;
+                        addBusy(busy, copy, entry, source, isOwn);
+                    }
+                }
+                SpanCopy kept = copy.select(entry -> chosen[entry]);
+                if (kept.size() > 0) {
+                    found.add(new Held(source.contents(), kept));
+                }
+            }
+        }
+        for (SystemTimes.Stop stop : times.stops(startNs, endNs)) {
+            busy.add(new Busy(Work.STOP, Place.of(stop.kind()), stop.startNs(), stop.endNs()));
+        }
+        boolean wasWhole = taken > 0 && verdict != Verdict.SPANS_MISSING;
+        taken++;
+        if (isLosing && wasWhole) {
+            return;
+        }
+        unresolved = Math.max(0, launched - resolved);
+        verdict = verdict(isLosing);
+        parts = StepParts.of(startNs, endNs, busy, ranNs, waitedNs);
+        held = List.copyOf(found);
+    }
+
+    private Verdict verdict(boolean isLosing) {
+        if (isLosing || unresolved > 0) {
+            return Verdict.SPANS_MISSING;
+        }
+        if (line < 0 && others.stream().anyMatch(other -> other < 0)) {
+            return Verdict.MIXED_WITH_OTHERS;
+        }
+        return others.isEmpty() ? Verdict.EXPLAINED : Verdict.BESIDE_OTHER_STEPS;
+    }
+
+    /** Virtual threads write to whichever shared buffer is free. */
+    private boolean isOwnLine(long threadId) {
+        return threadId == line || (line < 0 && threadId < 0);
+    }
+
+    /** Returns whether a buffer belongs to a thread with another step at the same time. */
+    private boolean isForeign(SpanCopy copy) {
+        return !isOwnLine(copy.threadId()) && others.contains(copy.threadId());
+    }
+
+    private boolean[] chosen(SpanCopy copy, Source source, SpanContents own) {
+        boolean[] chosen = new boolean[copy.size()];
+        boolean isStepThread = source.contents() == own && isOwnLine(copy.threadId());
+        for (int entry = 0; entry < chosen.length; entry++) {
+            chosen[entry] = switch (copy.kind(entry)) {
+                case SPAN, INSTANT, ENQUEUED, DEFERRED, COUNTER, LAYER_CHANGE -> overlaps(copy, entry);
+                case LAYER_START, LAYER_END -> isStepThread && overlaps(copy, entry);
+                // The mark of the end is set a little later than the clock is read.
+                case STEP_START -> isStepThread && copy.startNs(entry) == startNs;
+                case PASS_END -> isStepThread && copy.startNs(entry) >= endNs && isFirstEnd(copy, entry);
+                case DEVICE_SAMPLE -> entry + 1 < chosen.length && isLaunchedHere(copy, entry + 1);
+                case LAUNCH ->
+                    entry > 0
+                            && (copy.kind(entry - 1) == SpanKind.DEVICE_SAMPLE
+                                    ? isLaunchedHere(copy, entry)
+                                    : chosen[entry - 1]);
+            };
+        }
+        return chosen;
+    }
+
+    private boolean overlaps(SpanCopy copy, int entry) {
+        return copy.startNs(entry) <= endNs
+                && (copy.endNs(entry) > startNs || copy.startNs(entry) == startNs)
+                && (copy.startNs(entry) < endNs || copy.endNs(entry) == copy.startNs(entry));
+    }
+
+    private boolean isFirstEnd(SpanCopy copy, int entry) {
+        for (int before = entry - 1; before >= 0 && copy.startNs(before) >= endNs; before--) {
+            if (copy.kind(before) == SpanKind.PASS_END || copy.kind(before) == SpanKind.STEP_START) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean isLaunchedHere(SpanCopy copy, int launch) {
+        long launchNs = copy.startNs(launch);
+        return copy.kind(launch) == SpanKind.LAUNCH
+                && launchNs >= startNs
+                && launchNs <= endNs
+                && (isOwnLine(copy.value(launch)) || !others.contains(copy.value(launch)));
+    }
+
+    private void addBusy(List<Busy> busy, SpanCopy copy, int entry, Source source, boolean isOwn) {
+        Work work = switch (copy.kind(entry)) {
+            case SPAN -> source.content() != Content.BRICKS ? null : isOwn ? Work.OWN : Work.OTHER_THREAD;
+            case DEFERRED, DEVICE_SAMPLE -> Work.DEVICE;
+            default -> null;
+        };
+        // Nobody knows for which step another thread works while several are under way.
+        if (work != null && (work != Work.OTHER_THREAD || others.isEmpty())) {
+            busy.add(new Busy(
+                    work,
+                    Place.brick(source.names().name(copy.key(entry))),
+                    copy.startNs(entry),
+                    copy.endNs(entry)));
+        }
+    }
+
+    // ---- what is known ----
+
+    @Override
+    public long index() {
+        return index;
+    }
+
+    @Override
+    public long startNs() {
+        return startNs;
+    }
+
+    @Override
+    public long endNs() {
+        return endNs;
+    }
+
+    @Override
+    public StepInfo info() {
+        return info;
+    }
+
+    @Override
+    public Verdict verdict() {
+        return verdict;
+    }
+
+    @Override
+    public StepParts parts() {
+        return parts;
+    }
+}
