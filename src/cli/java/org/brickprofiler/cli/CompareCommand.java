@@ -110,7 +110,9 @@ final class CompareCommand implements Callable<Integer> {
         for (String argument : arguments) {
             for (Path file : files(argument)) {
                 options.requireNoOutput(file);
-                ProfileSnapshot snapshot = ProfileInput.read(file, traceOptions).snapshot();
+                ProfileSnapshot snapshot = ProfileInput.read(file, traceOptions)
+                        .requireWholeRun("compared")
+                        .snapshot();
                 @Nullable Path twin = known.put(snapshot, file);
                 if (twin != null) {
                     throw new IllegalArgumentException(

@@ -87,9 +87,9 @@ final class ConvertCommand implements Callable<Integer> {
     private int writeProfile(Format format) throws IOException {
         ProfileInput input = ProfileInput.read(in, traceOptions);
         if (format == Format.JSON) {
-            JsonReport.write(input.snapshot(), out);
+            JsonReport.write(input.requireWholeRun("a report of one").snapshot(), out);
         } else if (format == Format.CSV) {
-            CsvReport.write(input.snapshot(), out);
+            CsvReport.write(input.requireWholeRun("a report of one").snapshot(), out);
         } else {
             AtomicFile.write(out, to -> to.write(input.text().getBytes(StandardCharsets.UTF_8)));
         }

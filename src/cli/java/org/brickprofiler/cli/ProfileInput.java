@@ -9,7 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.read.Omission;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceProfile;
@@ -99,10 +101,34 @@ record ProfileInput(
         }
     }
 
-    /** Returns the report as text; for a trace, the counted and omitted events come first. */
+    /** Returns the explanation of the steps if the trace holds chosen steps only. */
+    Optional<SlowSteps> slowSteps() {
+        return trace.flatMap(TraceProfile::slowSteps);
+    }
+
+    /**
+     * Refuses a trace with chosen steps only, whose sums are not those of its run.
+     *
+     * @param use what the profile is for
+     * @return this
+     * @throws IllegalArgumentException when the trace holds chosen steps only; the message names the input
+     */
+    ProfileInput requireWholeRun(String use) {
+        if (slowSteps().isPresent()) {
+            throw new IllegalArgumentException(
+                    name + " holds chosen steps only, and its sums are not those of the run: it cannot be " + use);
+        }
+        return this;
+    }
+
+    /**
+     * Returns the report as text; for a trace, the counted and omitted events come first, and before them the
+     * explanation of chosen steps.
+     */
     String text() {
+        String explained = slowSteps().map(steps -> steps.text() + "\n").orElse("");
         String above = trace.map(profile -> profile.summary() + "\n").orElse("");
-        return above + TextReport.render(snapshot);
+        return explained + above + TextReport.render(snapshot);
     }
 
     /**
@@ -124,6 +150,7 @@ record ProfileInput(
         if (!loading.isEmpty()) {
             further.put("loading", loading.stream().map(ProfileInput::fields).toList());
         }
+        slowSteps().ifPresent(steps -> further.put(JsonReport.SLOW_STEPS, steps.values()));
         trace.map(TraceProfile::virtualMachine)
                 .filter(machine ->
                         machine.anchors() > 0 || !machine.disturbances().isEmpty())
@@ -187,6 +214,9 @@ record ProfileInput(
                         err,
                         name + " is damaged (offset " + damage.firstOffset() + ": " + damage.name()
                                 + "); this is what stands before it"));
+        slowSteps()
+                .ifPresent(steps -> Brick.report(
+                        err, name + " holds chosen steps only: sums and shares are of these steps, not of the run"));
         if (!snapshot.bricks().isEmpty()) {
             return CommandLine.ExitCode.OK;
         }

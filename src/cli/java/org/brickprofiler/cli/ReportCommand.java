@@ -132,6 +132,7 @@ final class ReportCommand implements Callable<Integer> {
             return input.text() + further;
         }
         if (form.net) {
+            input.requireWholeRun("printed without the cost of timing");
             try {
                 return TextReport.renderNet(input.snapshot()) + further;
             } catch (IllegalArgumentException notCalibrated) {
@@ -142,7 +143,7 @@ final class ReportCommand implements Callable<Integer> {
             if (roofline != null) {
                 throw new IllegalArgumentException("--roofline cannot be combined with --csv");
             }
-            return CsvReport.toCsv(input.snapshot());
+            return CsvReport.toCsv(input.requireWholeRun("a table without remarks").snapshot());
         }
         Map<String, Object> keys = new LinkedHashMap<>(input.further());
         if (roofline != null) {

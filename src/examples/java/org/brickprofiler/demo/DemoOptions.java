@@ -10,6 +10,9 @@ import picocli.CommandLine.Option;
 /** The options of the demonstration. picocli fills the fields; the methods check them and build from them. */
 final class DemoOptions {
 
+    /** The slowest steps of each phase that {@code --slow} keeps. */
+    static final int SLOW_STEPS = 8;
+
     private static final int MOST_THREADS = 256;
 
     /** With more threads than these, memory, not the processor, limits a decoder; a user may still ask for more. */
@@ -152,10 +155,17 @@ final class DemoOptions {
     private @Nullable String perturb;
 
     @Option(
-            names = "--slow",
+            names = "--waste",
             paramLabel = "BRICK=PERCENT",
             description = "Waste so much of that brick's time beside it, in every layer, for a comparison to find.")
-    private @Nullable String slow;
+    private @Nullable String waste;
+
+    @Option(
+            names = "--slow",
+            paramLabel = "FILE",
+            description = "Write a timeline of the " + SLOW_STEPS + " slowest steps of each phase, each explained by a "
+                    + "comparison with typical steps of its size.")
+    private @Nullable Path slow;
 
     @Option(
             names = "--calibrate",
@@ -194,9 +204,10 @@ final class DemoOptions {
             throw new IllegalArgumentException(
                     "--device '" + device + "' is not cpu, cuda, cuda:N, opencl or opencl:N");
         }
-        if (calibrate || Stream.of(trace, jfr, graph, checksums, perturb, slow).anyMatch(option -> option != null)) {
+        if (calibrate || Stream.of(trace, slow, jfr, graph, checksums, perturb, waste)
+                .anyMatch(option -> option != null)) {
             throw new IllegalArgumentException("--device " + device
-                    + " excludes --trace, --jfr, --graph, --checksums, --perturb, --slow and --calibrate");
+                    + " excludes --trace, --slow, --jfr, --graph, --checksums, --perturb, --waste and --calibrate");
         }
         return choice;
     }
@@ -207,10 +218,10 @@ final class DemoOptions {
      * @throws IllegalArgumentException if one is set; the message names them
      */
     void requireServing() {
-        boolean hasFile = Stream.of(jfr, graph, checksums, perturb, slow).anyMatch(option -> option != null);
+        boolean hasFile = Stream.of(jfr, graph, checksums, perturb, waste).anyMatch(option -> option != null);
         if (!device.equals("cpu") || tokens != null || seconds != null || hasFile) {
             throw new IllegalArgumentException("--serve excludes --device, --tokens, --seconds, --jfr, --graph,"
-                    + " --checksums, --perturb and --slow");
+                    + " --checksums, --perturb and --waste");
         }
         ModelConfig.requireInRange("threads", threads, 1, MOST_THREADS);
     }
@@ -297,6 +308,11 @@ final class DemoOptions {
     }
 
     @Nullable
+    Path slow() {
+        return slow;
+    }
+
+    @Nullable
     Path jfr() {
         return jfr;
     }
@@ -326,6 +342,6 @@ final class DemoOptions {
      * @throws IllegalArgumentException when it makes no sense; the message says why
      */
     Optional<Slowdown> slowdown() {
-        return Optional.ofNullable(slow).map(Slowdown::parse);
+        return Optional.ofNullable(waste).map(Slowdown::parse);
     }
 }

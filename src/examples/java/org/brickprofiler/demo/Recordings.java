@@ -22,6 +22,7 @@ import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.jfr.BrickEvents;
 import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.HtmlReport;
+import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.write.TraceFiles;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,7 @@ final class Recordings {
 
     private final DemoOptions options;
     private final UnaryOperator<Pass> alteration;
+    private final @Nullable Path timelineFile;
     private final @Nullable TraceRecorder trace;
     private final @Nullable Recording flight;
     private PassRunner.@Nullable Graphed graph;
@@ -52,16 +54,23 @@ final class Recordings {
         for (Path file : files(options)) {
             OutputFile.requireWritable(file);
         }
-        if (options.trace() != null) {
-            TraceFiles.requireFormat(options.trace());
+        if (options.trace() != null && options.slow() != null) {
+            throw new IllegalArgumentException("--slow excludes --trace: a timeline holds chosen steps, or all");
         }
-        trace = options.trace() == null && options.html() == null
-                ? null
-                : TraceRecorder.builder()
-                        .processName("demo")
-                        .tiles(options.trace() != null)
-                        .build();
+        timelineFile = options.slow() == null ? options.trace() : options.slow();
+        if (timelineFile != null) {
+            TraceFiles.requireFormat(timelineFile);
+        }
+        trace = timelineFile == null && options.html() == null ? null : timeline(options);
         flight = options.jfr() == null ? null : flight();
+    }
+
+    private static TraceRecorder timeline(DemoOptions options) {
+        TraceRecorder.Builder timeline =
+                TraceRecorder.builder().processName("demo").tiles(options.trace() != null);
+        return options.slow() == null
+                ? timeline.build()
+                : timeline.keepSlowSteps(DemoOptions.SLOW_STEPS).build();
     }
 
     /** Returns a flight recording, not started, with the JDK's default settings and every execution. */
@@ -79,7 +88,7 @@ final class Recordings {
         List<Path> files = new ArrayList<>();
         for (@Nullable
         Path file : new @Nullable Path[] {
-            options.json(), options.html(), options.trace(), options.jfr(), options.graph(), options.checksums()
+            options.json(), options.html(), options.trace(), options.slow(), options.jfr(), options.graph(), options.checksums()
         }) {
             if (file != null) {
                 files.add(file);
@@ -121,9 +130,11 @@ final class Recordings {
 
     /** Writes the files, and prints their contents' kinds. */
     void write(BrickProfiler profiler, PrintWriter out) throws IOException {
-        if (trace != null && options.trace() != null) {
-            TraceFiles.write(trace.timeline(), options.trace());
-            out.println("Timeline: " + options.trace().toAbsolutePath());
+        if (trace != null && timelineFile != null) {
+            Timeline timeline = trace.timeline();
+            timeline.info().slowSteps().ifPresent(steps -> out.print("\n" + steps.text()));
+            TraceFiles.write(timeline, timelineFile);
+            out.println("Timeline: " + timelineFile.toAbsolutePath());
         }
         if (flight != null && options.jfr() != null) {
             flight.stop();

@@ -24,7 +24,7 @@ record Slowdown(BrickId brick, double percent) {
     static Slowdown parse(String text) {
         Matcher parts = TEXT.matcher(text);
         if (!parts.matches()) {
-            throw new IllegalArgumentException("slow '" + text + "' is not BRICK=PERCENT");
+            throw new IllegalArgumentException("waste '" + text + "' is not BRICK=PERCENT");
         }
         return new Slowdown(Perturbation.brick(parts.group(1)), Double.parseDouble(parts.group(2)));
     }

@@ -106,6 +106,8 @@ final class JsonReportReader {
             case "identity" ->
                 identity = ProfileFields.identity(input, new Row(ProfileFields.IDENTITY).read(input, key));
             case "run" -> facts = read(key, new FactsFields()).facts();
+            case JsonReport.SLOW_STEPS ->
+                throw input.error("the sums are those of chosen steps, not of a run: give the timeline itself");
             default -> input.skip();
         }
     }

@@ -68,7 +68,7 @@ final class SlowStepJson {
         Typical typical = step.typical();
         values.put("typical_ns", typical.elapsedNs());
         values.put("compared", typical.compared());
-        values.put("shortest_ns", typical.shortestNs());
+        values.put("as_long", typical.asLong());
         values.put("longest_ns", typical.longestNs());
         values.put("sampled", typical.sampled());
         values.put("sampled_kv_length", typical.sampledKvLength());
@@ -160,7 +160,7 @@ final class SlowStepJson {
         Typical typical = new Typical(
                 of.number("typical_ns"),
                 of.integer("compared"),
-                of.number("shortest_ns"),
+                of.integer("as_long"),
                 of.number("longest_ns"),
                 of.integer("sampled"),
                 of.number("sampled_kv_length"),

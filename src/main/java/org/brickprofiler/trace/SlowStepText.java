@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.StringJoiner;
 import java.util.stream.Collectors;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.trace.SlowSteps.Explained;
 import org.brickprofiler.trace.SlowSteps.Kind;
 import org.brickprofiler.trace.SlowSteps.Part;
@@ -101,7 +102,7 @@ final class SlowStepText {
         StringJoiner parts = new StringJoiner(", ");
         long restNs = step.excessNs();
         for (Part part : shown(step)) {
-            parts.add(unit.signed(part.excessNs()) + " " + part.name());
+            parts.add(unit.signed(part.excessNs()) + " " + PlainText.ascii(part.name()));
             restNs -= part.excessNs();
         }
         if (restNs != 0) {
@@ -109,9 +110,9 @@ final class SlowStepText {
         }
         String text = ", typical for its size " + unit.number(typical.elapsedNs())
                 + (parts.length() == 0 ? "" : ": " + parts) + ".";
-        if (step.durationNs() <= typical.longestNs()) {
-            text += " It is no outlier: the " + typical.compared() + " compared steps took "
-                    + unit.number(typical.shortestNs()) + " to " + unit.text(typical.longestNs()) + ".";
+        if (typical.isUsual()) {
+            text += " It is no outlier: " + typical.asLong() + " of the " + typical.compared()
+                    + " compared steps took as long.";
         }
         if (step.verdict() == SlowSteps.Verdict.BESIDE_OTHER_STEPS) {
             text += " Other steps were under way: bricks of further threads count as time between bricks.";

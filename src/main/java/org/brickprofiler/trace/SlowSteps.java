@@ -154,7 +154,7 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      *
      * @param elapsedNs the sum of the medians of all parts, ns; 0 if there is none
      * @param compared the comparable steps among the nearest ones, at most {@value #NEAREST}
-     * @param shortestNs the shortest of them, ns
+     * @param asLong how many of them took as long as the step, or longer
      * @param longestNs the longest of them, ns
      * @param sampled the steps of its phase to choose from
      * @param sampledKvLength the median of the KV length of those
@@ -164,12 +164,22 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
     public record Typical(
             long elapsedNs,
             int compared,
-            long shortestNs,
+            int asLong,
             long longestNs,
             int sampled,
             long sampledKvLength,
             long sampledPrefillTokens,
-            long sampledBatch) {}
+            long sampledBatch) {
+
+        /**
+         * Returns whether a quarter of the compared steps took as long: then the step is no outlier.
+         *
+         * @return false without comparable steps
+         */
+        public boolean isUsual() {
+            return asLong > 0 && 4L * asLong >= compared;
+        }
+    }
 
     /**
      * One of the slowest steps.
@@ -231,6 +241,15 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
         public String sentence() {
             return SlowStepText.sentence(this);
         }
+    }
+
+    /**
+     * Returns what the timeline holds, and a sentence for each of the slowest steps.
+     *
+     * @return printable ASCII, with {@code "\n"} at the end of each line, in every locale
+     */
+    public String text() {
+        return SlowStepText.render(this);
     }
 
     /**

@@ -71,7 +71,9 @@ final class StepComparison {
         Typical typical = new Typical(
                 verdict.isExplained() ? step.durationNs() - excessNs : 0,
                 nearest.size(),
-                nearest.stream().mapToLong(Candidate::durationNs).min().orElse(0),
+                (int) nearest.stream()
+                        .filter(each -> each.durationNs() >= step.durationNs())
+                        .count(),
                 nearest.stream().mapToLong(Candidate::durationNs).max().orElse(0),
                 usable.size(),
                 median(usable, each -> each.info().kvLength()),

@@ -98,7 +98,7 @@ public final class ProcessStudy {
                 return false;
             }
             boolean isSame = random.nextInt(same + slower) < same;
-            run(isSame ? "same" : "slower", isSame ? List.of() : List.of("--slow", CHANGED + "=5"));
+            run(isSame ? "same" : "slower", isSame ? List.of() : List.of("--waste", CHANGED + "=5"));
         }
     }
 

@@ -66,9 +66,9 @@ class DemoTest {
             --perturb RmsNorm         | 'RmsNorm' is not LAYER:BRICK
             --perturb 0:norm          | there is no brick 'norm'
             --perturb 99:RmsNorm      | there is no layer 99
-            --slow RmsNorm            | slow 'RmsNorm' is not BRICK=PERCENT
-            --slow norm=5             | there is no brick 'norm'
-            --slow SpMV=5             | a pass has no brick SpMV
+            --waste RmsNorm           | waste 'RmsNorm' is not BRICK=PERCENT
+            --waste norm=5            | there is no brick 'norm'
+            --waste SpMV=5            | a pass has no brick SpMV
             --graph missing/a.dot     | does not exist
             --checksums missing/a     | does not exist
             """)

@@ -3,6 +3,7 @@ package org.brickprofiler.trace.write;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.Track;
 
@@ -11,6 +12,9 @@ import org.brickprofiler.trace.Track;
  * computes the names and devices that both formats need. Immutable.
  */
 final class CheckedTracks {
+
+    /** Characters of a part of a long text. */
+    private static final int LONGEST_PART = 1_000;
 
     /** Stands for the host instead of a device. */
     static final long HOST = -1;
@@ -102,6 +106,16 @@ final class CheckedTracks {
         return COPY.matcher(category).matches();
     }
 
+    /** Returns the JSON of an explanation in parts that readers of traces accept as one text. */
+    static List<String> parts(SlowSteps steps) {
+        String json = steps.toJson();
+        List<String> parts = new ArrayList<>();
+        for (int from = 0; from < json.length(); from += LONGEST_PART) {
+            parts.add(json.substring(from, Math.min(json.length(), from + LONGEST_PART)));
+        }
+        return parts;
+    }
+
     /** Returns the labels of the process: its rank in a distributed run, and the limits of the timeline. */
     static List<String> processLabels(TraceInfo info) {
         List<String> labels = new ArrayList<>();
@@ -109,6 +123,7 @@ final class CheckedTracks {
         if (info.droppedSpans() > 0) {
             labels.add(info.droppedSpans() + " spans dropped");
         }
+        info.slowSteps().ifPresent(steps -> labels.add("chosen steps only"));
         info.clockErrorNs().ifPresent(errorNs -> labels.add("device times within " + errorNs + " ns"));
         return labels;
     }

@@ -3,6 +3,7 @@ package org.brickprofiler.trace.write;
 import java.util.List;
 import org.brickprofiler.Backend;
 import org.brickprofiler.trace.DeviceInfo;
+import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.TraceInfo;
 
 /** Writes the text before and after the events, and the events that name processes and rows. */
@@ -37,9 +38,20 @@ final class ChromeHeader {
         writeRank();
         out.ascii("  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": ").number(baseNs);
         out.ascii(",\n  \"droppedSpans\": ").number(info.droppedSpans());
+        info.slowSteps().ifPresent(this::writeSlowSteps);
         info.clockErrorNs()
                 .ifPresent(errorNs -> out.ascii(",\n  \"clockErrorNs\": ").number(errorNs));
         out.ascii(",\n  \"traceEvents\": [");
+    }
+
+    private void writeSlowSteps(SlowSteps steps) {
+        out.ascii(",\n  \"slowSteps\": [");
+        String separator = "\n    ";
+        for (String part : CheckedTracks.parts(steps)) {
+            out.ascii(separator).string(part);
+            separator = ",\n    ";
+        }
+        out.ascii("\n  ]");
     }
 
     /**

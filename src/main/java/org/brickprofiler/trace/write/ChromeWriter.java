@@ -45,6 +45,8 @@ import org.brickprofiler.trace.TraceInfo;
  *   <li>A timeline that {@linkplain TraceFiles.Origin#OTHER another program} recorded is written without this key. Its
  *       spans keep their own categories, names and correlations, and a span that a flow leaves is the launch itself.
  *       Its flows keep their kinds, and are renumbered; flows from a format without kinds are called {@code flow}.
+ *   <li>If the timeline holds chosen steps only, the key {@code slowSteps} has the JSON of
+ *       {@link org.brickprofiler.trace.SlowSteps} as an array of texts, which make one text.
  *   <li>Dropped spans are counted by the key {@code droppedSpans}, and beside the processes' names.
  * </ul>
  */

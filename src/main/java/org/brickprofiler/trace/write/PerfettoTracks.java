@@ -2,6 +2,7 @@ package org.brickprofiler.trace.write;
 
 import static org.brickprofiler.internal.io.PerfettoSchema.ANNOTATION_INT;
 import static org.brickprofiler.internal.io.PerfettoSchema.ANNOTATION_NAME;
+import static org.brickprofiler.internal.io.PerfettoSchema.ANNOTATION_STRING;
 import static org.brickprofiler.internal.io.PerfettoSchema.CLOCK_ID;
 import static org.brickprofiler.internal.io.PerfettoSchema.CLOCK_MONOTONIC;
 import static org.brickprofiler.internal.io.PerfettoSchema.CLOCK_REALTIME;
@@ -45,6 +46,7 @@ import static org.brickprofiler.internal.io.PerfettoSchema.UNIT_NS;
 
 import java.util.HashSet;
 import java.util.Set;
+import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.Track;
 
@@ -184,6 +186,25 @@ final class PerfettoTracks {
         out.string(ANNOTATION_NAME, "dropped_spans");
         out.varint(ANNOTATION_INT, info.droppedSpans());
         out.close(annotation);
+        out.close(event);
+        out.closeTop(packet);
+    }
+
+    /** Writes an instant at the first moment with the explanation of the chosen steps, in parts that readers accept. */
+    void writeSlowSteps(SlowSteps steps, long atNs) {
+        int packet = openPacket(Ids.COMMON_SEQUENCE);
+        out.varint(PACKET_TIMESTAMP, atNs);
+        out.varint(PACKET_CLOCK_ID, CLOCK_MONOTONIC);
+        int event = out.open(PACKET_TRACK_EVENT);
+        out.varint(EVENT_TYPE, TYPE_INSTANT);
+        out.varint(EVENT_TRACK_UUID, ids.process());
+        out.string(EVENT_NAME, "chosen steps only");
+        for (String part : CheckedTracks.parts(steps)) {
+            int annotation = out.open(EVENT_ANNOTATIONS);
+            out.string(ANNOTATION_NAME, "slow_steps");
+            out.string(ANNOTATION_STRING, part);
+            out.close(annotation);
+        }
         out.close(event);
         out.closeTop(packet);
     }

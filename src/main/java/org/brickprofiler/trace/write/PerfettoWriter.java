@@ -29,6 +29,9 @@ import org.brickprofiler.trace.TraceInfo;
  *       annotations are written, including {@code correlation}; copies have {@code bytes} instead of elements. The
  *       format does not hold the kind of a flow.
  *   <li>Dropped spans are counted beside the process's name and by an instant {@code dropped spans} at the beginning.
+ *   <li>If the timeline holds chosen steps only, a label of the process says so, and an instant {@code chosen steps only}
+ *       at the beginning has the JSON of {@link org.brickprofiler.trace.SlowSteps} in its annotations
+ *       {@code slow_steps}, one after the other.
  * </ul>
  */
 public final class PerfettoWriter {
@@ -85,6 +88,9 @@ public final class PerfettoWriter {
         descriptors.writeTracks();
         if (info.droppedSpans() > 0) {
             descriptors.writeDropped(earliestNs + shiftNs);
+        }
+        if (info.slowSteps().isPresent()) {
+            descriptors.writeSlowSteps(info.slowSteps().get(), earliestNs + shiftNs);
         }
         PerfettoEvents events = new PerfettoEvents(out, ids, descriptors, tracks, timeline.names(), shiftNs, origin);
         events.writeAll(timeline);

@@ -145,6 +145,10 @@ final class ChromeParser {
                     long offset = offset();
                     head.lostSpans(wholeNumber(value, 0), offset);
                 }
+                case "slowSteps" -> {
+                    long offset = offset();
+                    slowSteps(value, offset);
+                }
                 case "clockErrorNs" -> head.clockErrorNs = wholeNumber(value, head.clockErrorNs);
                 case "traceName" -> head.processName = Names.bounded(text(value, head.processName));
                 case "distributedInfo" -> distributedInfo(value);
@@ -154,6 +158,17 @@ final class ChromeParser {
         }
         if (!found) {
             throw error("there is no " + EVENTS + ": the text is JSON, but no trace");
+        }
+    }
+
+    /** The explanation of chosen steps is an array of texts, which make one text. */
+    private void slowSteps(JsonToken value, long offset) throws IOException {
+        if (value != JsonToken.START_ARRAY) {
+            parser.skipChildren();
+            return;
+        }
+        for (JsonToken part = parser.nextToken(); part != JsonToken.END_ARRAY; part = parser.nextToken()) {
+            collector.head.slowSteps(text(part, ""), offset);
         }
     }
 

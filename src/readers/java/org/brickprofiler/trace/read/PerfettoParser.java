@@ -292,7 +292,7 @@ final class PerfettoParser {
 
     // ---- events ----
 
-    private void fill(Sequence sequence, long timeNs) {
+    private void fill(Sequence sequence, long timeNs) throws TraceFormatException {
         event.clear(packet.offset);
         event.phase = phase(packet.eventType);
         event.startNs = timeNs;
@@ -310,7 +310,9 @@ final class PerfettoParser {
                 event.elements = 1;
             }
         }
-        packet.annotations.forEach(annotation -> argument(annotation, sequence));
+        for (Annotation annotation : packet.annotations) {
+            argument(annotation, sequence);
+        }
     }
 
     private static char phase(long type) {
@@ -335,7 +337,7 @@ final class PerfettoParser {
         return Names.bounded(all.toString());
     }
 
-    private void argument(Annotation annotation, Sequence sequence) {
+    private void argument(Annotation annotation, Sequence sequence) throws TraceFormatException {
         String key = annotation.nameIid == 0 ? annotation.name : textOf(sequence.annotationNames, annotation.nameIid);
         boolean isCount = annotation.isWhole && annotation.whole >= 0;
         switch (key) {
@@ -353,6 +355,12 @@ final class PerfettoParser {
             case TraceEvent.DROPPED_SPANS -> {
                 if (event.phase == 'i' && isCount) {
                     collector.head.lostSpans(annotation.whole, packet.offset);
+                }
+            }
+            case TraceEvent.SLOW_STEPS -> {
+                if (event.phase == 'i') {
+                    collector.head.slowSteps(annotation.asText(), packet.offset);
+                    return;
                 }
             }
             default -> {

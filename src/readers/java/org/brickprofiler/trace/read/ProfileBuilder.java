@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
@@ -19,6 +20,7 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.read.Kernels.Kernel;
 import org.brickprofiler.trace.read.LayerPlaces.Evidence;
@@ -720,9 +722,12 @@ final class ProfileBuilder extends EventCollector {
             return all;
         }
 
-        TraceProfile profile() {
+        TraceProfile profile() throws TraceFormatException {
             addRunsUntil(Long.MAX_VALUE);
+            Optional<SlowSteps> slowSteps = head.slowSteps();
             long wallNs = untimed != null ? head.wholeNs() : isByRuns() ? inRuns.busyNs() : busy.wallNs();
+            // The time between chosen steps is none of theirs.
+            wallNs = slowSteps.isPresent() ? busy.busyNs() : wallNs;
             if (runs.isAny() && eventsRead() >= OnnxRuntime.MOST_EVENTS) {
                 omissions.fault(Reason.EVENT_LIMIT, eventsRead(), 0);
             }
@@ -755,6 +760,7 @@ final class ProfileBuilder extends EventCollector {
                     .placements(placements())
                     .ranges(ranges.list())
                     .loading(loading())
+                    .slowSteps(slowSteps)
                     .omissions(listOmissions())
                     .build();
         }

@@ -257,7 +257,7 @@ final class TimelineCollector extends EventCollector {
 
     private void instant(TraceEvent event) throws IOException {
         boolean isCount = head.isOwn() && event.args.containsKey(TraceEvent.DROPPED_SPANS);
-        if (isCount || !isTime(event.startNs, event.offset)) {
+        if (isCount || head.isSlowSteps(event.offset) || !isTime(event.startNs, event.offset)) {
             return;
         }
         Row row = row(event);
@@ -451,7 +451,7 @@ final class TimelineCollector extends EventCollector {
         return new TraceTimeline(timeline, head.isOwn(), eventsRead(), kept, listOmissions());
     }
 
-    private TraceInfo info(TrackLayout layout) {
+    private TraceInfo info(TrackLayout layout) throws TraceFormatException {
         long baseNs = kept == 0 ? 0 : head.clock(earliestNs).baseNs();
         if (head.isOwn()) {
             baseNs = Math.abs(head.baseTimeNs) <= Microseconds.LARGEST_NS ? head.baseTimeNs : 0;
@@ -464,6 +464,7 @@ final class TimelineCollector extends EventCollector {
                 .droppedSpans(Math.max(0, head.spansLost()))
                 .clockErrorNs(head.clockErrorNs())
                 .devices(head.devices)
+                .slowSteps(head.slowSteps())
                 .build();
     }
 

@@ -39,6 +39,7 @@ final class TraceEvent {
     static final String DROPPED_SPANS = "dropped_spans";
     static final String LAYER = "layer";
     static final String RANGE = "range";
+    static final String SLOW_STEPS = "slow_steps";
     static final String PHASE = "phase";
     static final String SAMPLE = "sample";
     static final String STREAM = "stream";

@@ -13,6 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.Backend;
 import org.brickprofiler.trace.DeviceInfo;
+import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.write.ChromeWriter;
 import org.brickprofiler.trace.write.PerfettoWriter;
 
@@ -27,6 +28,7 @@ final class TraceHead {
 
     private static final String OWN = "brick-profiler ";
     private static final int MOST_DEVICES = 64;
+    private static final int LONGEST_EXPLANATION = 1 << 24;
     private static final long NONE = -1;
     private static final long SECOND_NS = 1_000_000_000L;
     private static final long EARLIEST_NS =
@@ -58,6 +60,8 @@ final class TraceHead {
     final String source;
     private long spansLost;
     private long firstLostOffset;
+    private final StringBuilder slowSteps = new StringBuilder();
+    private long slowStepsOffset;
     private long wholeNs;
     private boolean isOwn;
     private int clockAnchors;
@@ -147,6 +151,44 @@ final class TraceHead {
         if (isOwn && spans > 0) {
             firstLostOffset = spansLost == 0 ? offset : firstLostOffset;
             spansLost += spans;
+        }
+    }
+
+    /**
+     * Takes a part of the explanation of the steps that this library chose, ignored in another program's trace.
+     *
+     * @throws TraceFormatException when all parts are longer than an explanation can be
+     */
+    void slowSteps(String part, long offset) throws TraceFormatException {
+        if (!isOwn) {
+            return;
+        }
+        slowStepsOffset = offset;
+        if (slowSteps.length() + part.length() > LONGEST_EXPLANATION) {
+            throw new TraceFormatException(
+                    source, offset, "the explanation of slow steps exceeds " + LONGEST_EXPLANATION + " characters");
+        }
+        slowSteps.append(part);
+    }
+
+    /** Returns whether the event at a place holds the explanation of chosen steps, and is none of the timeline. */
+    boolean isSlowSteps(long offset) {
+        return slowSteps.length() > 0 && offset == slowStepsOffset;
+    }
+
+    /**
+     * Returns the explanation of the steps of the trace if it holds chosen steps only.
+     *
+     * @throws TraceFormatException when the explanation is none
+     */
+    Optional<SlowSteps> slowSteps() throws TraceFormatException {
+        if (slowSteps.length() == 0) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(SlowSteps.fromJson(slowSteps.toString()));
+        } catch (IllegalArgumentException fault) {
+            throw new TraceFormatException(source, slowStepsOffset, String.valueOf(fault.getMessage()), fault);
         }
     }
 

@@ -3,10 +3,12 @@ package org.brickprofiler.trace.read;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Predicate;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
@@ -36,6 +38,8 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  * @param virtualMachine the activity of the virtual machine, if the trace is a flight recording
  * @param loading the loading and initialising of models, most time first, which is no part of any other number here;
  *     empty if the trace does not show it
+ * @param slowSteps the explanation of the steps that the trace holds, if this library chose them: all sums are those of
+ *     the chosen steps, and not of the run
  * @param omissions the omissions, in the order of {@link Omission.Reason}; events that were left out have one omission
  *     for each kernel, most time first
  */
@@ -53,6 +57,7 @@ public record TraceProfile(
         List<Range> ranges,
         VirtualMachine virtualMachine,
         List<Loading> loading,
+        Optional<SlowSteps> slowSteps,
         List<Omission> omissions) {
 
     /** The kind of events that count in a profile. */
@@ -386,6 +391,11 @@ public record TraceProfile(
         }
 
         private void times() {
+            if (slowSteps.isPresent()) {
+                fact("steps", "chosen ones only: all sums and shares are of these steps, not of the run");
+                fact("busy", TraceFigures.duration(busyNs) + ", the union over all rows of the chosen steps");
+                return;
+            }
             if (counting == Counting.TASK_GRAPHS) {
                 fact("wall time", TraceFigures.duration(wallNs) + ", the sum over the executions of task graphs");
                 fact("busy, idle", "not known: the file holds durations, and not when");
@@ -600,6 +610,7 @@ public record TraceProfile(
         private List<Placement> placements = List.of();
         private List<Range> ranges = List.of();
         private List<Loading> loading = List.of();
+        private Optional<SlowSteps> slowSteps = Optional.empty();
         private List<Omission> omissions = List.of();
 
         private Builder(
@@ -647,6 +658,11 @@ public record TraceProfile(
             return this;
         }
 
+        Builder slowSteps(Optional<SlowSteps> chosen) {
+            slowSteps = chosen;
+            return this;
+        }
+
         Builder omissions(List<Omission> named) {
             omissions = named;
             return this;
@@ -667,6 +683,7 @@ public record TraceProfile(
                     ranges,
                     virtualMachine,
                     loading,
+                    slowSteps,
                     omissions);
         }
     }

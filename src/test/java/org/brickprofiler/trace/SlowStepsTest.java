@@ -1,0 +1,388 @@
+package org.brickprofiler.trace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.SlowSteps.Explained;
+import org.brickprofiler.trace.SlowSteps.Kind;
+import org.brickprofiler.trace.SlowSteps.Part;
+import org.brickprofiler.trace.SlowSteps.PhaseSteps;
+import org.brickprofiler.trace.SlowSteps.Verdict;
+import org.junit.jupiter.api.Test;
+
+/** A timeline that keeps the slowest steps, and their explanation. Times are us of a fake clock. */
+final class SlowStepsTest {
+
+    private static final long US = 1_000;
+
+    private final FakeClock clock = new FakeClock();
+    private final FakeTimes times = new FakeTimes();
+    private TraceRecorder recorder = recorder(TraceRecorder.builder().keepSlowSteps(2));
+    private BrickProfiler profiler = profiler();
+
+    private TraceRecorder recorder(TraceRecorder.Builder options) {
+        return options.clock(clock).times(times).build();
+    }
+
+    private BrickProfiler profiler() {
+        BrickProfiler made =
+                BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        made.enable();
+        return made;
+    }
+
+    /** Work of the step's thread, which runs. */
+    private void work(long us) {
+        clock.advance(us * US);
+        times.ranNs += us * US;
+    }
+
+    private void brick(BrickId id, long us) {
+        long timer = profiler.startBrick(id);
+        work(us);
+        profiler.stopBrick(timer, 1);
+    }
+
+    private void step(StepInfo info, Runnable body) {
+        profiler.beginStep(info);
+        body.run();
+        profiler.endPass();
+        work(5);
+    }
+
+    private void ordinary(int count) {
+        for (int i = 0; i < count; i++) {
+            step(StepInfo.decode(100 + i), () -> {
+                brick(BrickId.FUSED_ATTENTION, 60);
+                work(10);
+                brick(BrickId.LM_HEAD, 30);
+            });
+        }
+    }
+
+    private SlowSteps steps() {
+        return recorder.timeline().info().slowSteps().orElseThrow();
+    }
+
+    private Explained slowest() {
+        return steps().slowest().get(0);
+    }
+
+    private static Map<String, Long> partsUs(Explained step) {
+        return step.parts().stream().collect(Collectors.toMap(Part::name, part -> part.excessNs() / US));
+    }
+
+    private List<String> spans() {
+        return Replay.of(recorder.timeline(), Thread.currentThread().getName());
+    }
+
+    // ---- what is kept ----
+
+    @Spec("13.70")
+    @Test
+    void theSpansOfTheSlowestStepsAndOfAMedianOneStay() {
+        ordinary(20);
+        step(StepInfo.decode(120), () -> brick(BrickId.SAMPLING, 500));
+        step(StepInfo.prefill(8), () -> brick(BrickId.RMS_NORM, 40));
+        ordinary(20);
+        step(StepInfo.decode(140), () -> brick(BrickId.SAMPLING, 300));
+
+        SlowSteps steps = steps();
+        assertThat(steps.phases())
+                .containsExactly(
+                        new PhaseSteps(StepInfo.Phase.PREFILL, 1, 1, 21), new PhaseSteps(StepInfo.Phase.DECODE, 42, 3, 0));
+        assertThat(steps.slowest()).extracting(Explained::index).containsExactly(20L, 42L, 21L);
+        assertThat(spans())
+                .containsExactly(
+                        "decode 0..100000 x1",
+                        "FusedAttention 0..60000 x1",
+                        "LmHead 70000..100000 x1",
+                        "decode 2100000..2600000 x1",
+                        "Sampling 2100000..2600000 x1",
+                        "prefill 2605000..2645000 x9",
+                        "RmsNorm 2605000..2645000 x1",
+                        "decode 4750000..5050000 x1",
+                        "Sampling 4750000..5050000 x1");
+        // Two marks for each step, and a brick or two; three kept decode steps and the prompt.
+        assertThat(steps.spansKept()).isEqualTo(4 + 3 + 3 + 3);
+        assertThat(steps.spansKept() + steps.spansLeftOut()).isEqualTo(40 * 4 + 3 * 3);
+        assertThat(recorder.timeline().info().droppedSpans()).isZero();
+    }
+
+    @Spec("13.70")
+    @Test
+    void theMemoryOfALongRunIsBounded() {
+        recorder = recorder(TraceRecorder.builder().keepSlowSteps(2).threadCapacity(512).totalCapacity(2_048));
+        profiler = profiler();
+        ordinary(100);
+        step(StepInfo.decode(150), () -> brick(BrickId.SAMPLING, 500));
+        ordinary(5_000);
+
+        assertThat(recorder.eventCount()).isLessThanOrEqualTo(1_024);
+        assertThat(steps().slowest().get(0).index()).isEqualTo(100);
+        assertThat(spans()).contains("Sampling 10500000..11000000 x1");
+        assertThat(steps().spansLeftOut()).isGreaterThan(20_000);
+    }
+
+    @Test
+    void spansThatEndAfterTheStepAreWhole() throws Exception {
+        ordinary(10);
+        long token = profiler.startBrick(BrickId.MOE_EXPERT);
+        profiler.beginStep(StepInfo.decode(110));
+        work(500);
+        profiler.endPass();
+        work(7);
+        new Crew().run(() -> profiler.stopBrick(token, 1)).join();
+        ordinary(3);
+
+        assertThat(Replay.of(recorder.timeline(), "crew-0"))
+                .containsExactly("MoeExpert 1050000..1557000 x1");
+    }
+
+    @Test
+    void aStepThatWasAbandonedOrLostIsNoStep() {
+        ordinary(10);
+        profiler.beginStep(StepInfo.decode(110));
+        work(900);
+        ordinary(1);
+        profiler.beginStep(StepInfo.decode(110));
+        work(900);
+        profiler.disable();
+        profiler.endPass();
+        profiler.enable();
+        profiler.endPass();
+        profiler.beginStep(StepInfo.decode(110));
+        work(900);
+        profiler.reset();
+        profiler.endPass();
+
+        assertThat(steps().phases()).extracting(PhaseSteps::steps).containsExactly(11L);
+        assertThat(slowest().durationNs()).isEqualTo(100 * US);
+    }
+
+    @Test
+    void clearForgetsTheSteps() {
+        ordinary(10);
+        recorder.clear();
+        assertThat(steps()).isEqualTo(new SlowSteps(List.of(), List.of(), 0, 0));
+        ordinary(3);
+        assertThat(steps().phases()).extracting(PhaseSteps::steps).containsExactly(3L);
+    }
+
+    @Test
+    void aStepLongerThanItsBufferHasNoVerdict() {
+        recorder = recorder(TraceRecorder.builder().keepSlowSteps(2).threadCapacity(64));
+        profiler = profiler();
+        ordinary(20);
+        step(StepInfo.decode(120), () -> {
+            for (int i = 0; i < 100; i++) {
+                brick(BrickId.RMS_NORM, 10);
+            }
+        });
+
+        assertThat(slowest().verdict()).isEqualTo(Verdict.SPANS_MISSING);
+        assertThat(slowest().sentence()).isEqualTo("Step 20: 1.00 ms; no verdict: spans of it are missing.");
+    }
+
+    @Test
+    void theFirstEventsAndTheSlowestStepsExcludeEachOther() {
+        TraceRecorder.Builder builder =
+                TraceRecorder.builder().keepSlowSteps(8).keepNewest(false);
+        assertThatThrownBy(builder::build)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("keepSlowSteps(8)");
+        assertThatThrownBy(() -> TraceRecorder.builder().keepSlowSteps(0)).hasMessageContaining("not 0");
+    }
+
+    // ---- several threads ----
+
+    @Spec("13.72")
+    @Test
+    void stepsOfSeveralThreadsAtOnceKeepTheirOwnSpans() throws Exception {
+        ordinary(10);
+        profiler.beginStep(StepInfo.decode(110));
+        new Crew()
+                .run(() -> {
+                    profiler.beginStep(StepInfo.decode(110));
+                    brick(BrickId.SAMPLING, 300);
+                    profiler.endPass();
+                })
+                .join();
+        brick(BrickId.RMS_NORM, 50);
+        profiler.endPass();
+
+        assertThat(steps().slowest()).extracting(Explained::index).containsExactly(11L, 10L);
+        assertThat(slowest().verdict()).isEqualTo(Verdict.BESIDE_OTHER_STEPS);
+        assertThat(partsUs(slowest())).containsEntry("RmsNorm", 50L).doesNotContainKey("Sampling");
+        assertThat(Replay.of(recorder.timeline(), "crew-0"))
+                .containsExactly("decode 1050000..1350000 x1", "Sampling 1050000..1350000 x1");
+    }
+
+    @Spec("13.72")
+    @Test
+    void workersCountWhileTheStepsThreadIsInNoBrick() throws Exception {
+        ordinary(10);
+        step(StepInfo.decode(110), () -> {
+            brick(BrickId.FUSED_ATTENTION, 60);
+            try {
+                new Crew().run(() -> brick(BrickId.MOE_EXPERT, 400)).join();
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+            brick(BrickId.LM_HEAD, 30);
+        });
+
+        assertThat(partsUs(slowest())).isEqualTo(Map.of("MoeExpert", 400L, "between bricks", -10L));
+        assertThat(slowest().unknown()).containsExactly(Kind.BLOCKED);
+    }
+
+    // ---- explanations ----
+
+    @Spec("13.71")
+    @Test
+    void partsSumToTheExcess() {
+        ordinary(30);
+        step(StepInfo.decode(120), () -> {
+            long timer = profiler.startBrick(BrickId.FUSED_ATTENTION);
+            work(40);
+            times.stop(Kind.GARBAGE_COLLECTION, clock.now(), clock.now() + 200 * US);
+            clock.advance(200 * US);
+            work(22);
+            profiler.stopBrick(timer, 1);
+            work(10);
+            timer = profiler.startBrick(BrickId.LM_HEAD);
+            work(30);
+            times.waitedNs += 100 * US;
+            clock.advance(100 * US);
+            profiler.stopBrick(timer, 1);
+        });
+
+        assertThat(partsUs(slowest()))
+                .containsEntry("garbage collection", 200L)
+                .containsEntry("no processor", 100L);
+        assertThat(slowest().excessNs())
+                .isEqualTo(302 * US)
+                .isEqualTo(slowest().parts().stream().mapToLong(Part::excessNs).sum());
+        assertThat(slowest().sentence())
+                .startsWith("Step 30: 402.0 us, typical for its size 100.0: +200.0 us garbage collection, +100.0 us no"
+                        + " processor");
+    }
+
+    @Spec("13.71")
+    @Test
+    void aStoppedProcessIsNoSlowBrick() {
+        ordinary(30);
+        step(StepInfo.decode(120), () -> {
+            long timer = profiler.startBrick(BrickId.FUSED_ATTENTION);
+            work(60);
+            clock.advance(5_000 * US);
+            profiler.stopBrick(timer, 1);
+            work(10);
+            brick(BrickId.LM_HEAD, 30);
+        });
+
+        assertThat(partsUs(slowest())).isEqualTo(Map.of("blocked or stopped", 5_000L));
+    }
+
+    @Spec("13.71")
+    @Test
+    void aSlowBrickIsNamed() {
+        ordinary(30);
+        step(StepInfo.decode(120), () -> {
+            brick(BrickId.FUSED_ATTENTION, 60);
+            work(10);
+            brick(BrickId.LM_HEAD, 230);
+        });
+
+        assertThat(slowest().sentence())
+                .isEqualTo("Step 30: 300.0 us, typical for its size 100.0: +200.0 us LmHead.");
+    }
+
+    @Spec("13.71")
+    @Test
+    void aLongerContextHasNoVerdictWithoutStepsOfItsSize() {
+        ordinary(30);
+        step(StepInfo.decode(10_000), () -> brick(BrickId.FUSED_ATTENTION, 900));
+
+        assertThat(slowest().verdict()).isEqualTo(Verdict.FEW_COMPARABLE_STEPS);
+        assertThat(slowest().parts()).isEmpty();
+        assertThat(slowest().sentence())
+                .isEqualTo("Step 30: 900.0 us; no verdict: 0 of 30 sampled steps have its size, and 5 are needed."
+                        + " Its KV length of 10,000 is 87.7 times the median of its phase.");
+    }
+
+    @Spec("13.71")
+    @Test
+    void aLongerContextIsTypicalAmongStepsOfItsSize() {
+        ordinary(30);
+        for (int i = 0; i < 8; i++) {
+            step(StepInfo.decode(10_000 + i), () -> brick(BrickId.FUSED_ATTENTION, 900));
+        }
+
+        assertThat(slowest().excessNs()).isZero();
+        assertThat(slowest().sentence()).contains("typical for its size 900.0").contains("It is no outlier");
+    }
+
+    @Spec("13.71")
+    @Test
+    void unknownStopsAreSaidToBeUnknown() {
+        times.known.clear();
+        ordinary(30);
+        step(StepInfo.decode(120), () -> brick(BrickId.FUSED_ATTENTION, 900));
+
+        assertThat(slowest().unknown())
+                .containsExactly(Kind.GARBAGE_COLLECTION, Kind.OTHER_STOP, Kind.NO_PROCESSOR, Kind.BLOCKED);
+        assertThat(slowest().excessNs()).isEqualTo(800 * US);
+    }
+
+    @Test
+    void aThreadInNativeCodeRunsOnDuringAStop() {
+        ordinary(30);
+        step(StepInfo.decode(120), () -> {
+            times.stop(Kind.OTHER_STOP, clock.now(), clock.now() + 300 * US);
+            brick(BrickId.FUSED_ATTENTION, 300);
+        });
+
+        assertThat(partsUs(slowest())).containsEntry("FusedAttention", 240L).doesNotContainKey("other stops");
+        assertThat(slowest().parts()).extracting(Part::kind).doesNotContain(Kind.OTHER_STOP);
+    }
+
+    // ---- the form in files ----
+
+    @Test
+    void theJsonIsReadAsItWasWritten() {
+        times.known.remove(Kind.OTHER_STOP);
+        ordinary(30);
+        step(StepInfo.decode(120).withBatch(3), () -> {
+            long timer = profiler.startBrick("Gemm \"é\u0001");
+            work(500);
+            profiler.stopBrick(timer, 1);
+        });
+        step(StepInfo.decode(120), () -> brick(BrickId.SAMPLING, 500));
+
+        SlowSteps steps = steps();
+        assertThat(SlowSteps.fromJson(steps.toJson())).isEqualTo(steps);
+        assertThat(steps.toJson()).isASCII();
+    }
+
+    @Test
+    void otherTextIsRefused() {
+        for (String text : List.of("", "[]", "{}", "{\"phases\": 1}", "{\"spans_kept\": -1}", "{\"phases\":[1]}")) {
+            assertThatThrownBy(() -> SlowSteps.fromJson(text))
+                    .as(text)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("slow steps");
+        }
+        String valid = new SlowSteps(List.of(), List.of(), 1, 2).toJson();
+        assertThatThrownBy(() -> SlowSteps.fromJson(valid.replace(":1", ":-1"))).hasMessageContaining("-1");
+    }
+}
