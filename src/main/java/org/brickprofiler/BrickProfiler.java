@@ -30,7 +30,6 @@ import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanStore;
-import org.brickprofiler.internal.record.StepFollower;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.TimerToken;
@@ -121,9 +120,6 @@ public final class BrickProfiler {
     private final NameTable names = BrickId.newNameTable();
     private final TableRegistry registry;
 
-    /** The timeline of the bricks; null without one. */
-    private final @Nullable SpanStore spans;
-
     /** The tables of the registry, by thread. */
     final PerThread<StatTable, ?> tables;
 
@@ -181,7 +177,7 @@ public final class BrickProfiler {
         clock = options.clock;
         ownClock = clock == NanoClock.SYSTEM ? null : clock;
         SpanSink sink = options.tracing;
-        spans = sink == null ? null : sink.bricks(spanNames);
+        SpanStore spans = sink == null ? null : sink.bricks(spanNames);
         registry = new TableRegistry(BrickId.FIXED_KEYS, options.percentiles, names, spans, layers);
         tables = registry.threads();
         period = new RunPeriod(clock.nanoTime());
@@ -1232,27 +1228,14 @@ public final class BrickProfiler {
         }
     }
 
-    /** Returns the follower of steps of a timeline that chooses by step; null without one. */
-    private @Nullable StepFollower spanSteps() {
-        SpanStore store = spans;
-        return store == null ? null : store.follower();
-    }
-
     private void endStep(StepRecorder recorder, long endNs) {
-        StepFollower chooser = spanSteps();
         if (enabled) {
             Step step = recorder.end(endNs, hasPending(), !listeners.isEmpty());
-            if (chooser != null) {
-                chooser.stepEnded(recorder.takeEnded(), endNs);
-            }
             if (step != null && !listeners.isEmpty()) {
                 listeners.ofStep(each -> each.stepEnded(step));
             }
         } else {
             recorder.interrupt();
-            if (chooser != null) {
-                chooser.stepEnded(StepFollower.NO_STEP, endNs);
-            }
         }
     }
 
@@ -1304,32 +1287,10 @@ public final class BrickProfiler {
             if (!listeners.isEmpty()) {
                 listeners.ofStep(each -> each.stepBegan(info));
             }
-            StepFollower chooser = spanSteps();
-            if (chooser != null) {
-                chooser.beforeStep();
-            }
-            long startNs = (recorder == null ? stepRecorder() : recorder).begin(info, hasPending());
-            if (registry.hasSpans()) {
-                long tokens = info.prefillTokens() + info.outputTokens() + info.draftedTokens();
-                int phase = info.phase().index();
-                long line = registry.mark(SpanKind.STEP_START, phase, startNs, 0, tokens);
-                if (chooser != null) {
-                    chooser.stepBegan(sizeOf(info), startNs, line);
-                }
-            }
+            (recorder == null ? stepRecorder() : recorder).begin(info, hasPending());
         } else if (recorder != null) {
             recorder.interrupt();
         }
-    }
-
-    private static StepFollower.Size sizeOf(StepInfo info) {
-        return new StepFollower.Size(
-                info.phase().index(),
-                info.batch(),
-                info.prefillTokens(),
-                info.kvLength(),
-                info.outputTokens(),
-                info.draftedTokens());
     }
 
     private synchronized StepRecorder stepRecorder() {

@@ -16,6 +16,7 @@ import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.RunPeriod;
+import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.StepFollower;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.request.RequestRecorder;
@@ -41,6 +42,10 @@ final class StepRecorder {
     private final NameTable names;
     private final RunPeriod period;
     private final NanoClock clock;
+
+    /** Chooses the steps whose spans a timeline keeps; null unless it chooses by step. */
+    private final @Nullable StepFollower chooser;
+
     private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
 
     private Sums sums = new Sums(0);
@@ -223,6 +228,7 @@ final class StepRecorder {
         this.names = names;
         this.period = period;
         this.clock = clock;
+        this.chooser = registry.stepFollower();
     }
 
     /**
@@ -265,9 +271,32 @@ final class StepRecorder {
      * Begins a step of the calling thread; one that is under way is abandoned.
      *
      * @param pending whether a measurement is pending
-     * @return the clock at its beginning
      */
-    synchronized long begin(StepInfo info, boolean pending) {
+    void begin(StepInfo info, boolean pending) {
+        if (chooser != null) {
+            chooser.beforeStep();
+        }
+        long startNs = start(info, pending);
+        if (registry.hasSpans()) {
+            int phase = info.phase().index();
+            long tokens = info.prefillTokens() + info.outputTokens() + info.draftedTokens();
+            long line = registry.mark(SpanKind.STEP_START, phase, startNs, 0, tokens);
+            if (chooser != null) {
+                chooser.stepBegan(
+                        new StepFollower.Size(
+                                phase,
+                                info.batch(),
+                                info.prefillTokens(),
+                                info.kvLength(),
+                                info.outputTokens(),
+                                info.draftedTokens()),
+                        startNs,
+                        line);
+            }
+        }
+    }
+
+    private synchronized long start(StepInfo info, boolean pending) {
         Place mine = places.mine();
         leaveEarlierEpoch(mine);
         if (mine.info != null) {
@@ -328,7 +357,16 @@ final class StepRecorder {
      * @param followed whether any listener wants the step
      * @return the step; null if none was open, or no listener wants it
      */
-    synchronized @Nullable Step end(long endNs, boolean pending, boolean followed) {
+    @Nullable
+    Step end(long endNs, boolean pending, boolean followed) {
+        Step step = stop(endNs, pending, followed);
+        if (chooser != null) {
+            chooser.stepEnded(takeEnded(), endNs);
+        }
+        return step;
+    }
+
+    private synchronized @Nullable Step stop(long endNs, boolean pending, boolean followed) {
         Place mine = places.mineOrNull();
         if (mine == null) {
             return null;
@@ -394,7 +432,7 @@ final class StepRecorder {
     }
 
     /** Returns the number of the step that the calling thread has ended since the last call, or no step. */
-    synchronized long takeEnded() {
+    private synchronized long takeEnded() {
         Place mine = places.mineOrNull();
         if (mine == null) {
             return StepFollower.NO_STEP;
@@ -405,7 +443,14 @@ final class StepRecorder {
     }
 
     /** Makes the next step of the calling thread follow no other: the time before it was not recorded. */
-    synchronized void interrupt() {
+    void interrupt() {
+        forgetThread();
+        if (chooser != null) {
+            chooser.stepEnded(StepFollower.NO_STEP, 0);
+        }
+    }
+
+    private synchronized void forgetThread() {
         Place mine = places.mineOrNull();
         if (mine == null) {
             return;

@@ -50,6 +50,9 @@ public final class Agent {
 
     private static @Nullable Agent running;
 
+    /** The slowest steps of each phase that {@code slow=} keeps. */
+    private static final int SLOW_STEPS = 8;
+
     private final AgentOptions options;
     private final RuleFile.Rules rules;
     private final BrickProfiler profiler;
@@ -80,11 +83,14 @@ public final class Agent {
         this.options = options;
         rules = RuleFile.read(file);
         BrickProfilerBuilder builder = BrickProfiler.builder();
-        if (options.trace() == null) {
+        Path timeline = options.timeline();
+        if (timeline == null) {
             trace = null;
         } else {
-            TraceFiles.requireFormat(options.trace());
-            trace = new TraceRecorder();
+            TraceFiles.requireFormat(timeline);
+            trace = options.slow() == null
+                    ? new TraceRecorder()
+                    : TraceRecorder.builder().keepSlowSteps(SLOW_STEPS).build();
             builder.tracing(trace);
         }
         profiler = builder.build();
@@ -93,6 +99,9 @@ public final class Agent {
                 : null;
         if (alternation != null && rules.rules().stream().noneMatch(rule -> rule.kind() == WeaveRule.Kind.STEP)) {
             throw new IllegalArgumentException("ab= compares steps, and there is no step: in " + file);
+        }
+        if (options.slow() != null && rules.rules().stream().noneMatch(rule -> rule.kind() == WeaveRule.Kind.STEP)) {
+            throw new IllegalArgumentException("slow= keeps steps, and there is no step: in " + file);
         }
         runFile = beginRunFile();
         steps = new Recorder.Steps(rules.warmupSteps(), this::forgetWarmup, alternation);
@@ -172,7 +181,7 @@ public final class Agent {
         rules.problems().forEach(this::say);
         sayMissingFolder("profile", ownOut());
         sayMissingFolder("page", options.html());
-        sayMissingFolder("timeline", options.trace());
+        sayMissingFolder("timeline", options.timeline());
         weaver.classes().forEach(this::check);
         Bridge.install(new Recorder(profiler, steps, losses, this::say));
         // Link the bridge to its sink now, rather than inside a method of the application.
@@ -391,7 +400,7 @@ public final class Agent {
                     .map(Alternation.Result::toString)
                     .orElse("ab: too few tokens were decoded to compare, or BRICK_PROFILER is off"));
         }
-        if (options.out() == null && options.html() == null && options.trace() == null) {
+        if (options.out() == null && options.html() == null && options.timeline() == null) {
             err.print(TextReport.render(snapshot));
         }
         write("profile", ownOut(), to -> JsonReport.write(snapshot, to));
@@ -399,7 +408,7 @@ public final class Agent {
         write("page", options.html(), to -> HtmlReport.write(snapshot, to));
         TraceRecorder recorder = trace;
         if (recorder != null) {
-            write("timeline", options.trace(), to -> TraceFiles.write(recorder.timeline(), to));
+            write("timeline", options.timeline(), to -> TraceFiles.write(recorder.timeline(), to));
         }
     }
 

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param out the file for the profile, as JSON; null for none
  * @param html the file for the HTML report; null for none
  * @param trace the file for the trace; null for none
+ * @param slow the file for the trace of the slowest steps; null for none
  * @param snapshot the file to which an agent that is already running writes a snapshot, as JSON; null for none
  * @param port the local port of the live report, 0 for any free one; empty for no live report
  * @param ab the seed of the random order in which recording is switched on and off; empty to keep it on
@@ -28,6 +29,7 @@ record AgentOptions(
         @Nullable Path out,
         @Nullable Path html,
         @Nullable Path trace,
+        @Nullable Path slow,
         @Nullable Path snapshot,
         OptionalInt port,
         OptionalLong ab) {
@@ -37,7 +39,8 @@ record AgentOptions(
 
     private static final String PORT = "port";
     private static final String AB = "ab";
-    private static final List<String> KEYS = List.of("rules", "out", "html", "trace", "snapshot", PORT, AB);
+    private static final String SLOW = "slow";
+    private static final List<String> KEYS = List.of("rules", "out", "html", "trace", SLOW, "snapshot", PORT, AB);
     private static final int LAST_PORT = 65_535;
 
     /**
@@ -64,6 +67,9 @@ record AgentOptions(
                 throw new IllegalArgumentException("the option '" + key + "' is given twice");
             }
         }
+        if (values.containsKey("trace") && values.containsKey(SLOW)) {
+            throw new IllegalArgumentException("the option 'slow' excludes 'trace': a timeline holds chosen steps, or all");
+        }
         Path runFile = runFile(environment);
         refuseSameFile(values, runFile);
         if (runFile != null) {
@@ -76,9 +82,16 @@ record AgentOptions(
                 path(values, "out"),
                 path(values, "html"),
                 path(values, "trace"),
+                path(values, SLOW),
                 path(values, "snapshot"),
                 port == null ? OptionalInt.empty() : OptionalInt.of((int) number(PORT, port, LAST_PORT)),
                 seed == null ? OptionalLong.empty() : OptionalLong.of(number(AB, seed, Long.MAX_VALUE)));
+    }
+
+    /** Returns the file for the timeline, of all steps or of the slowest; null without one. */
+    @Nullable
+    Path timeline() {
+        return trace == null ? slow : trace;
     }
 
     /** Returns the file in which {@code brick run} expects the profile, beside {@code out}; null without it. */
@@ -93,7 +106,7 @@ record AgentOptions(
         if (runFile != null && !values.containsKey("out")) {
             names.put(real(runFile), OUT_VARIABLE + "=" + runFile);
         }
-        for (String key : List.of("rules", "out", "html", "trace", "snapshot")) {
+        for (String key : List.of("rules", "out", "html", "trace", SLOW, "snapshot")) {
             String value = values.get(key);
             String name = key + "=" + value;
             String other = value == null ? null : names.put(real(Path.of(value)), name);

@@ -526,6 +526,7 @@ class AgentIT {
                 "rules=bricks.yaml,port=web     | not started: java.lang.IllegalArgumentException: port=web is not a whole number from 0 to 65535",
                 "rules=bricks.yaml,port=65536   | port=65536 is not a whole number from 0 to 65535",
                 "rules=other.yaml,ab=1          | ab= compares steps, and there is no step: in other.yaml",
+                "rules=other.yaml,slow=s.pftrace | slow= keeps steps, and there is no step: in other.yaml",
                 "''                | not started: java.lang.IllegalArgumentException: the option rules=FILE is missing",
                 "rule=bricks.yaml  | there is no option 'rule'; there are rules,",
                 "rules=none.yaml   | not started: java.io.IOException: cannot read none.yaml: it does not exist",

@@ -30,6 +30,8 @@ final class GuideShell {
         FILES,
         /** A service and its requests. */
         REQUESTS,
+        /** Slow steps. */
+        SLOW_STEPS,
         /** All other chapters: runs of two sides, and their evaluation. */
         COMPARISON;
 
@@ -39,6 +41,9 @@ final class GuideShell {
             }
             if (chapter.startsWith("## Files of other profilers\n")) {
                 return FILES;
+            }
+            if (chapter.startsWith("## Why was this step slow?\n")) {
+                return SLOW_STEPS;
             }
             return chapter.startsWith("## Why was this answer late?\n") ? REQUESTS : COMPARISON;
         }

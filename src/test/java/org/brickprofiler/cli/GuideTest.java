@@ -50,6 +50,13 @@ class GuideTest {
     }
 
     @Test
+    void slowStepsAreExplained() throws IOException {
+        assertThat(new GuideShell(folder).run(Part.SLOW_STEPS, 1))
+                .contains("This timeline holds chosen steps only: 9 of 60 decode steps.", ", typical for its size ");
+        assertThat(folder.resolve("slow.html")).content().contains("slow_steps");
+    }
+
+    @Test
     void filesOfOtherProfilersAreRead() throws IOException {
         Files.copy(Cli.TRACES.resolve("tornadovm-invented.json"), folder.resolve("tornadovm.log"));
         try (InputStream packed = Files.newInputStream(Cli.TRACES.resolve("nsight-fsdp-h100.sqlite.gz"))) {

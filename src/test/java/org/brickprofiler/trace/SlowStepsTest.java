@@ -87,7 +87,7 @@ final class SlowStepsTest {
 
     // ---- what is kept ----
 
-    @Spec("13.70")
+    @Spec("13.13")
     @Test
     void theSpansOfTheSlowestStepsAndOfAMedianOneStay() {
         ordinary(20);
@@ -118,7 +118,7 @@ final class SlowStepsTest {
         assertThat(recorder.timeline().info().droppedSpans()).isZero();
     }
 
-    @Spec("13.70")
+    @Spec("13.13")
     @Test
     void theMemoryOfALongRunIsBounded() {
         recorder = recorder(TraceRecorder.builder().keepSlowSteps(2).threadCapacity(512).totalCapacity(2_048));
@@ -205,7 +205,7 @@ final class SlowStepsTest {
 
     // ---- several threads ----
 
-    @Spec("13.72")
+    @Spec("13.15")
     @Test
     void stepsOfSeveralThreadsAtOnceKeepTheirOwnSpans() throws Exception {
         ordinary(10);
@@ -227,7 +227,7 @@ final class SlowStepsTest {
                 .containsExactly("decode 1050000..1350000 x1", "Sampling 1050000..1350000 x1");
     }
 
-    @Spec("13.72")
+    @Spec("13.15")
     @Test
     void workersCountWhileTheStepsThreadIsInNoBrick() throws Exception {
         ordinary(10);
@@ -247,7 +247,7 @@ final class SlowStepsTest {
 
     // ---- explanations ----
 
-    @Spec("13.71")
+    @Spec("13.14")
     @Test
     void partsSumToTheExcess() {
         ordinary(30);
@@ -277,7 +277,7 @@ final class SlowStepsTest {
                         + " processor");
     }
 
-    @Spec("13.71")
+    @Spec("13.14")
     @Test
     void aStoppedProcessIsNoSlowBrick() {
         ordinary(30);
@@ -293,7 +293,7 @@ final class SlowStepsTest {
         assertThat(partsUs(slowest())).isEqualTo(Map.of("blocked or stopped", 5_000L));
     }
 
-    @Spec("13.71")
+    @Spec("13.14")
     @Test
     void aSlowBrickIsNamed() {
         ordinary(30);
@@ -307,7 +307,7 @@ final class SlowStepsTest {
                 .isEqualTo("Step 30: 300.0 us, typical for its size 100.0: +200.0 us LmHead.");
     }
 
-    @Spec("13.71")
+    @Spec("13.14")
     @Test
     void aLongerContextHasNoVerdictWithoutStepsOfItsSize() {
         ordinary(30);
@@ -320,7 +320,7 @@ final class SlowStepsTest {
                         + " Its KV length of 10,000 is 87.7 times the median of its phase.");
     }
 
-    @Spec("13.71")
+    @Spec("13.14")
     @Test
     void aLongerContextIsTypicalAmongStepsOfItsSize() {
         ordinary(30);
@@ -332,7 +332,7 @@ final class SlowStepsTest {
         assertThat(slowest().sentence()).contains("typical for its size 900.0").contains("It is no outlier");
     }
 
-    @Spec("13.71")
+    @Spec("13.14")
     @Test
     void unknownStopsAreSaidToBeUnknown() {
         times.known.clear();

@@ -278,6 +278,15 @@ public final class TableRegistry {
     }
 
     /**
+     * Returns the follower of steps.
+     *
+     * @return the follower; null unless there is a timeline that chooses by step
+     */
+    public @Nullable StepFollower stepFollower() {
+        return spans == null ? null : spans.follower();
+    }
+
+    /**
      * Puts an entry on the calling thread's timeline and into no sum, if there is a timeline.
      *
      * @param kind its kind
