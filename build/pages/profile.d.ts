@@ -40,6 +40,7 @@ interface Profile {
   run?: Run;
   roofline?: Roofline;
   virtual_machine?: VirtualMachine;
+  slow_steps?: object;
 }
 
 /** The number of a bucket, and its samples. */
@@ -203,6 +204,13 @@ interface Timeline {
   shown: ShownStep[];
   names: SpanName[];
   tracks: string[];
+  chosen?: ChosenSteps;
+}
+
+/** What a timeline holds of a run if it holds chosen steps only, and a sentence for each of the slowest. */
+interface ChosenSteps {
+  text: string;
+  steps: { phase: string; text: string }[];
 }
 
 /** The mean time of a brick in each layer, ns; null if it did not run there. */

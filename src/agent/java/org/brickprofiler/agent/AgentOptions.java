@@ -68,7 +68,8 @@ record AgentOptions(
             }
         }
         if (values.containsKey("trace") && values.containsKey(SLOW)) {
-            throw new IllegalArgumentException("the option 'slow' excludes 'trace': a timeline holds chosen steps, or all");
+            throw new IllegalArgumentException(
+                    "the option 'slow' excludes 'trace': a timeline holds chosen steps, or all");
         }
         Path runFile = runFile(environment);
         refuseSameFile(values, runFile);

@@ -143,7 +143,8 @@ final class ReportCommand implements Callable<Integer> {
             if (roofline != null) {
                 throw new IllegalArgumentException("--roofline cannot be combined with --csv");
             }
-            return CsvReport.toCsv(input.requireWholeRun("a table without remarks").snapshot());
+            return CsvReport.toCsv(
+                    input.requireWholeRun("a table without remarks").snapshot());
         }
         Map<String, Object> keys = new LinkedHashMap<>(input.further());
         if (roofline != null) {

@@ -204,8 +204,8 @@ final class DemoOptions {
             throw new IllegalArgumentException(
                     "--device '" + device + "' is not cpu, cuda, cuda:N, opencl or opencl:N");
         }
-        if (calibrate || Stream.of(trace, slow, jfr, graph, checksums, perturb, waste)
-                .anyMatch(option -> option != null)) {
+        if (calibrate
+                || Stream.of(trace, slow, jfr, graph, checksums, perturb, waste).anyMatch(option -> option != null)) {
             throw new IllegalArgumentException("--device " + device
                     + " excludes --trace, --slow, --jfr, --graph, --checksums, --perturb, --waste and --calibrate");
         }

@@ -88,7 +88,13 @@ final class Recordings {
         List<Path> files = new ArrayList<>();
         for (@Nullable
         Path file : new @Nullable Path[] {
-            options.json(), options.html(), options.trace(), options.slow(), options.jfr(), options.graph(), options.checksums()
+            options.json(),
+            options.html(),
+            options.trace(),
+            options.slow(),
+            options.jfr(),
+            options.graph(),
+            options.checksums()
         }) {
             if (file != null) {
                 files.add(file);

@@ -32,8 +32,8 @@ import org.brickprofiler.report.internal.JsonInput;
 public final class JsonReport {
 
     /**
-     * The key of the explanation of slow steps, a further fact of a report on a timeline that holds chosen steps only. A
-     * report with this key is not read again: its sums are not those of a run.
+     * The key of the explanation of slow steps, a further fact of a report on a timeline that holds chosen steps only.
+     * A report with this key is not read again: its sums are not those of a run.
      */
     public static final String SLOW_STEPS = "slow_steps";
 

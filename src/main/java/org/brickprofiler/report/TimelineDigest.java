@@ -7,12 +7,14 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.brickprofiler.report.internal.HtmlPage;
+import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.Timeline;
@@ -51,6 +53,9 @@ final class TimelineDigest {
     private final Timeline timeline;
     private final List<SpanName> names;
     private final List<Track> tracks;
+
+    /** The explanation of the steps if the timeline holds chosen steps only. */
+    private final @Nullable SlowSteps chosen;
 
     /** The steps on the track that has most of them. */
     private List<Step> steps = List.of();
@@ -108,6 +113,7 @@ final class TimelineDigest {
         this.timeline = timeline;
         this.names = timeline.names();
         this.tracks = timeline.tracks();
+        this.chosen = timeline.info().slowSteps().orElse(null);
     }
 
     /** Writes the digest of a timeline as an object. */
@@ -119,6 +125,9 @@ final class TimelineDigest {
         json.writeStartObject();
         json.writeNumberField("steps", digest.steps.size());
         json.writeNumberField("dropped", timeline.info().droppedSpans());
+        if (digest.chosen != null) {
+            digest.writeChosen(digest.chosen, json);
+        }
         digest.writeLayers(json);
         digest.writeWindows(windows, json);
         json.writeEndObject();
@@ -190,7 +199,9 @@ final class TimelineDigest {
                     .sorted(Comparator.comparingLong(Step::elapsedNs))
                     .toList();
             if (sorted.size() > 1) {
-                all.add(new Window("median", sorted.get((sorted.size() - 1) / 2), MOST_SPANS / windows));
+                // Of chosen steps all but the median one are slow, and that one is the shortest.
+                Step median = sorted.get(chosen == null ? (sorted.size() - 1) / 2 : 0);
+                all.add(new Window("median", median, MOST_SPANS / windows));
             }
             all.add(new Window(
                     sorted.size() == 1 ? "only" : "slowest", sorted.get(sorted.size() - 1), MOST_SPANS / windows));
@@ -210,6 +221,20 @@ final class TimelineDigest {
                 }
             });
         }
+    }
+
+    private void writeChosen(SlowSteps explained, JsonGenerator json) throws IOException {
+        json.writeObjectFieldStart("chosen");
+        json.writeStringField("text", explained.heldText());
+        json.writeArrayFieldStart("steps");
+        for (SlowSteps.Explained step : explained.slowest()) {
+            json.writeStartObject();
+            json.writeStringField("phase", step.info().phase().name().toLowerCase(Locale.ROOT));
+            json.writeStringField("text", step.sentence());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+        json.writeEndObject();
     }
 
     // ---- layers ----

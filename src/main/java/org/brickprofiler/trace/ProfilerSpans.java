@@ -107,10 +107,10 @@ final class ProfilerSpans implements SpanSink {
 
     /** Adds all buffers, for the choice of steps. */
     void addTo(List<StepWindow.Source> all) {
-        bricks.forEach(source ->
-                all.add(new StepWindow.Source(source.contents(), source.names(), StepWindow.Content.BRICKS)));
-        streams.forEach(source ->
-                all.add(new StepWindow.Source(source.contents(), source.names(), StepWindow.Content.DEVICE)));
+        bricks.forEach(
+                source -> all.add(new StepWindow.Source(source.contents(), source.names(), StepWindow.Content.BRICKS)));
+        streams.forEach(
+                source -> all.add(new StepWindow.Source(source.contents(), source.names(), StepWindow.Content.DEVICE)));
         tiles.forEach(source ->
                 all.add(new StepWindow.Source(source.contents(), source.names(), StepWindow.Content.FURTHER)));
     }

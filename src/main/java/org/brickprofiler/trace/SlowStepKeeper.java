@@ -23,9 +23,10 @@ import org.eclipse.collections.impl.set.mutable.primitive.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the steps whose spans a timeline keeps: of each phase of each profiler, the slowest ones and one whose duration
- * is close to the median. Of a sample of steps it keeps the places of their time, so that a slow step can be compared
- * with typical ones. One lock guards everything; a step that is not chosen takes it twice and allocates little.
+ * Chooses the steps whose spans a timeline keeps: of each phase of each profiler, the slowest ones and one whose
+ * duration is close to the median. Of a sample of steps it keeps the places of their time, so that a slow step can be
+ * compared with typical ones. One lock guards everything; a step that is not chosen takes it twice and allocates
+ * little.
  *
  * <p>The buffers of the recorder stay as they are. The spans of chosen steps are copied from them when some more steps
  * were chosen, or when a buffer is about to overwrite them; until then, workers finish and devices resolve their work,
@@ -171,7 +172,8 @@ final class SlowStepKeeper {
                 }
                 forget(mine);
                 if (!waiting.isEmpty()
-                        && (waiting.size() >= MOST_WAITING || isLosing(waiting.get(0).startNs()))) {
+                        && (waiting.size() >= MOST_WAITING
+                                || isLosing(waiting.get(0).startNs()))) {
                     settle(false);
                 }
             }
@@ -224,8 +226,8 @@ final class SlowStepKeeper {
                     }
                 }
             }
-            waiting.removeIf(window -> !window.isWanted()
-                    || (!isLook && (!window.isUnresolved() || ++window.settled >= MOST_SETTLED)));
+            waiting.removeIf(window ->
+                    !window.isWanted() || (!isLook && (!window.isUnresolved() || ++window.settled >= MOST_SETTLED)));
         }
 
         private boolean isLosing(long ns) {
@@ -351,9 +353,8 @@ final class SlowStepKeeper {
 
         void addTo(List<PhaseSteps> phases, StepInfo.Phase phase) {
             StepWindow typical = median;
-            int held = (int) kept().stream()
-                    .filter(window -> !window.held().isEmpty())
-                    .count();
+            int held = (int)
+                    kept().stream().filter(window -> !window.held().isEmpty()).count();
             if (typical != null) {
                 phases.add(new PhaseSteps(phase, steps, held, typical.index()));
             }
@@ -393,16 +394,13 @@ final class SlowStepKeeper {
         }
         windows.sort(Comparator.comparingLong(StepWindow::startNs));
         List<StepWindow.Held> held = distinct(windows);
-        long keptCount =
-                held.stream().mapToLong(each -> each.spans().size()).sum();
+        long keptCount = held.stream().mapToLong(each -> each.spans().size()).sum();
         long written = sources.get().stream()
                 .mapToLong(source -> source.contents().writtenCount())
                 .sum();
-        explained.sort(Comparator.comparingLong(Explained::durationNs)
-                .reversed()
-                .thenComparingLong(Explained::index));
-        SlowSteps steps =
-                new SlowSteps(phases, explained, keptCount, Math.max(0, writtenBefore + written - keptCount));
+        explained.sort(
+                Comparator.comparingLong(Explained::durationNs).reversed().thenComparingLong(Explained::index));
+        SlowSteps steps = new SlowSteps(phases, explained, keptCount, Math.max(0, writtenBefore + written - keptCount));
         return new Kept(steps, held);
     }
 

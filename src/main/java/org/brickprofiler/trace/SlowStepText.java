@@ -30,11 +30,10 @@ final class SlowStepText {
     /** Returns a section of a report. */
     static String render(SlowSteps steps) {
         StringBuilder text = new StringBuilder("Slow steps\n");
-        text.append("  This timeline holds chosen steps only: ").append(held(steps)).append(".\n");
+        text.append("  ").append(held(steps)).append('\n');
         text.append(String.format(
                 Locale.ROOT,
-                "  %,d events of them are kept; %,d events of other steps, and between steps, were dropped.%n"
-                        .replace("%n", "\n"),
+                "  %,d events of them are kept; %,d events of other steps, and between steps, were dropped.\n",
                 steps.spansKept(),
                 steps.spansLeftOut()));
         for (SlowSteps.PhaseSteps phase : steps.phases()) {
@@ -60,11 +59,13 @@ final class SlowStepText {
         return text.toString();
     }
 
-    private static String held(SlowSteps steps) {
-        return steps.phases().stream()
+    /** Returns how many steps of how many the timeline holds. */
+    static String held(SlowSteps steps) {
+        String held = steps.phases().stream()
                 .map(phase -> String.format(
                         Locale.ROOT, "%,d of %,d %s steps", phase.kept(), phase.steps(), name(phase.phase())))
                 .collect(Collectors.joining(", "));
+        return "This timeline holds chosen steps only: " + (held.isEmpty() ? "no step has ended" : held) + ".";
     }
 
     private static Set<Kind> unknownInAll(List<Explained> steps) {

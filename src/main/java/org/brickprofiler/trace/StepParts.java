@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import org.brickprofiler.trace.SlowSteps.Kind;
 
@@ -107,7 +108,7 @@ record StepParts(Map<Place, Long> placeNs, long waitedNs, long blockedNs) {
             List<Numbered> ends = new ArrayList<>(starts);
             starts.sort(Comparator.comparingLong(each -> Math.max(startNs, each.busy.startNs)));
             ends.sort(Comparator.comparingLong(each -> each.busy.endNs));
-            TreeSet<Numbered> active = new TreeSet<>(INNERMOST);
+            SortedSet<Numbered> active = new TreeSet<>(INNERMOST);
             long atNs = startNs;
             int nextStart = 0;
             int nextEnd = 0;
@@ -128,7 +129,7 @@ record StepParts(Map<Place, Long> placeNs, long waitedNs, long blockedNs) {
             add(active, endNs - atNs);
         }
 
-        private void add(TreeSet<Numbered> active, long ns) {
+        private void add(SortedSet<Numbered> active, long ns) {
             if (ns <= 0) {
                 return;
             }

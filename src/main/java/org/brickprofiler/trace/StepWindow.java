@@ -236,18 +236,16 @@ final class StepWindow implements StepComparison.Candidate {
     }
 
     private void addBusy(List<Busy> busy, SpanCopy copy, int entry, Source source, boolean isOwn) {
-        Work work = switch (copy.kind(entry)) {
-            case SPAN -> source.content() != Content.BRICKS ? null : isOwn ? Work.OWN : Work.OTHER_THREAD;
-            case DEFERRED, DEVICE_SAMPLE -> Work.DEVICE;
-            default -> null;
-        };
+        Work work =
+                switch (copy.kind(entry)) {
+                    case SPAN -> source.content() != Content.BRICKS ? null : isOwn ? Work.OWN : Work.OTHER_THREAD;
+                    case DEFERRED, DEVICE_SAMPLE -> Work.DEVICE;
+                    default -> null;
+                };
         // Nobody knows for which step another thread works while several are under way.
         if (work != null && (work != Work.OTHER_THREAD || others.isEmpty())) {
             busy.add(new Busy(
-                    work,
-                    Place.brick(source.names().name(copy.key(entry))),
-                    copy.startNs(entry),
-                    copy.endNs(entry)));
+                    work, Place.brick(source.names().name(copy.key(entry))), copy.startNs(entry), copy.endNs(entry)));
         }
     }
 

@@ -39,8 +39,7 @@ final class StreamTracks {
         if (!devices.contains(stream.device())) {
             devices.add(stream.device());
         }
-        tracks.add(new StreamTrack(
-                stream.device(), stream.name(), stream.streamId(), spans, laid));
+        tracks.add(new StreamTrack(stream.device(), stream.name(), stream.streamId(), spans, laid));
     }
 
     /** Adds a stream that a profiler timed, after all streams of applications. */

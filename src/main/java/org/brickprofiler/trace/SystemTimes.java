@@ -2,9 +2,7 @@ package org.brickprofiler.trace;
 
 import java.util.List;
 
-/**
- * The stops and waits that the operating system and the virtual machine report. Any thread; tests inject their own.
- */
+/** The stops and waits that the operating system and the virtual machine report. Any thread; tests inject their own. */
 interface SystemTimes {
 
     /** In place of a time that is not reported, ns. */

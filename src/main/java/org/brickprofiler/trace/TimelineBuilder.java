@@ -239,10 +239,7 @@ final class TimelineBuilder {
         int[] names = index.of(source);
         List<SpanCopy> all = copies.apply(store);
         for (DeviceTrack device : devices) {
-            streams.add(
-                    device,
-                    parts(all, device.spans(), names),
-                    parts(all, device.laid(), names));
+            streams.add(device, parts(all, device.spans(), names), parts(all, device.laid(), names));
             atClockError(device.clockErrorNs());
         }
     }

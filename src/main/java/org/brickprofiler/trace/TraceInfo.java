@@ -167,7 +167,16 @@ public record TraceInfo(
          */
         public TraceInfo build() {
             return new TraceInfo(
-                    processName, pid, rank, worldSize, monotonicNs, unixNs, droppedSpans, clockErrorNs, devices, slowSteps);
+                    processName,
+                    pid,
+                    rank,
+                    worldSize,
+                    monotonicNs,
+                    unixNs,
+                    droppedSpans,
+                    clockErrorNs,
+                    devices,
+                    slowSteps);
         }
     }
 }

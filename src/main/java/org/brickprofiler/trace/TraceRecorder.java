@@ -166,7 +166,6 @@ public final class TraceRecorder implements Tracing {
             mine.add(kind, key, startNs, elapsedNs, value);
             threads.release(mine);
         }
-
     }
 
     // ---- events of an application ----
@@ -387,9 +386,7 @@ public final class TraceRecorder implements Tracing {
         }
         TimelineBuilder timeline = new TimelineBuilder(copies);
         profilers.bricks().forEach(timeline::addBricks);
-        profilers
-                .tiles()
-                .forEach(source -> timeline.addToThreads(copies.apply(source.contents()), source.names()));
+        profilers.tiles().forEach(source -> timeline.addToThreads(copies.apply(source.contents()), source.names()));
         timeline.addToThreads(ownCopies, names);
         timeline.addToOtherThreads(copies.apply(assigned.store.contents()), names);
         if (kept == null) {
@@ -406,7 +403,8 @@ public final class TraceRecorder implements Tracing {
         timeline.addLost(profilers.lost());
         // As fine as the system's clock: an error of a millisecond would show beside the traces of other programs.
         long unixNs = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now());
-        return timeline.build(process, clock.nanoTime(), unixNs, Optional.ofNullable(kept).map(SlowStepKeeper.Kept::steps));
+        return timeline.build(
+                process, clock.nanoTime(), unixNs, Optional.ofNullable(kept).map(SlowStepKeeper.Kept::steps));
     }
 
     /**
@@ -526,7 +524,8 @@ public final class TraceRecorder implements Tracing {
         int slowSteps;
 
         /** The times of this process unless a test has its own. */
-        @Nullable SystemTimes times;
+        @Nullable
+        SystemTimes times;
 
         RunProcess process = new RunProcess("java", OptionalInt.empty(), 1);
 

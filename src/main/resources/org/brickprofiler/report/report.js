@@ -433,6 +433,9 @@ function faults() {
       ". Their work, their time, their working set, the number of threads or the machine\u2019s figures are wrong.",
     ]);
   }
+  if (profile.slow_steps !== undefined) {
+    found.push("Chosen steps only: the timeline behind this page holds the slowest steps and a median one. All sums and shares are of these steps, not of the run.");
+  }
   if (profile.steps !== undefined && profile.steps.abandoned > 0) {
     found.push("Abandoned: " + plural(profile.steps.abandoned, "step", "steps") + " began and did not end. They are in no figure of steps.");
   }
@@ -1083,13 +1086,17 @@ function stepText(step, spans) {
     + longest.map(([name, ns]) => shortened(name) + " " + duration(ns)).join(", ");
 }
 
+/** If one of two steps takes more than so many times the other one's time, each has an axis of its own. */
+const MOST_ON_ONE_AXIS = 2;
+
 /**
  * @param {Timeline} timeline
  * @param {ShownStep} shown
- * @param {number} longestNs
+ * @param {number} longestNs the end of the axis
+ * @param {number} otherNs where the other step would end on this axis; 0 without another one
  * @param {HTMLElement} readout
  */
-function drawStep(timeline, shown, longestNs, readout) {
+function drawStep(timeline, shown, longestNs, otherNs, readout) {
   const spans = spansOf(timeline, shown);
   const width = 1150;
   /** @param {number} ns */
@@ -1128,6 +1135,9 @@ function drawStep(timeline, shown, longestNs, readout) {
     });
     y += LANE * (1 + Math.max(...lanes)) + 4;
   });
+  if (otherNs > 0) {
+    picture.append(svg("line", { class: "median", x1: x(otherNs), x2: x(otherNs), y1: 0, y2: y }));
+  }
   picture.append(svg("line", { class: "axis", x1: 0, x2: width, y1: y, y2: y }));
   const every = roundUp(longestNs / 12);
   for (let ns = 0; ns <= longestNs; ns += every) {
@@ -1201,8 +1211,9 @@ function shownSteps() {
     return [];
   }
   const lost = timeline.dropped > 0 ? "; " + plural(timeline.dropped, "span was", "spans were") + " lost while recording" : "";
-  const text = plural(timeline.steps, "step", "steps") + " in the timeline" + lost + ".";
-  return [html("p", { class: "above" }, text), ...[...new Set(timeline.shown.map(({ phase }) => phase))].flatMap((phase) => shownOf(timeline, phase))];
+  const chosen = timeline.chosen === undefined ? "" : " " + timeline.chosen.text;
+  const text = plural(timeline.steps, "step", "steps") + " in the timeline" + lost + "." + chosen;
+  return [html("p", { class: "above" }, visible(text)), ...[...new Set(timeline.shown.map(({ phase }) => phase))].flatMap((phase) => shownOf(timeline, phase))];
 }
 
 /**
@@ -1211,17 +1222,26 @@ function shownSteps() {
  */
 function shownOf(timeline, phase) {
   const all = timeline.shown.filter((shown) => shown.phase === phase);
-  const longestNs = Math.max(...all.map((shown) => shown.elapsed_ns));
+  const [shortestNs, longestNs] = [Math.min, Math.max].map((of) => of(...all.map((shown) => shown.elapsed_ns)));
+  const apart = longestNs > MOST_ON_ONE_AXIS * shortestNs;
   const drawn = all.map((shown) => {
     const readout = html("p", { class: "quiet readout" }, NARROW);
     const omitted = shown.omitted > 0 ? "; of its spans, the " + count(shown.omitted) + " shortest are not drawn" : "";
     const heading = capital(shown.what) + " " + stepName(phase) + ", " + duration(shown.elapsed_ns);
+    const isLong = apart && shown.elapsed_ns === longestNs;
+    const scale = !apart ? "" : isLong
+      ? "; the dashed line is the end of the median step"
+      : "; drawn " + ratio(longestNs, shortestNs).toFixed(1) + " times as wide as the slowest";
     return [
-      html("h3", {}, heading, html("span", { class: "quiet" }, ", " + duration(shown.after_ns) + " after the first step" + omitted)),
-      drawStep(timeline, shown, longestNs, readout),
+      html("h3", {}, heading, html("span", { class: "quiet" }, ", " + duration(shown.after_ns) + " after the first step" + omitted + scale)),
+      drawStep(timeline, shown, apart ? shown.elapsed_ns : longestNs, isLong ? shortestNs : 0, readout),
       readout,
     ];
   });
+  const chosen = timeline.chosen === undefined ? [] : timeline.chosen.steps.filter((each) => each.phase === phase);
+  if (chosen.length > 0) {
+    return [html("h3", {}, "Why " + stepName(phase) + "s were slow"), html("ul", { class: "reasons" }, ...chosen.map((each) => html("li", {}, visible(each.text)))), ...drawn.flat()];
+  }
   return [all.length === 2 ? html("p", {}, differenceOf(timeline, all[0], all[1])) : "", ...drawn.flat()];
 }
 

@@ -187,7 +187,8 @@ class RuleFileTest {
         assertThat(options.port()).isEmpty();
         assertThat(options.ab()).isEmpty();
         assertThat(AgentOptions.parse("port=0,ab=12", Map.of()))
-                .isEqualTo(new AgentOptions(null, null, null, null, null, null, OptionalInt.of(0), OptionalLong.of(12)));
+                .isEqualTo(
+                        new AgentOptions(null, null, null, null, null, null, OptionalInt.of(0), OptionalLong.of(12)));
         assertThat(AgentOptions.parse("slow=s.pftrace", Map.of()).timeline()).isEqualTo(Path.of("s.pftrace"));
         assertThat(AgentOptions.parse("trace=t.json", Map.of()).timeline()).isEqualTo(Path.of("t.json"));
         assertThat(AgentOptions.parse("", Map.of(AgentOptions.OUT_VARIABLE, "y"))
@@ -225,7 +226,11 @@ class RuleFileTest {
         Path run = folder.resolve("run.json");
         Path detour = folder.resolve("none").resolve("..").resolve("run.json");
         String given = "rules=" + rules;
-        for (String same : List.of("out=" + run + ",html=" + run, "html=" + run + ",trace=" + detour, "html=" + run + ",slow=" + detour, "out=" + link)) {
+        for (String same : List.of(
+                "out=" + run + ",html=" + run,
+                "html=" + run + ",trace=" + detour,
+                "html=" + run + ",slow=" + detour,
+                "out=" + link)) {
             assertThatThrownBy(() -> AgentOptions.parse(given + "," + same, Map.of()))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining(" are one file; each needs a file of its own");

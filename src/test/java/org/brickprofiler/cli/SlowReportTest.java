@@ -77,7 +77,8 @@ class SlowReportTest {
         assertThat(report.exitCode()).isZero();
         assertThat(report.out())
                 .startsWith("Slow steps\n  This timeline holds chosen steps only: 2 of 40 decode steps.\n")
-                .containsSubsequence(SENTENCE, "steps       chosen ones only: all sums and shares are of these", "Bricks")
+                .containsSubsequence(
+                        SENTENCE, "steps       chosen ones only: all sums and shares are of these", "Bricks")
                 .doesNotContain("idle");
         assertThat(report.err()).contains("sums and shares are of these steps, not of the run");
     }

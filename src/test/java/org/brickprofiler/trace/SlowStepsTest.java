@@ -99,7 +99,8 @@ final class SlowStepsTest {
         SlowSteps steps = steps();
         assertThat(steps.phases())
                 .containsExactly(
-                        new PhaseSteps(StepInfo.Phase.PREFILL, 1, 1, 21), new PhaseSteps(StepInfo.Phase.DECODE, 42, 3, 0));
+                        new PhaseSteps(StepInfo.Phase.PREFILL, 1, 1, 21),
+                        new PhaseSteps(StepInfo.Phase.DECODE, 42, 3, 0));
         assertThat(steps.slowest()).extracting(Explained::index).containsExactly(20L, 42L, 21L);
         assertThat(spans())
                 .containsExactly(
@@ -121,7 +122,8 @@ final class SlowStepsTest {
     @Spec("13.13")
     @Test
     void theMemoryOfALongRunIsBounded() {
-        recorder = recorder(TraceRecorder.builder().keepSlowSteps(2).threadCapacity(512).totalCapacity(2_048));
+        recorder = recorder(
+                TraceRecorder.builder().keepSlowSteps(2).threadCapacity(512).totalCapacity(2_048));
         profiler = profiler();
         ordinary(100);
         step(StepInfo.decode(150), () -> brick(BrickId.SAMPLING, 500));
@@ -144,8 +146,7 @@ final class SlowStepsTest {
         new Crew().run(() -> profiler.stopBrick(token, 1)).join();
         ordinary(3);
 
-        assertThat(Replay.of(recorder.timeline(), "crew-0"))
-                .containsExactly("MoeExpert 1050000..1557000 x1");
+        assertThat(Replay.of(recorder.timeline(), "crew-0")).containsExactly("MoeExpert 1050000..1557000 x1");
     }
 
     @Test
@@ -195,8 +196,7 @@ final class SlowStepsTest {
 
     @Test
     void theFirstEventsAndTheSlowestStepsExcludeEachOther() {
-        TraceRecorder.Builder builder =
-                TraceRecorder.builder().keepSlowSteps(8).keepNewest(false);
+        TraceRecorder.Builder builder = TraceRecorder.builder().keepSlowSteps(8).keepNewest(false);
         assertThatThrownBy(builder::build)
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("keepSlowSteps(8)");
@@ -266,9 +266,7 @@ final class SlowStepsTest {
             profiler.stopBrick(timer, 1);
         });
 
-        assertThat(partsUs(slowest()))
-                .containsEntry("garbage collection", 200L)
-                .containsEntry("no processor", 100L);
+        assertThat(partsUs(slowest())).containsEntry("garbage collection", 200L).containsEntry("no processor", 100L);
         assertThat(slowest().excessNs())
                 .isEqualTo(302 * US)
                 .isEqualTo(slowest().parts().stream().mapToLong(Part::excessNs).sum());
@@ -303,8 +301,7 @@ final class SlowStepsTest {
             brick(BrickId.LM_HEAD, 230);
         });
 
-        assertThat(slowest().sentence())
-                .isEqualTo("Step 30: 300.0 us, typical for its size 100.0: +200.0 us LmHead.");
+        assertThat(slowest().sentence()).isEqualTo("Step 30: 300.0 us, typical for its size 100.0: +200.0 us LmHead.");
     }
 
     @Spec("13.14")

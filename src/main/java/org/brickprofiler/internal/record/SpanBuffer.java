@@ -208,10 +208,7 @@ public final class SpanBuffer {
         long valid = Math.max(from, Math.min(end, written - slots + 1));
         long lost = valid - keptFrom + (long) REFUSED.getOpaque(this) - refusedBefore;
         return new SpanCopy(
-                Arrays.copyOfRange(copied, (int) (valid - from) * LONGS_EACH, copied.length),
-                lost,
-                this,
-                valid);
+                Arrays.copyOfRange(copied, (int) (valid - from) * LONGS_EACH, copied.length), lost, this, valid);
     }
 
     /**

@@ -126,7 +126,8 @@ public final class SpanContents {
      */
     public long writtenCount() {
         synchronized (buffers) {
-            return sizeOf(ended) + buffers.stream().mapToLong(SpanBuffer::written).sum();
+            return sizeOf(ended)
+                    + buffers.stream().mapToLong(SpanBuffer::written).sum();
         }
     }
 

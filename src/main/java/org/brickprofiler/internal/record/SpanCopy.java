@@ -16,7 +16,9 @@ public final class SpanCopy {
     private final long threadId;
     private final String threadName;
 
-    /** The number of the first entry among all that were written to the buffer, from 0; of a selection, of each entry. */
+    /**
+     * The number of the first entry among all that were written to the buffer, from 0; of a selection, of each entry.
+     */
     private final long first;
 
     private final long @Nullable [] numbers;

@@ -29,8 +29,8 @@ import org.brickprofiler.trace.TraceInfo;
  *       annotations are written, including {@code correlation}; copies have {@code bytes} instead of elements. The
  *       format does not hold the kind of a flow.
  *   <li>Dropped spans are counted beside the process's name and by an instant {@code dropped spans} at the beginning.
- *   <li>If the timeline holds chosen steps only, a label of the process says so, and an instant {@code chosen steps only}
- *       at the beginning has the JSON of {@link org.brickprofiler.trace.SlowSteps} in its annotations
+ *   <li>If the timeline holds chosen steps only, a label of the process says so, and an instant {@code chosen steps
+ *       only} at the beginning has the JSON of {@link org.brickprofiler.trace.SlowSteps} in its annotations
  *       {@code slow_steps}, one after the other.
  * </ul>
  */
