@@ -199,6 +199,7 @@ interface RequestOfRun {
   output_tokens: number;
   outcome: string;
   longest_gap_ns: number;
+  first_to_last_token_ns: number;
   queued_behind_prompts_ns: number;
   queued_behind_decoding_ns: number;
   queued_idle_ns: number;
@@ -223,4 +224,24 @@ interface FirstTokenCauses {
   stalled_behind_decoding_ns: number;
   stalled_idle_ns: number;
   delivery_ns: number;
+}
+
+interface TimelineStep {
+  start_ns: number;
+  duration_ns: number;
+  lane: number;
+  prompts: number;
+  abandoned: number;
+  prefilling: number;
+  decoding: number;
+  prompt_tokens: number;
+}
+
+interface TimelineWork {
+  request: number;
+  first_step: number;
+  last_step: number;
+  start_ns: number;
+  end_ns: number;
+  own_prompt: number;
 }

@@ -3,6 +3,8 @@
 interface Held {
   profile: Profile;
   "brick-facts": BrickFact[];
+  causes: Cause[];
+  "request-excess": string;
   timeline: Timeline;
   graph: PassGraph;
   kernels: Kernel[];
@@ -37,10 +39,57 @@ interface Profile {
   streams?: Stream[];
   steps?: Steps;
   requests?: Requests;
+  request_timeline?: RequestTimeline;
   run?: Run;
   roofline?: Roofline;
   virtual_machine?: VirtualMachine;
   slow_steps?: object;
+}
+
+/** A cause of the time of requests: its key in records, and its name. */
+interface Cause {
+  key: string;
+  name: string;
+}
+
+interface RequestTimeline {
+  request_columns: string[];
+  /** A row of each request, in the order of the columns. */
+  requests: (string | number)[][];
+  /** The indices of the requests whose steps are not known. */
+  incomplete: number[];
+  step_columns: string[];
+  steps: number[][];
+  work_columns: string[];
+  works: number[][];
+}
+
+/** A request of the time line as the script draws it. */
+interface ServedRequest {
+  record: RequestOfRun;
+  works: TimelineWork[];
+  complete: boolean;
+  /** Its number in the order of arrival, from 1. */
+  number: number;
+}
+
+/** What a waiting request waits behind, from each moment at which this changes: 0 prompts, 1 decoding, 2 nothing. */
+interface Waits {
+  times: Float64Array;
+  kinds: Uint8Array;
+}
+
+/** The requests and steps of a time line as the script draws them. */
+interface Served {
+  steps: TimelineStep[];
+  requests: ServedRequest[];
+  waits: Waits;
+  /** The row of each step. */
+  lanes: number[];
+  fromNs: number;
+  toNs: number;
+  /** The indices of causes. */
+  at: { queued: number; stalled: number; delivery: number; ownPrompt: number; decode: number; beside: number };
 }
 
 /** The number of a bucket, and its samples. */

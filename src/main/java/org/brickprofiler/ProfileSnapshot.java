@@ -18,6 +18,7 @@ import java.util.TreeSet;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.request.RequestTimeline;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,8 @@ import org.jspecify.annotations.Nullable;
  * @param streams the totals of the device streams, one entry per stream, by device and name
  * @param steps the steps that have ended; {@link Steps#NONE} without steps
  * @param requests the requests that the engine served; {@link RequestStats#NONE} without any
+ * @param requestTimeline the latest of these requests over time; of merged snapshots, the one of them that has the
+ *     longest time to first token; {@link RequestTimeline#NONE} in a window, which is a difference of two snapshots
  * @param facts other facts of the run
  * @param identity the run and the part of it; of merged snapshots, the values that are equal in all
  */
@@ -72,6 +75,7 @@ public record ProfileSnapshot(
         List<StreamTotals> streams,
         Steps steps,
         RequestStats requests,
+        RequestTimeline requestTimeline,
         RunFacts facts,
         RunIdentity identity) {
 
@@ -98,6 +102,7 @@ public record ProfileSnapshot(
         Objects.requireNonNull(streams, "streams");
         Objects.requireNonNull(steps, "steps");
         Objects.requireNonNull(requests, "requests");
+        Objects.requireNonNull(requestTimeline, "requestTimeline");
         Objects.requireNonNull(facts, "facts");
         Objects.requireNonNull(identity, "identity");
         requireNotNegative("wallNs", wallNs);
@@ -143,6 +148,7 @@ public record ProfileSnapshot(
                 .streams(streams)
                 .steps(steps)
                 .requests(requests)
+                .requestTimeline(requestTimeline)
                 .facts(facts)
                 .identity(identity);
     }
@@ -314,6 +320,7 @@ public record ProfileSnapshot(
                 .streams(RunFacts.concat(streams, other.streams))
                 .steps(steps.merge(other.steps))
                 .requests(requests.merge(other.requests))
+                .requestTimeline(requestTimeline.merge(other.requestTimeline))
                 .facts(facts.plus(other.facts))
                 .identity(identity.common(other.identity))
                 .build();
@@ -339,6 +346,7 @@ public record ProfileSnapshot(
         private List<StreamTotals> streams = List.of();
         private Steps steps = Steps.NONE;
         private RequestStats requests = RequestStats.NONE;
+        private RequestTimeline requestTimeline = RequestTimeline.NONE;
         private RunFacts facts = RunFacts.NONE;
         private RunIdentity identity = RunIdentity.NONE;
 
@@ -487,6 +495,17 @@ public record ProfileSnapshot(
         }
 
         /**
+         * Sets the latest requests over time.
+         *
+         * @param latest the time line
+         * @return this
+         */
+        public Builder requestTimeline(RequestTimeline latest) {
+            requestTimeline = Objects.requireNonNull(latest, "latest");
+            return this;
+        }
+
+        /**
          * Sets other facts of the run.
          *
          * @param known the facts
@@ -534,6 +553,7 @@ public record ProfileSnapshot(
                     streams,
                     steps,
                     requests,
+                    requestTimeline,
                     facts,
                     identity);
         }

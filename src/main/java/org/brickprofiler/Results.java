@@ -230,6 +230,7 @@ final class Results {
                 .streams(reading.streams())
                 .steps(stepped.steps())
                 .requests(stepped.requests())
+                .requestTimeline(stepped.timeline().get())
                 .facts(settings.facts())
                 .identity(identity(settings.identity(), stepped, reading.streams()))
                 .build();

@@ -9,6 +9,7 @@ import java.util.OptionalLong;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.request.RequestTimeline;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -81,7 +82,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 .facts(later.facts())
                 .identity(Results.identity(
                         later.identity().toBuilder().noSteps().build(),
-                        new StepRecorder.Reading(steps, requests, firstStep, endStep),
+                        new StepRecorder.Reading(steps, requests, () -> RequestTimeline.NONE, firstStep, endStep),
                         later.streams()))
                 .build();
     }

@@ -12,6 +12,7 @@ import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
@@ -21,6 +22,7 @@ import org.brickprofiler.internal.record.StepFollower;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.request.RequestTimeline;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
@@ -74,11 +76,12 @@ final class StepRecorder {
      *
      * @param steps the sums
      * @param requests the requests of these steps
+     * @param timeline makes the time line of these requests
      * @param first the number of the first step that ended since the reset
      * @param end the number after that of the last step
      */
-    record Reading(Steps steps, RequestStats requests, long first, long end) {
-        static final Reading NONE = new Reading(Steps.NONE, RequestStats.NONE, 0, 0);
+    record Reading(Steps steps, RequestStats requests, Supplier<RequestTimeline> timeline, long first, long end) {
+        static final Reading NONE = new Reading(Steps.NONE, RequestStats.NONE, () -> RequestTimeline.NONE, 0, 0);
     }
 
     /** The state of a thread. Guarded by the recorder. */
@@ -517,11 +520,16 @@ final class StepRecorder {
 
     /** Returns the steps that have ended since the last reset. */
     synchronized Reading read() {
-        return reading(requests == null ? RequestStats.NONE : requests.stats());
+        Supplier<RequestTimeline> timeline = timeline();
+        return reading(requests == null ? RequestStats.NONE : requests.stats(), timeline);
     }
 
-    private Reading reading(RequestStats ofRequests) {
-        return new Reading(sums.steps(), ofRequests, sums.first, ended);
+    private Supplier<RequestTimeline> timeline() {
+        return requests == null ? Reading.NONE.timeline() : requests.timeline();
+    }
+
+    private Reading reading(RequestStats ofRequests, Supplier<RequestTimeline> timeline) {
+        return new Reading(sums.steps(), ofRequests, timeline, sums.first, ended);
     }
 
     /** Returns whether no step has ended since a reading. */
@@ -531,7 +539,8 @@ final class StepRecorder {
 
     /** Returns the same, and begins anew; steps that are under way count once they end. */
     synchronized Reading readAndReset() {
-        Reading reading = reading(requests == null ? RequestStats.NONE : requests.statsAndReset());
+        Supplier<RequestTimeline> timeline = timeline();
+        Reading reading = reading(requests == null ? RequestStats.NONE : requests.statsAndReset(), timeline);
         sums = new Sums(ended);
         return reading;
     }

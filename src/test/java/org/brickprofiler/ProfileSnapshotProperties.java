@@ -298,6 +298,7 @@ final class ProfileSnapshotProperties {
                         .streams(streams)
                         .steps(stepped)
                         .requests(RequestSamples.of(n))
+                        .requestTimeline(RequestSamples.timelineOf(n))
                         .build());
         Arbitrary<RunFacts> facts = Combinators.combine(
                         rate.filter(each -> each.orElse(1) > 0),

@@ -482,7 +482,7 @@ public final class FleetReport {
      */
     public String toHtml() {
         return HtmlPage.render(
-                "Brick fleet", FleetReport.class, "fleet.js", toText(), HtmlPage.data("fleet", toJson()));
+                "Brick fleet", FleetReport.class, List.of("fleet.js"), toText(), HtmlPage.data("fleet", toJson()));
     }
 
     /** Writes the report. One thread. */

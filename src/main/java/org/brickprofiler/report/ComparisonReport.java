@@ -141,7 +141,7 @@ public final class ComparisonReport {
         return HtmlPage.render(
                 "Brick comparison",
                 ComparisonReport.class,
-                "comparison.js",
+                List.of("comparison.js"),
                 toText(comparison),
                 HtmlPage.data("comparison", toJson(comparison)));
     }

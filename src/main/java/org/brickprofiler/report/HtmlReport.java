@@ -25,6 +25,7 @@ import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.report.internal.HtmlPage;
 import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.report.internal.ProfileFields;
+import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.Timeline;
@@ -219,11 +220,23 @@ public final class HtmlReport {
         return HtmlPage.render(
                 "Brick profile",
                 HtmlReport.class,
-                "report.js",
+                List.of("requests.js", "report.js"),
                 TextReport.render(snapshot),
                 HtmlPage.data("profile", JsonReport.toJson(snapshot, further))
                         + element("brick-facts", ProfileFields.BRICK::writeFacts)
+                        + requests()
                         + String.join("", added.values()));
+    }
+
+    /** Returns the elements that belong to requests, empty without requests. */
+    private String requests() {
+        if (!snapshot.requests().isRecorded()) {
+            return "";
+        }
+        String causes = element("causes", RequestFields::writeCauses);
+        return RequestText.excess(snapshot.requests())
+                .map(sentence -> causes + element("request-excess", json -> json.writeString(sentence)))
+                .orElse(causes);
     }
 
     /**

@@ -27,6 +27,7 @@ import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.Row;
 import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.request.RequestTimeline;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileStats;
 import org.eclipse.collections.impl.map.mutable.primitive.ObjectLongHashMap;
@@ -53,6 +54,7 @@ final class JsonReportReader {
     private final Row distribution = new Row(ProfileFields.DISTRIBUTION);
     private Steps steps = Steps.NONE;
     private RequestStats requests = RequestStats.NONE;
+    private RequestTimeline requestTimeline = RequestTimeline.NONE;
 
     private @Nullable List<BrickStats> bricks;
     private Instant startedAt = Instant.EPOCH;
@@ -103,6 +105,8 @@ final class JsonReportReader {
             case "steps" -> steps = read(key, new StepsFields()).steps();
             case "requests" ->
                 requests = RequestFields.requests(input, new Row(RequestFields.REQUESTS).read(input, key));
+            case "request_timeline" ->
+                requestTimeline = read(key, new TimelineJson(input)).timeline();
             case "identity" ->
                 identity = ProfileFields.identity(input, new Row(ProfileFields.IDENTITY).read(input, key));
             case "run" -> facts = read(key, new FactsFields()).facts();
@@ -135,6 +139,7 @@ final class JsonReportReader {
                 .streams(streams)
                 .steps(steps)
                 .requests(requests)
+                .requestTimeline(requestTimeline)
                 .facts(facts)
                 .identity(identity)
                 .build();

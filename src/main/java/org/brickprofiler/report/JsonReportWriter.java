@@ -26,6 +26,7 @@ import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.request.RequestTimeline;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileStats;
 
@@ -112,6 +113,10 @@ final class JsonReportWriter {
         if (!snapshot.requests().equals(RequestStats.NONE)) {
             json.writeFieldName("requests");
             RequestFields.REQUESTS.write(json, snapshot.requests(), isCompact);
+        }
+        if (!snapshot.requestTimeline().equals(RequestTimeline.NONE)) {
+            json.writeFieldName("request_timeline");
+            TimelineJson.write(json, snapshot.requestTimeline());
         }
         facts();
         fields(further);

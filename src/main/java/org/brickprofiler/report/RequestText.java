@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.request.Cause;
@@ -141,7 +142,7 @@ final class RequestText {
             return;
         }
         boolean compares = firstTokens > 1;
-        Waits waits = compares ? Waits.of(stats, firstTokens) : new Waits("", Map.of(), Map.of());
+        Waits waits = waits(stats);
         List<Cause> shown = Arrays.stream(Cause.values())
                 .filter(cause -> stats.causeNs(cause) > 0 || (compares && waits.isKnown(cause)))
                 .toList();
@@ -157,9 +158,18 @@ final class RequestText {
                                 "% of all",
                                 cause -> allNs == 0 ? "-" : percent(100.0 * stats.causeNs(cause) / allNs), "")
                         .render(shown));
-        if (compares && waits.totalExcess() > 0) {
-            text.append(sentence(waits)).append('\n');
-        }
+        excess(stats).ifPresent(sentence -> text.append(sentence).append('\n'));
+    }
+
+    private static Waits waits(RequestStats stats) {
+        long firstTokens = stats.latencies().timeToFirstToken().count();
+        return firstTokens > 1 ? Waits.of(stats, firstTokens) : new Waits("", Map.of(), Map.of());
+    }
+
+    /** Returns a sentence that splits the excess of the slowest requests by cause, if there is any. */
+    static Optional<String> excess(RequestStats stats) {
+        Waits waits = waits(stats);
+        return waits.totalExcess() > 0 ? Optional.of(sentence(waits)) : Optional.empty();
     }
 
     private static String meanCell(Map<Cause, Double> means, Cause cause) {

@@ -53,7 +53,14 @@ final class LiveRequests {
     private static final int FINISH_PROMPTS = 20;
     private static final int FINISH_DECODING = 21;
     private static final int CAUSES = 22;
-    private static final int STRIDE = 32;
+    /** The latest work on the request that the log does not have yet: see {@link #logWork}. */
+    private static final int WORK_FIRST = 32;
+
+    private static final int WORK_LAST = 33;
+    private static final int WORK_START = 34;
+    private static final int WORK_END = 35;
+    private static final int WORKS = 36;
+    private static final int STRIDE = 40;
 
     /** A step has worked on the request, or does. */
     private static final long IN_STEP = 1;
@@ -64,6 +71,14 @@ final class LiveRequests {
 
     private static final int OUTCOME_SHIFT = 8;
 
+    /** What stands below the number of the last step of a work: whether it has prompt tokens, and the whole step. */
+    private static final long WORK_PROMPT = 1;
+
+    private static final long WORK_WHOLE = 2;
+    private static final int WORK_SHIFT = 2;
+
+    private static final long NO_END = Long.MIN_VALUE;
+
     private static final int CHUNK_BITS = 8;
     private static final int CHUNK_SLOTS = 1 << CHUNK_BITS;
 
@@ -73,6 +88,7 @@ final class LiveRequests {
     private static final int DELIVERY = Cause.DELIVERY.index();
 
     private final StepTimes times;
+    private final RequestLog log;
     private final IntFunction<RunningStep> steps;
     private final Consumer<long[]> finished;
     private final long[] record = new long[RequestRecord.CELLS];
@@ -98,14 +114,21 @@ final class LiveRequests {
     /**
      * No requests.
      *
+     * @param log receives the work on requests
      * @param steps returns the step that is under way at an index
      * @param finished receives the cells of a {@link RequestRecord}, which are used again
      * @param sums receive what is known of requests
      * @param salt a number above 0, of 15 bits
      */
     LiveRequests(
-            StepTimes times, IntFunction<RunningStep> steps, Consumer<long[]> finished, RequestSums sums, int salt) {
+            StepTimes times,
+            RequestLog log,
+            IntFunction<RunningStep> steps,
+            Consumer<long[]> finished,
+            RequestSums sums,
+            int salt) {
         this.times = times;
+        this.log = log;
         this.steps = steps;
         this.finished = finished;
         this.sums = sums;
@@ -280,7 +303,7 @@ final class LiveRequests {
                 if ((cells[base + FLAGS] & STEPPED) == 0) {
                     sums.queued(Math.max(0, earliestStartNs(cells, base) - cells[base + ARRIVED]));
                 }
-                account(cells, base, finishing ? Math.min(endNs, cells[base + FINISH]) : endNs);
+                account(cells, base, finishing ? Math.min(endNs, cells[base + FINISH]) : endNs, step, endNs);
                 cells[base + ACCOUNTED_PROMPTS] = promptsNs;
                 cells[base + ACCOUNTED_DECODING] = decodingNs;
                 cells[base + FLAGS] |= STEPPED;
@@ -329,23 +352,28 @@ final class LiveRequests {
         cells[base + SECOND_OPEN] = 0;
     }
 
-    /** Accounts for the time up to a moment at which steps of the request are under way. */
-    private void account(long[] cells, int base, long toNs) {
-        RunningStep step = steps.apply((int) cells[base + OPEN]);
-        Cause cause = causeOf(cells[base + OPEN], step);
+    /**
+     * Accounts for the time up to a moment at which steps of the request are under way.
+     *
+     * @param ending the step that ends
+     * @param endNs its end, which the moment is unless the request has finished before
+     */
+    private void account(long[] cells, int base, long toNs, RunningStep ending, long endNs) {
+        long open = cells[base + OPEN];
+        RunningStep step = steps.apply((int) open);
         long second = cells[base + SECOND_OPEN];
         if (second != 0) {
             RunningStep other = steps.apply((int) second);
-            Cause otherCause = causeOf(second, other);
             boolean otherIsLater = other.number() > step.number();
             RunningStep earlier = otherIsLater ? step : other;
             RunningStep later = otherIsLater ? other : step;
             waitUntil(cells, base, Math.min(toNs, earlier.startNs()), earlier);
-            work(cells, base, Math.min(toNs, later.startNs()), otherIsLater ? cause : otherCause);
-            work(cells, base, toNs, otherIsLater ? otherCause : cause);
+            long earlierNs = Math.min(toNs, later.startNs());
+            work(cells, base, earlierNs, otherIsLater ? open : second, earlier, earlier == ending ? endNs : NO_END);
+            work(cells, base, toNs, otherIsLater ? second : open, later, later == ending ? endNs : NO_END);
         } else {
             waitUntil(cells, base, Math.min(toNs, step.startNs()), step);
-            work(cells, base, toNs, cause);
+            work(cells, base, toNs, open, step, endNs);
         }
     }
 
@@ -361,10 +389,48 @@ final class LiveRequests {
         return step.causeOf((int) (open >>> 32) - 1);
     }
 
-    private static void work(long[] cells, int base, long toNs, Cause cause) {
-        if (toNs > cells[base + ACCOUNTED]) {
-            cells[base + CAUSES + cause.index()] += toNs - cells[base + ACCOUNTED];
+    /** @param endNs the end of the step; {@link #NO_END} if it goes on */
+    private void work(long[] cells, int base, long toNs, long open, RunningStep step, long endNs) {
+        long fromNs = cells[base + ACCOUNTED];
+        // The end of a step shows also without time in it: the request waited for this step.
+        if (toNs > fromNs || endNs != NO_END) {
+            Cause cause = causeOf(open, step);
+            logWork(cells, base, toNs, cause == Cause.OWN_PROMPT, step, endNs);
+            cells[base + CAUSES + cause.index()] += toNs - fromNs;
             cells[base + ACCOUNTED] = toNs;
+        }
+    }
+
+    /**
+     * Adds to the latest work, or begins another one. One work covers consecutive steps of a thread as a whole, so a
+     * request that decodes undisturbed has one for all of its tokens.
+     */
+    private void logWork(long[] cells, int base, long toNs, boolean prompt, RunningStep step, long endNs) {
+        long fromNs = cells[base + ACCOUNTED];
+        long kind = prompt ? WORK_PROMPT : 0;
+        boolean continues = step.previous() != 0
+                && cells[base + WORK_LAST] == (step.previous() << WORK_SHIFT | WORK_WHOLE | kind)
+                && fromNs == step.startNs();
+        if (!continues) {
+            endWork(cells, base);
+            cells[base + WORK_FIRST] = step.number();
+            cells[base + WORK_START] = fromNs;
+        }
+        cells[base + WORK_LAST] = step.number() << WORK_SHIFT | (toNs == endNs ? WORK_WHOLE : 0) | kind;
+        cells[base + WORK_END] = toNs;
+    }
+
+    private void endWork(long[] cells, int base) {
+        if (cells[base + WORK_FIRST] != 0) {
+            cells[base + WORKS]++;
+            log.worked(
+                    cells[base + HANDLE],
+                    cells[base + WORK_FIRST],
+                    cells[base + WORK_LAST] >>> WORK_SHIFT,
+                    (cells[base + WORK_LAST] & WORK_PROMPT) != 0,
+                    cells[base + WORK_START],
+                    cells[base + WORK_END]);
+            cells[base + WORK_FIRST] = 0;
         }
     }
 
@@ -450,6 +516,10 @@ final class LiveRequests {
         record[RequestRecord.OUTPUT_TOKENS] = output;
         record[RequestRecord.LONGEST_GAP] = cells[base + LONGEST_GAP];
         record[RequestRecord.OUTCOME] = cells[base + FLAGS] >>> OUTCOME_SHIFT;
+        record[RequestRecord.FIRST_TO_LAST] = output == 0 ? 0 : cells[base + LAST_TOKEN] - cells[base + FIRST_TOKEN];
+        endWork(cells, base);
+        record[RequestRecord.HANDLE] = cells[base + HANDLE];
+        record[RequestRecord.WORKS] = cells[base + WORKS];
         System.arraycopy(
                 cells, base + CAUSES, record, RequestRecord.CAUSES, RequestRecord.CELLS - RequestRecord.CAUSES);
         finished.accept(record);

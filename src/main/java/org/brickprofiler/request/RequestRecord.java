@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalDouble;
 import org.brickprofiler.internal.io.Sums;
 
 /**
@@ -26,6 +27,8 @@ import org.brickprofiler.internal.io.Sums;
  * @param causeNs its time by cause, ns, with every cause; the times sum to the duration
  * @param longestGapNs the longest time between the ends of two steps that gave it tokens, one after the other, ns; 0
  *     for fewer than two such steps
+ * @param firstToLastTokenNs the time from its first token to its last one, ns; 0 for fewer than two steps that gave it
+ *     tokens, and in files of older versions
  */
 public record RequestRecord(
         long arrivedNs,
@@ -36,7 +39,8 @@ public record RequestRecord(
         long outputTokens,
         Outcome outcome,
         Map<Cause, Long> causeNs,
-        long longestGapNs) {
+        long longestGapNs,
+        long firstToLastTokenNs) {
 
     // The cells of a record in an array of numbers; the times by cause are the last ones.
     static final int ARRIVED = 0;
@@ -47,7 +51,12 @@ public record RequestRecord(
     static final int OUTPUT_TOKENS = 5;
     static final int LONGEST_GAP = 6;
     static final int OUTCOME = 7;
-    static final int CAUSES = 8;
+    static final int FIRST_TO_LAST = 8;
+    /** The request as the log of work knows it, and the number of its works there. */
+    static final int HANDLE = 9;
+
+    static final int WORKS = 10;
+    static final int CAUSES = 11;
 
     private static final Cause[] EVERY_CAUSE = Cause.values();
     private static final Outcome[] OUTCOMES = Outcome.values();
@@ -67,6 +76,7 @@ public record RequestRecord(
         requireNotNegative("cachedTokens", cachedTokens);
         requireNotNegative("outputTokens", outputTokens);
         requireNotNegative("longestGapNs", longestGapNs);
+        requireNotNegative("firstToLastTokenNs", firstToLastTokenNs);
         Objects.requireNonNull(outcome, "outcome");
         causeNs = everyCause(causeNs);
         long sumNs = causeNs.values().stream().mapToLong(Long::longValue).reduce(0, Sums::limited);
@@ -84,6 +94,28 @@ public record RequestRecord(
      */
     public long causeNs(Cause cause) {
         return causeNs.getOrDefault(Objects.requireNonNull(cause, "cause"), 0L);
+    }
+
+    /**
+     * Returns the time from its arrival to its first step, by its causes.
+     *
+     * @return ns; the duration if no step worked on it
+     */
+    public long queueNs() {
+        return causeNs(Cause.QUEUED_BEHIND_PROMPTS)
+                + causeNs(Cause.QUEUED_BEHIND_DECODING)
+                + causeNs(Cause.QUEUED_IDLE);
+    }
+
+    /**
+     * Returns the time per output token: (last token - first token) / (tokens - 1).
+     *
+     * @return ns, or empty for fewer than two tokens
+     */
+    public OptionalDouble timePerOutputTokenNs() {
+        return outputTokens < 2
+                ? OptionalDouble.empty()
+                : OptionalDouble.of((double) firstToLastTokenNs / (outputTokens - 1));
     }
 
     /** Returns the times by cause, in order, with 0 for the causes that are missing; cannot be changed. */
@@ -119,6 +151,7 @@ public record RequestRecord(
                 .outcome(OUTCOMES[(int) cells[at + OUTCOME]])
                 .causeNs(byCause(cells, at + CAUSES))
                 .longestGapNs(cells[at + LONGEST_GAP])
+                .firstToLastTokenNs(cells[at + FIRST_TO_LAST])
                 .build();
     }
 
@@ -142,6 +175,7 @@ public record RequestRecord(
         private Outcome outcome = Outcome.COMPLETED;
         private Map<Cause, Long> causeNs = Map.of();
         private long longestGapNs;
+        private long firstToLastTokenNs;
 
         private Builder() {}
 
@@ -245,6 +279,17 @@ public record RequestRecord(
         }
 
         /**
+         * Sets {@link RequestRecord#firstToLastTokenNs}.
+         *
+         * @param ns the time from the first token to the last one
+         * @return this
+         */
+        public Builder firstToLastTokenNs(long ns) {
+            firstToLastTokenNs = ns;
+            return this;
+        }
+
+        /**
          * Returns the record.
          *
          * @return a new record
@@ -260,7 +305,8 @@ public record RequestRecord(
                     outputTokens,
                     outcome,
                     causeNs,
-                    longestGapNs);
+                    longestGapNs,
+                    firstToLastTokenNs);
         }
     }
 }

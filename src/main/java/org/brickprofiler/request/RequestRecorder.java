@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
@@ -63,6 +64,7 @@ public final class RequestRecorder {
 
     // Guarded by this.
     private final StepTimes times;
+    private final RequestLog log = new RequestLog();
     private final LiveRequests live;
     private final List<RunningStep> steps = new ArrayList<>();
     private final List<RunningStep> freeSteps = new ArrayList<>();
@@ -70,6 +72,11 @@ public final class RequestRecorder {
     private final boolean[] logged = new boolean[Ignored.values().length];
     private RequestSums sums = new RequestSums();
     private long recorded;
+
+    /** The number of requests that had finished at the last reset. */
+    private long recordedBefore;
+
+    private int lanes;
     private long readNs = Long.MIN_VALUE;
     private long begun;
     private boolean evictionLogged;
@@ -112,6 +119,7 @@ public final class RequestRecorder {
         private @Nullable RunningStep step;
         private long number;
         private @Nullable Served innermost;
+        private int lane;
 
         Place(@Nullable Thread owner) {
             super(owner);
@@ -167,7 +175,7 @@ public final class RequestRecorder {
         this.epochNs = Objects.requireNonNull(epochNs, "epochNs");
         this.times = new StepTimes(clock.nanoTime());
         int salt = ThreadLocalRandom.current().nextInt(1, SALT_BOUND);
-        this.live = new LiveRequests(times, steps::get, this::finished, sums, salt);
+        this.live = new LiveRequests(times, log, steps::get, this::finished, sums, salt);
     }
 
     private void finished(long[] record) {
@@ -446,6 +454,10 @@ public final class RequestRecorder {
         Place mine = places.mine();
         synchronized (this) {
             RunningStep step = begin(prompts, startNs);
+            if (mine.lane == 0) {
+                mine.lane = ++lanes;
+            }
+            step.follow(mine.lane, mine.number);
             mine.step = step;
             mine.number = step.number();
             long served = serves && on ? mine.served() : 0;
@@ -505,6 +517,7 @@ public final class RequestRecorder {
             long atNs = times.inOrder(endNs);
             times.end(ended.hasPrompts(), atNs);
             live.ended(ended, atNs, acceptedTokens);
+            log.ended(ended, atNs, false);
             release(ended);
         }
     }
@@ -518,8 +531,10 @@ public final class RequestRecorder {
     public synchronized void stepAbandoned(long step, long atNs) {
         RunningStep abandoned = underWay(step);
         if (abandoned != null) {
-            times.end(abandoned.hasPrompts(), times.inOrder(atNs));
+            long endNs = times.inOrder(atNs);
+            times.end(abandoned.hasPrompts(), endNs);
             live.abandoned(abandoned);
+            log.ended(abandoned, endNs, true);
             release(abandoned);
         }
     }
@@ -560,6 +575,27 @@ public final class RequestRecorder {
     }
 
     /**
+     * Copies what the time line of the latest requests is made of. The copy is short; the time line itself is made
+     * outside of the lock.
+     *
+     * @return makes the time line of the requests that finished since the last reset, at most 1,024, oldest first
+     */
+    public synchronized Supplier<RequestTimeline> timeline() {
+        long first = Math.max(recordedBefore, recorded - RECENT);
+        if (first == recorded) {
+            return () -> RequestTimeline.NONE;
+        }
+        long[] records = new long[(int) (recorded - first) * RequestRecord.CELLS];
+        for (long number = first; number < recorded; number++) {
+            int from = (int) (number % RECENT) * RequestRecord.CELLS;
+            System.arraycopy(recent, from, records, (int) (number - first) * RequestRecord.CELLS, RequestRecord.CELLS);
+        }
+        List<RunningStep> underWay =
+                steps.stream().filter(step -> step.number() != 0).toList();
+        return log.copy(records, underWay, times.inOrder(clock.nanoTime()), epochNs.getAsLong());
+    }
+
+    /**
      * Returns what was recorded since the last reset, and begins anew. Live requests and steps that are under way go
      * on, and count where they end.
      *
@@ -574,6 +610,7 @@ public final class RequestRecorder {
     private void startSums() {
         sums = new RequestSums();
         live.setSums(sums);
+        recordedBefore = recorded;
     }
 
     /** Forgets everything: sums, live and recent requests. Steps that are under way are abandoned. */

@@ -19,6 +19,11 @@ final class RunningStep {
     /** The number of the step; 0 while none is under way here. */
     private long number;
 
+    /** The thread of the step, by a number above 0, and the thread's step before; 0 for none. */
+    private int lane;
+
+    private long previous;
+
     /** Whether it processes prompts. */
     private boolean prompts;
 
@@ -47,6 +52,14 @@ final class RunningStep {
         promptsNs = times.promptsNs(atNs);
         decodingNs = times.decodingNs(atNs);
         entries = 0;
+        lane = 0;
+        previous = 0;
+    }
+
+    /** It is a step of a thread, and follows another one of this thread. */
+    void follow(int laneOfThread, long numberOfPrevious) {
+        lane = laneOfThread;
+        previous = numberOfPrevious;
     }
 
     void end() {
@@ -84,6 +97,14 @@ final class RunningStep {
 
     long number() {
         return number;
+    }
+
+    int lane() {
+        return lane;
+    }
+
+    long previous() {
+        return previous;
     }
 
     boolean hasPrompts() {

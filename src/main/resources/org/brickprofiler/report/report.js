@@ -1814,6 +1814,7 @@ show(
   brickSection(),
   categorySection(),
   layersSection(),
+  requestsSection(),
   stepsSection(),
   rooflineSection(),
   tileSection(),

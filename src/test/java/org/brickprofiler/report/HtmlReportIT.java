@@ -148,6 +148,7 @@ class HtmlReportIT extends PageInBrowser {
                 Samples.empty(),
                 Samples.many(30),
                 Samples.steps(),
+                Samples.served(20),
                 Samples.decoded(3));
     }
 

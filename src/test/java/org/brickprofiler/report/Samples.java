@@ -28,6 +28,7 @@ import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.graph.TransferDirection;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.request.RequestSamples;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
@@ -361,6 +362,14 @@ final class Samples {
     /** The same, and 200 requests, of which two waited long behind the prompts of others. */
     static ProfileSnapshot requests() {
         return steps(RequestSamples.twoOfThemSlow());
+    }
+
+    /** Requests of a simulated engine with whole prompts. */
+    static ProfileSnapshot served(int number) {
+        RequestRecorder recorder = RequestSamples.served(number);
+        return steps(recorder.stats()).toBuilder()
+                .requestTimeline(recorder.timeline().get())
+                .build();
     }
 
     private static ProfileSnapshot steps(RequestStats requests) {

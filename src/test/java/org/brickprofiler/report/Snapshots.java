@@ -74,6 +74,7 @@ final class Snapshots extends DomainContextBase {
                         .streams(parts.streams)
                         .steps(parts.steps)
                         .requests(RequestSamples.of(times))
+                        .requestTimeline(RequestSamples.timelineOf(times))
                         .facts(parts.facts)
                         .identity(parts.identity)
                         .build())

@@ -3,7 +3,9 @@ package org.brickprofiler.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import net.jqwik.api.ForAll;
@@ -64,6 +66,32 @@ final class RequestRecorderProperties {
             assertThat(toFirstTokenNs)
                     .isLessThanOrEqualTo(
                             firstTokens.stream().mapToLong(ns -> ns).sum());
+        }
+    }
+
+    /** The order of the records is that of the finish, and so is that of the time line. */
+    @Spec("25.11")
+    @Property(tries = 6)
+    void segmentsHaveTheCauseOfEachNanosecond(@ForAll long seed) throws Exception {
+        try (SimulatedEngines engines = new SimulatedEngines(seed, 100)) {
+            engines.run(() -> {});
+
+            RequestTimeline timeline = engines.recorder.timeline().get();
+            List<List<RequestTimeline.Segment>> segments = timeline.segments();
+            Map<RequestRecord, List<Cause>> expected = new HashMap<>();
+            engines.finished.stream().map(engines::expected).forEach(one -> expected.put(one.record(), one.causes()));
+            assertThat(timeline.requests()).hasSize(100).allMatch(RequestTimeline.Request::isComplete);
+            for (int i = 0; i < 100; i++) {
+                RequestRecord record = timeline.requests().get(i).record();
+                List<Cause> causes = new ArrayList<>();
+                segments.get(i).forEach(segment -> {
+                    assertThat(segment.startNs()).isEqualTo(record.arrivedNs() + causes.size());
+                    causes.addAll(Collections.nCopies((int) segment.durationNs(), segment.cause()));
+                });
+                assertThat(causes).isEqualTo(expected.get(record));
+                assertThat(RequestRecord.everyCause(RequestTimeline.causeNs(segments.get(i))))
+                        .isEqualTo(record.causeNs());
+            }
         }
     }
 

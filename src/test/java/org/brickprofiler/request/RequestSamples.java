@@ -1,7 +1,11 @@
 package org.brickprofiler.request;
 
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.TreeMap;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.LatencyBuckets;
@@ -74,6 +78,58 @@ public final class RequestSamples {
         requests.finished(cancelled, Outcome.CANCELLED);
         requests.arrived(10);
         return requests.stats();
+    }
+
+    /** A time line of no more than two requests, which follows from a number of 0 or more. */
+    public static RequestTimeline timelineOf(List<Long> numbers) {
+        return served((int) (numbers.get(0) % 3)).timeline().get();
+    }
+
+    /**
+     * A simulated engine serves requests that arrive at random, in batches of at most 16, with whole prompts: decoding
+     * stalls while a prompt is processed.
+     */
+    public static RequestRecorder served(int number) {
+        Random random = new Random(7);
+        FakeClock clock = new FakeClock();
+        RequestRecorder requests = new RequestRecorder(clock, () -> 0);
+        requests.enable();
+        Deque<long[]> waiting = new ArrayDeque<>();
+        List<long[]> running = new ArrayList<>();
+        long nextNs = 0;
+        int arrived = 0;
+        while (arrived < number || !waiting.isEmpty() || !running.isEmpty()) {
+            while (arrived < number && nextNs <= clock.now()) {
+                long prompt = random.nextInt(6) == 0 ? 1_500 + random.nextInt(1_500) : 40 + random.nextInt(200);
+                waiting.add(new long[] {requests.arrivedAt(nextNs, prompt), prompt, 5 + random.nextInt(40)});
+                nextNs += (long) (-Math.log(1 - random.nextDouble()) * 60_000_000);
+                arrived++;
+            }
+            if (waiting.isEmpty() && running.isEmpty()) {
+                clock.advance(nextNs - clock.now());
+                continue;
+            }
+            clock.advance(200_000);
+            long[] first = running.size() < 16 ? waiting.poll() : null;
+            long step = requests.stepBegan(first != null, 0, clock.now());
+            if (first != null) {
+                requests.inStep(first[0], first[1]);
+                running.add(first);
+                clock.advance(2_000_000 + first[1] * 30_000);
+            } else {
+                running.forEach(each -> requests.inStep(each[0], 0));
+                clock.advance(4_000_000 + running.size() * 250_000L);
+            }
+            requests.stepEnded(step, clock.now(), 0);
+            List<long[]> given = first == null ? List.copyOf(running) : List.of(first);
+            for (long[] each : given) {
+                if (--each[2] == 0) {
+                    running.remove(each);
+                    requests.finished(each[0], random.nextInt(20) == 0 ? Outcome.CANCELLED : Outcome.COMPLETED);
+                }
+            }
+        }
+        return requests;
     }
 
     private static LatencyDistribution distribution(long... ns) {

@@ -11,6 +11,7 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.LongSupplier;
+import java.util.stream.LongStream;
 import org.brickprofiler.internal.record.FakeClock;
 import org.jspecify.annotations.Nullable;
 
@@ -247,8 +248,8 @@ final class SimulatedEngines implements AutoCloseable {
 
     // ---- the naive program ----
 
-    /** The record of a request, and its gaps between tokens, from the log. */
-    record Expected(RequestRecord record, long queuedNs, List<Long> gapsNs, long tokensNs) {}
+    /** The record of a request, its gaps between tokens, and the cause of each nanosecond, from the log. */
+    record Expected(RequestRecord record, long queuedNs, List<Long> gapsNs, long tokensNs, List<Cause> causes) {}
 
     /** Looks at each nanosecond of a request. */
     Expected expected(LoggedRequest request) {
@@ -260,14 +261,15 @@ final class SimulatedEngines implements AutoCloseable {
                 ? own.stream().mapToLong(step -> step.endNs).max().orElse(Long.MAX_VALUE)
                 : giving.get(giving.size() - 1).endNs;
         long beginNs = own.stream().mapToLong(step -> step.startNs).min().orElse(Long.MAX_VALUE);
-        Map<Cause, Long> causes = new EnumMap<>(Cause.class);
         // The log is in the order in which the steps began.
         List<LoggedStep> meanwhile = allSteps.stream()
                 .filter(step -> step.endNs > request.arrivedNs && step.startNs < request.finishedNs)
                 .toList();
-        for (long ns = request.arrivedNs; ns < request.finishedNs; ns++) {
-            causes.merge(cause(request, meanwhile, ns, beginNs, lastNs), 1L, Long::sum);
-        }
+        List<Cause> each = LongStream.range(request.arrivedNs, request.finishedNs)
+                .mapToObj(ns -> cause(request, meanwhile, ns, beginNs, lastNs))
+                .toList();
+        Map<Cause, Long> causes = new EnumMap<>(Cause.class);
+        each.forEach(cause -> causes.merge(cause, 1L, Long::sum));
         List<Long> gaps = new ArrayList<>();
         for (int i = 1; i < giving.size(); i++) {
             gaps.add(giving.get(i).endNs - giving.get(i - 1).endNs);
@@ -282,9 +284,10 @@ final class SimulatedEngines implements AutoCloseable {
                 .outcome(Objects.requireNonNull(request.outcome))
                 .causeNs(causes)
                 .longestGapNs(gaps.stream().mapToLong(gap -> gap).max().orElse(0))
+                .firstToLastTokenNs(giving.isEmpty() ? 0 : lastNs - firstNs)
                 .build();
         return new Expected(
-                record, own.isEmpty() ? -1 : Math.max(0, beginNs - request.arrivedNs), gaps, lastNs - firstNs);
+                record, own.isEmpty() ? -1 : Math.max(0, beginNs - request.arrivedNs), gaps, lastNs - firstNs, each);
     }
 
     private static Cause cause(LoggedRequest request, List<LoggedStep> meanwhile, long ns, long beginNs, long lastNs) {

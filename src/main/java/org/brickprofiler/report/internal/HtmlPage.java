@@ -11,9 +11,11 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * One file for a browser, which loads nothing: a style sheet and a script that draws from JSON beside it. Nothing of
@@ -57,14 +59,15 @@ public final class HtmlPage {
      *
      * @param title the title of the window, without markup
      * @param owner the class to which the page belongs
-     * @param script the name of the script, beside its owner, that draws the page with the functions shared by all
-     *     pages
+     * @param scripts the names of the scripts, beside their owner, that draw the page with the functions shared by all
+     *     pages, in the order of one module
      * @param text the text that is shown if scripts are off
      * @param data elements of {@link #data}, concatenated
      * @return HTML, to be stored as UTF-8
      */
-    public static String render(String title, Class<?> owner, String script, String text, String data) {
-        String all = COMMON + resource(owner, script);
+    public static String render(String title, Class<?> owner, List<String> scripts, String text, String data) {
+        String all =
+                COMMON + scripts.stream().map(script -> resource(owner, script)).collect(Collectors.joining());
         return PAGE.formatted(
                 hash(STYLE), hash(all), title, STYLE, text.replace("&", "&amp;").replace("<", "&lt;"), data, all);
     }

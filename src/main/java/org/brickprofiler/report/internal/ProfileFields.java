@@ -424,7 +424,9 @@ public final class ProfileFields {
                 SPREAD,
                 RequestFields.REQUESTS,
                 RequestFields.REQUEST,
-                RequestFields.FIRST_TOKEN);
+                RequestFields.FIRST_TOKEN,
+                RequestFields.TIMELINE_STEP,
+                RequestFields.TIMELINE_WORK);
     }
 
     private static Object relativeError(JsonInput input, String key) throws IOException {

@@ -2,6 +2,7 @@ package org.brickprofiler.report.internal;
 
 import static org.brickprofiler.report.internal.ProfileFields.lower;
 
+import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
 import java.util.EnumMap;
 import java.util.List;
@@ -15,6 +16,7 @@ import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.request.RequestTimeline;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /** The fields of requests in a profile. Stateless; any thread. */
@@ -38,7 +40,11 @@ public final class RequestFields {
                             request -> lower(request.outcome()),
                             (input, key) -> input.oneOf(key, Outcome.values(), Outcome::name))
                     .typed("string")
-                    .sum("longest_gap_ns", "longest time between two tokens, ns", RequestRecord::longestGapNs),
+                    .sum("longest_gap_ns", "longest time between two tokens, ns", RequestRecord::longestGapNs)
+                    .sum(
+                            "first_to_last_token_ns",
+                            "time from the first token to the last one, ns",
+                            RequestRecord::firstToLastTokenNs),
             RequestRecord::causeNs);
 
     /** The times up to the first token of the requests in one bucket of the time to first token. */
@@ -47,8 +53,49 @@ public final class RequestFields {
                     .place("bucket", "number of the bucket of the distribution", 0, Map.Entry::getKey),
             Map.Entry::getValue);
 
+    /** The fields of a step on the time line of requests. */
+    public static final Fields<RequestTimeline.Step> TIMELINE_STEP = new Fields.Builder<RequestTimeline.Step>(
+                    "step of the time line")
+            .signed("start_ns", "beginning, ns since the epoch of the profiler", RequestTimeline.Step::startNs)
+            .whole("duration_ns", "duration, ns", RequestTimeline.Step::durationNs)
+            .place("lane", "number of its thread", 0, RequestTimeline.Step::lane)
+            .place("prompts", "1 if it processes prompts, 0 if it only decodes", 0, step -> step.prompts() ? 1 : 0)
+            .place("abandoned", "1 if it was abandoned", 0, step -> step.isAbandoned() ? 1 : 0)
+            .place("prefilling", "requests of which it processes tokens of the prompt", 0, step -> step.prefilling())
+            .place("decoding", "requests that it decodes", 0, RequestTimeline.Step::decoding)
+            .whole("prompt_tokens", "tokens of the prompts of these requests", RequestTimeline.Step::promptTokens)
+            .build();
+
+    /** The fields of work on a request. */
+    public static final Fields<TimelineWork> TIMELINE_WORK = new Fields.Builder<TimelineWork>("work on a request")
+            .place("request", "index of the request", 0, TimelineWork::request)
+            .place("first_step", "index of the first step", 0, each -> each.work()
+                    .firstStep())
+            .place(
+                    "last_step",
+                    "index of the last step; steps of the same thread in between belong to the work, too",
+                    0,
+                    each -> each.work().lastStep())
+            .signed("start_ns", "beginning, within the first step", each -> each.work()
+                    .startNs())
+            .signed("end_ns", "end, within the last step", each -> each.work().endNs())
+            .place(
+                    "own_prompt",
+                    "1 if the steps processed tokens of the request's prompt",
+                    0,
+                    each -> each.work().ownPrompt() ? 1 : 0)
+            .build();
+
     /** The fields of the requests of a profile. */
     public static final Fields<RequestStats> REQUESTS = requests();
+
+    /**
+     * Work on one of the requests of a time line.
+     *
+     * @param request the index of the request
+     * @param work the work on it
+     */
+    public record TimelineWork(int request, RequestTimeline.Work work) {}
 
     private RequestFields() {}
 
@@ -62,6 +109,23 @@ public final class RequestFields {
             fields.sum(key(cause), meaning + cause.displayName(), record -> causes.apply(record)
                     .getOrDefault(cause, 0L));
         }
+    }
+
+    /**
+     * Writes the keys of the causes in records, and their names.
+     *
+     * @param json the target
+     * @throws IOException when writing fails
+     */
+    public static void writeCauses(JsonGenerator json) throws IOException {
+        json.writeStartArray();
+        for (Cause cause : Cause.values()) {
+            json.writeStartObject();
+            json.writeStringField("key", key(cause));
+            json.writeStringField("name", cause.displayName());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
     }
 
     private static String key(Cause cause) {
@@ -153,7 +217,15 @@ public final class RequestFields {
         return causes;
     }
 
-    private static RequestRecord request(JsonInput input, Row row) throws IOException {
+    /**
+     * Returns the request of a row.
+     *
+     * @param input the text, at the end of the row
+     * @param row of {@link #REQUEST}
+     * @return the request
+     * @throws IOException when the values contradict each other
+     */
+    public static RequestRecord request(JsonInput input, Row row) throws IOException {
         try {
             return RequestRecord.builder()
                     .arrivedNs(row.whole("arrived_ns"))
@@ -165,10 +237,46 @@ public final class RequestFields {
                     .outcome(row.get("outcome", Outcome.COMPLETED))
                     .causeNs(causes(row))
                     .longestGapNs(row.whole("longest_gap_ns"))
+                    .firstToLastTokenNs(row.whole("first_to_last_token_ns"))
                     .build();
         } catch (IllegalArgumentException wrong) {
             throw input.error("a request is wrong: " + wrong.getMessage());
         }
+    }
+
+    /**
+     * Returns the step of a row.
+     *
+     * @param row of {@link #TIMELINE_STEP}
+     * @return the step
+     */
+    public static RequestTimeline.Step timelineStep(Row row) {
+        return new RequestTimeline.Step(
+                row.whole("start_ns"),
+                row.whole("duration_ns"),
+                (int) row.whole("lane"),
+                row.whole("prompts") != 0,
+                row.whole("abandoned") != 0,
+                (int) row.whole("prefilling"),
+                (int) row.whole("decoding"),
+                row.whole("prompt_tokens"));
+    }
+
+    /**
+     * Returns the work of a row.
+     *
+     * @param row of {@link #TIMELINE_WORK}
+     * @return the work, and the index of its request
+     */
+    public static TimelineWork timelineWork(Row row) {
+        return new TimelineWork(
+                (int) row.whole("request"),
+                new RequestTimeline.Work(
+                        (int) row.whole("first_step"),
+                        (int) row.whole("last_step"),
+                        row.whole("start_ns"),
+                        row.whole("end_ns"),
+                        row.whole("own_prompt") != 0));
     }
 
     private static Map.Entry<Integer, Map<Cause, Long>> firstToken(JsonInput input, Row row) throws IOException {

@@ -27,7 +27,13 @@ class FormatDocumentTest {
             Map.entry("virtual machine", "An object of `run.virtual_machines`."),
             Map.entry("nesting", "An object of `run.nesting`."),
             Map.entry("spread", "A measured cost in `run.calibrations`."),
-            Map.entry("requests", "The object `requests`, which is left out without requests."));
+            Map.entry("requests", "The object `requests`, which is left out without requests."),
+            Map.entry(
+                    "step of the time line",
+                    "A row of `request_timeline.steps`, whose columns are `step_columns`; `requests` beside it are rows of "
+                            + "requests, with the columns `request_columns`. Requests whose steps are no longer known are "
+                            + "listed in `incomplete`, by their index."),
+            Map.entry("work on a request", "A row of `request_timeline.works`, whose columns are `work_columns`."));
 
     /** The names of the records in the scripts of pages; a step is a row there, and the script makes its object. */
     private static final Map<String, String> INTERFACES = Map.ofEntries(
@@ -45,7 +51,9 @@ class FormatDocumentTest {
             Map.entry("spread", "Spread"),
             Map.entry("requests", "Requests"),
             Map.entry("request", "RequestOfRun"),
-            Map.entry("causes up to the first token", "FirstTokenCauses"));
+            Map.entry("causes up to the first token", "FirstTokenCauses"),
+            Map.entry("step of the time line", "TimelineStep"),
+            Map.entry("work on a request", "TimelineWork"));
 
     @Spec("8.2")
     @Test

@@ -1,0 +1,139 @@
+package org.brickprofiler.report;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.brickprofiler.report.internal.Fields;
+import org.brickprofiler.report.internal.JsonInput;
+import org.brickprofiler.report.internal.RequestFields;
+import org.brickprofiler.report.internal.RequestFields.TimelineWork;
+import org.brickprofiler.report.internal.Row;
+import org.brickprofiler.request.Cause;
+import org.brickprofiler.request.RequestRecord;
+import org.brickprofiler.request.RequestTimeline;
+
+/**
+ * Writes and reads the time line of requests in a report: three tables, of requests, of steps, and of the work of steps
+ * on requests. The segments of a request follow from them. One thread.
+ */
+final class TimelineJson implements JsonInput.KeyReader {
+
+    private final JsonInput input;
+    private final List<RequestRecord> requests = new ArrayList<>();
+    private final Set<Integer> incomplete = new HashSet<>();
+    private final List<RequestTimeline.Step> steps = new ArrayList<>();
+    private final List<TimelineWork> works = new ArrayList<>();
+    private final List<String> requestColumns = new ArrayList<>();
+    private final List<String> stepColumns = new ArrayList<>();
+    private final List<String> workColumns = new ArrayList<>();
+    private final Row request = new Row(RequestFields.REQUEST);
+    private final Row step = new Row(RequestFields.TIMELINE_STEP);
+    private final Row work = new Row(RequestFields.TIMELINE_WORK);
+
+    TimelineJson(JsonInput input) {
+        this.input = input;
+    }
+
+    /** Writes a time line as an object. */
+    static void write(JsonGenerator json, RequestTimeline timeline) throws IOException {
+        List<RequestTimeline.Request> requests = timeline.requests();
+        List<TimelineWork> works = new ArrayList<>();
+        json.writeStartObject();
+        table(
+                json,
+                "request",
+                RequestFields.REQUEST,
+                requests.stream().map(RequestTimeline.Request::record).toList());
+        json.writeArrayFieldStart("incomplete");
+        for (int i = 0; i < requests.size(); i++) {
+            int index = i;
+            requests.get(i).works().forEach(each -> works.add(new TimelineWork(index, each)));
+            if (!requests.get(i).isComplete()) {
+                json.writeNumber(i);
+            }
+        }
+        json.writeEndArray();
+        table(json, "step", RequestFields.TIMELINE_STEP, timeline.steps());
+        table(json, "work", RequestFields.TIMELINE_WORK, works);
+        json.writeEndObject();
+    }
+
+    private static <T> void table(JsonGenerator json, String name, Fields<T> fields, List<T> rows) throws IOException {
+        json.writeFieldName(name + "_columns");
+        fields.writeKeys(json);
+        json.writeArrayFieldStart(name + "s");
+        for (T row : rows) {
+            fields.writeCells(json, row);
+        }
+        json.writeEndArray();
+    }
+
+    @Override
+    public void read(String key) throws IOException {
+        switch (key) {
+            case "request_columns" -> input.array(key, () -> requestColumns.add(input.text("column")));
+            case "requests" ->
+                input.array(
+                        key,
+                        () -> requests.add(
+                                RequestFields.request(input, request.readCells(input, "request", requestColumns))));
+            case "incomplete" -> input.array(key, () -> incomplete.add((int) input.whole(key, 0, Integer.MAX_VALUE)));
+            case "step_columns" -> input.array(key, () -> stepColumns.add(input.text("column")));
+            case "steps" ->
+                input.array(
+                        key, () -> steps.add(RequestFields.timelineStep(step.readCells(input, "step", stepColumns))));
+            case "work_columns" -> input.array(key, () -> workColumns.add(input.text("column")));
+            case "works" ->
+                input.array(
+                        key, () -> works.add(RequestFields.timelineWork(work.readCells(input, "work", workColumns))));
+            default -> input.skip();
+        }
+    }
+
+    /** Returns the time line, whose segments agree with the causes of its requests. */
+    RequestTimeline timeline() throws IOException {
+        List<List<RequestTimeline.Work>> worksOf = new ArrayList<>();
+        requests.forEach(each -> worksOf.add(new ArrayList<>()));
+        for (TimelineWork each : works) {
+            if (each.request() >= requests.size()) {
+                throw input.error("there is work on request " + each.request() + ", and there are only "
+                        + requests.size() + " requests");
+            }
+            worksOf.get(each.request()).add(each.work());
+        }
+        List<RequestTimeline.Request> all = new ArrayList<>();
+        for (int i = 0; i < requests.size(); i++) {
+            all.add(new RequestTimeline.Request(requests.get(i), worksOf.get(i), !incomplete.contains(i)));
+        }
+        RequestTimeline timeline;
+        try {
+            timeline = new RequestTimeline(steps, all);
+        } catch (IllegalArgumentException wrong) {
+            throw input.error("the time line of requests is wrong: " + wrong.getMessage());
+        }
+        List<List<RequestTimeline.Segment>> segments = timeline.segments();
+        for (int i = 0; i < all.size(); i++) {
+            if (all.get(i).isComplete()) {
+                requireAgreement(i, segments.get(i));
+            }
+        }
+        return timeline;
+    }
+
+    private void requireAgreement(int index, List<RequestTimeline.Segment> segments) throws IOException {
+        for (Cause cause : Cause.values()) {
+            long ns = segments.stream()
+                    .filter(segment -> segment.cause() == cause)
+                    .mapToLong(RequestTimeline.Segment::durationNs)
+                    .sum();
+            if (ns != requests.get(index).causeNs(cause)) {
+                throw input.error("request " + index + " of the time line has " + ns + " ns of "
+                        + cause.displayName() + " by its steps, and "
+                        + requests.get(index).causeNs(cause) + " ns by its causes");
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+package org.brickprofiler.request;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/**
+ * The latest steps, and the latest work on requests, in two rings of fixed size. Guarded by the recorder. Allocates
+ * nothing after it was made.
+ *
+ * <p>A work is a time in which consecutive steps of one thread worked on one request, each as a whole, apart from the
+ * beginning of the first one and the end of the last one. The time of a request is divided by its works and by the
+ * steps; nothing else is stored for each token.
+ */
+final class RequestLog {
+
+    private static final int STEPS = 1 << 14;
+    private static final int WORKS = 1 << 15;
+
+    // The cells of a step.
+    private static final int NUMBER = 0;
+    private static final int START = 1;
+    private static final int END = 2;
+    private static final int LANE = 3;
+    private static final int FLAGS = 4;
+    private static final int PROMPT_TOKENS = 5;
+    private static final int PREFILLING = 6;
+    private static final int DECODING = 7;
+    private static final int STEP_CELLS = 8;
+
+    private static final long PROMPTS = 1;
+    private static final long ABANDONED = 2;
+
+    // The cells of a work.
+    private static final int HANDLE = 0;
+    private static final int FIRST = 1;
+    private static final int LAST_AND_PROMPT = 2;
+    private static final int WORK_START = 3;
+    private static final int WORK_END = 4;
+    private static final int WORK_CELLS = 5;
+
+    private final long[] steps = new long[STEPS * STEP_CELLS];
+    private final long[] works = new long[WORKS * WORK_CELLS];
+
+    /** The numbers of steps and works so far. */
+    private long ended;
+
+    private long worked;
+
+    /** The latest end of the steps that the ring has lost. */
+    private long lostNs = Long.MIN_VALUE;
+
+    /** A step has ended, or was abandoned. */
+    void ended(RunningStep step, long endNs, boolean abandoned) {
+        int at = (int) (ended & (STEPS - 1)) * STEP_CELLS;
+        if (ended >= STEPS) {
+            // Steps end in the order of their ends.
+            lostNs = steps[at + END];
+        }
+        ended++;
+        write(step, endNs, abandoned, steps, at);
+    }
+
+    private static void write(RunningStep step, long endNs, boolean abandoned, long[] cells, int at) {
+        long tokens = 0;
+        long prefilling = 0;
+        for (int entry = 0; entry < step.entries(); entry++) {
+            long ofPrompt = step.promptTokens(entry);
+            tokens += ofPrompt;
+            prefilling += ofPrompt > 0 ? 1 : 0;
+        }
+        cells[at + NUMBER] = step.number();
+        cells[at + START] = step.startNs();
+        cells[at + END] = endNs;
+        cells[at + LANE] = step.lane();
+        cells[at + FLAGS] = (step.hasPrompts() ? PROMPTS : 0) | (abandoned ? ABANDONED : 0);
+        cells[at + PROMPT_TOKENS] = Math.max(0, tokens);
+        cells[at + PREFILLING] = prefilling;
+        cells[at + DECODING] = step.entries() - prefilling;
+    }
+
+    /** Steps worked on a request, from the one with the first number to the one with the last number. */
+    void worked(long request, long first, long last, boolean prompt, long startNs, long endNs) {
+        int at = (int) (worked++ & (WORKS - 1)) * WORK_CELLS;
+        works[at + HANDLE] = request;
+        works[at + FIRST] = first;
+        works[at + LAST_AND_PROMPT] = last << 1 | (prompt ? 1 : 0);
+        works[at + WORK_START] = startNs;
+        works[at + WORK_END] = endNs;
+    }
+
+    /**
+     * Copies the log.
+     *
+     * @param records the cells of the requests
+     * @param underWay steps that have not ended
+     * @param nowNs the clock
+     * @param epochNs the clock at 0 of the scale of arrivals, ns
+     * @return makes the time line of these requests
+     */
+    Supplier<RequestTimeline> copy(long[] records, List<RunningStep> underWay, long nowNs, long epochNs) {
+        int kept = (int) Math.min(ended, STEPS);
+        long[] stepsThen = new long[(kept + underWay.size()) * STEP_CELLS];
+        System.arraycopy(steps, 0, stepsThen, 0, kept * STEP_CELLS);
+        for (int i = 0; i < underWay.size(); i++) {
+            write(underWay.get(i), nowNs, false, stepsThen, (kept + i) * STEP_CELLS);
+        }
+        long[] worksThen = new long[(int) Math.min(worked, WORKS) * WORK_CELLS];
+        System.arraycopy(works, 0, worksThen, 0, worksThen.length);
+        return new Copy(stepsThen, worksThen, records, lostNs, epochNs);
+    }
+
+    /** A copy of the log, and the requests of a time line. Only its maker refers to it, and it is not changed. */
+    private static final class Copy implements Supplier<RequestTimeline> {
+        private final long[] steps;
+        private final long[] works;
+        private final long[] records;
+        private final long lostNs;
+        private final long epochNs;
+
+        Copy(long[] steps, long[] works, long[] records, long lostNs, long epochNs) {
+            this.steps = steps;
+            this.works = works;
+            this.records = records;
+            this.lostNs = lostNs;
+            this.epochNs = epochNs;
+        }
+
+        @Override
+        public RequestTimeline get() {
+            Map<Long, List<Integer>> worksOf = new HashMap<>();
+            for (int at = 0; at < works.length; at += WORK_CELLS) {
+                worksOf.computeIfAbsent(works[at + HANDLE], first -> new ArrayList<>())
+                        .add(at);
+            }
+            List<Integer> kept = keptSteps();
+            Map<Long, Integer> indexOf = new HashMap<>();
+            List<RequestTimeline.Step> all = new ArrayList<>();
+            for (int at : kept) {
+                indexOf.put(steps[at + NUMBER], all.size());
+                all.add(step(at));
+            }
+            List<RequestTimeline.Request> requests = new ArrayList<>();
+            for (int at = 0; at < records.length; at += RequestRecord.CELLS) {
+                List<Integer> own =
+                        isKept(at) ? worksOf.getOrDefault(records[at + RequestRecord.HANDLE], List.of()) : List.of();
+                boolean complete = isKept(at) && own.size() == records[at + RequestRecord.WORKS];
+                List<RequestTimeline.Work> done = complete
+                        ? own.stream()
+                                .sorted(Comparator.comparingLong(work -> works[work + WORK_START]))
+                                .map(work -> work(work, indexOf))
+                                .toList()
+                        : List.of();
+                requests.add(new RequestTimeline.Request(RequestRecord.of(records, at, epochNs), done, complete));
+            }
+            return new RequestTimeline(all, requests);
+        }
+
+        /** Returns whether the log still has all steps since the arrival of a request. */
+        private boolean isKept(int record) {
+            return records[record + RequestRecord.ARRIVED] >= lostNs;
+        }
+
+        /** Returns the places of the steps during the requests whose steps are all kept, by their beginning. */
+        private List<Integer> keptSteps() {
+            long fromNs = Long.MAX_VALUE;
+            long toNs = Long.MIN_VALUE;
+            for (int at = 0; at < records.length; at += RequestRecord.CELLS) {
+                if (isKept(at)) {
+                    long arrivedNs = records[at + RequestRecord.ARRIVED];
+                    fromNs = Math.min(fromNs, arrivedNs);
+                    toNs = Math.max(toNs, arrivedNs + records[at + RequestRecord.DURATION]);
+                }
+            }
+            List<Integer> kept = new ArrayList<>();
+            for (int at = 0; at < steps.length; at += STEP_CELLS) {
+                if (steps[at + END] >= fromNs && steps[at + START] <= toNs) {
+                    kept.add(at);
+                }
+            }
+            kept.sort(Comparator.comparingLong(at -> steps[at + NUMBER]));
+            return kept;
+        }
+
+        private RequestTimeline.Step step(int at) {
+            return new RequestTimeline.Step(
+                    steps[at + START] - epochNs,
+                    steps[at + END] - steps[at + START],
+                    (int) steps[at + LANE],
+                    (steps[at + FLAGS] & PROMPTS) != 0,
+                    (steps[at + FLAGS] & ABANDONED) != 0,
+                    (int) steps[at + PREFILLING],
+                    (int) steps[at + DECODING],
+                    steps[at + PROMPT_TOKENS]);
+        }
+
+        private RequestTimeline.Work work(int at, Map<Long, Integer> indexOf) {
+            return new RequestTimeline.Work(
+                    indexOf.getOrDefault(works[at + FIRST], -1),
+                    indexOf.getOrDefault(works[at + LAST_AND_PROMPT] >>> 1, -1),
+                    works[at + WORK_START] - epochNs,
+                    works[at + WORK_END] - epochNs,
+                    (works[at + LAST_AND_PROMPT] & 1) != 0);
+        }
+    }
+}

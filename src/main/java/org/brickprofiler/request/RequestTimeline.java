@@ -1,0 +1,297 @@
+package org.brickprofiler.request;
+
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+
+/**
+ * The latest requests over time: the segments of each request, one after the other, each with one cause, and the steps
+ * of that time. Immutable. Times are ns on the scale of {@code BrickProfiler.elapsedNs()}.
+ *
+ * <p>A time line is bounded: 1,024 requests, 16,384 steps. A request whose steps are no longer known has its record and
+ * no segments.
+ *
+ * @param steps the steps during these requests, by their beginning
+ * @param requests the requests that finished last, by their finish
+ */
+public record RequestTimeline(List<Step> steps, List<Request> requests) {
+
+    /** No requests. */
+    public static final RequestTimeline NONE = new RequestTimeline(List.of(), List.of());
+
+    private static final Comparator<RequestTimeline> BY_SLOWEST = Comparator.comparingLong(RequestTimeline::slowestNs)
+            .thenComparingInt(timeline -> timeline.requests.size())
+            .thenComparing(RequestTimeline::toString);
+
+    /**
+     * A step. Immutable.
+     *
+     * @param startNs its beginning
+     * @param durationNs its duration, ns; of a step that is under way, up to now
+     * @param lane the number of its thread
+     * @param prompts whether it processes prompts
+     * @param isAbandoned whether it was abandoned, and so was no step of its requests
+     * @param prefilling requests of which it processes tokens of the prompt
+     * @param decoding requests that it decodes
+     * @param promptTokens tokens of the prompts of these requests
+     */
+    public record Step(
+            long startNs,
+            long durationNs,
+            int lane,
+            boolean prompts,
+            boolean isAbandoned,
+            int prefilling,
+            int decoding,
+            long promptTokens) {
+
+        /**
+         * Checks the numbers.
+         *
+         * @throws IllegalArgumentException when a number is negative
+         */
+        public Step {
+            requireNotNegative("durationNs", durationNs);
+            requireNotNegative("lane", lane);
+            requireNotNegative("prefilling", prefilling);
+            requireNotNegative("decoding", decoding);
+            requireNotNegative("promptTokens", promptTokens);
+        }
+
+        long endNs() {
+            return startNs + durationNs;
+        }
+    }
+
+    /**
+     * Consecutive steps of one thread that worked on a request, each as a whole, apart from the beginning of the first
+     * one and the end of the last one. Immutable.
+     *
+     * @param firstStep the index of the first step
+     * @param lastStep the index of the last step; steps of other threads may lie in between
+     * @param startNs the beginning of the work, within the first step
+     * @param endNs the end of the work, within the last step
+     * @param ownPrompt whether they processed tokens of its prompt
+     */
+    public record Work(int firstStep, int lastStep, long startNs, long endNs, boolean ownPrompt) {}
+
+    /**
+     * A request. Immutable.
+     *
+     * @param record the request
+     * @param works the work on it, in the order of time
+     * @param isComplete whether its steps are known; if not, it has no works and no segments
+     */
+    public record Request(RequestRecord record, List<Work> works, boolean isComplete) {
+
+        /** Copies the list. */
+        public Request {
+            Objects.requireNonNull(record, "record");
+            works = List.copyOf(Objects.requireNonNull(works, "works"));
+        }
+
+        private long endNs() {
+            return record.arrivedNs() + record.durationNs();
+        }
+
+        /** Returns the moment of the last token; the largest number without tokens. */
+        private long lastTokenNs() {
+            return record.outputTokens() == 0
+                    ? Long.MAX_VALUE
+                    : record.arrivedNs() + record.timeToFirstTokenNs() + record.firstToLastTokenNs();
+        }
+    }
+
+    /**
+     * A part of a request's time. Immutable.
+     *
+     * @param cause the cause
+     * @param startNs its beginning
+     * @param durationNs its duration, ns, above 0
+     * @param step the index of the step that works on the request; -1 while it waits
+     */
+    public record Segment(Cause cause, long startNs, long durationNs, int step) {
+
+        /** Checks that there is a cause. */
+        public Segment {
+            Objects.requireNonNull(cause, "cause");
+        }
+    }
+
+    /**
+     * Copies the lists.
+     *
+     * @throws IllegalArgumentException when a work names a step that is missing, or ends before it begins
+     */
+    public RequestTimeline {
+        steps = List.copyOf(Objects.requireNonNull(steps, "steps"));
+        requests = List.copyOf(Objects.requireNonNull(requests, "requests"));
+        for (Request request : requests) {
+            for (Work work : request.works) {
+                if (work.firstStep < 0 || work.lastStep >= steps.size() || work.firstStep > work.lastStep) {
+                    throw new IllegalArgumentException("steps " + work.firstStep + " to " + work.lastStep
+                            + " of a request are not in order within 0.." + (steps.size() - 1));
+                }
+                if (work.endNs < work.startNs) {
+                    throw new IllegalArgumentException(
+                            "work on a request ends at " + work.endNs + ", before its beginning " + work.startNs);
+                }
+            }
+        }
+    }
+
+    private long slowestNs() {
+        return requests.stream()
+                .mapToLong(request -> request.record.timeToFirstTokenNs())
+                .max()
+                .orElse(-1);
+    }
+
+    /**
+     * Returns the one of two time lines with the longest time to first token: times of two processes have no common
+     * scale. Commutative and associative.
+     *
+     * @param other the other time line
+     * @return one of both
+     */
+    public RequestTimeline merge(RequestTimeline other) {
+        return BY_SLOWEST.compare(this, Objects.requireNonNull(other, "other")) >= 0 ? this : other;
+    }
+
+    /**
+     * Returns the segments of all requests. The durations of the segments with one cause sum to the request's time of
+     * this cause.
+     *
+     * @return a list for each request, in the order of time; empty if the request is not complete
+     */
+    public List<List<Segment>> segments() {
+        Waits waits = new Waits(steps);
+        return requests.stream()
+                .map(request -> request.isComplete ? new Segments(this, request, waits).all() : List.<Segment>of())
+                .toList();
+    }
+
+    /** What steps a waiting request waits behind, over time. */
+    private static final class Waits {
+
+        /** The causes of a request that waits: behind prompts, behind decoding, while no step runs. */
+        private static final int PROMPTS = 0;
+
+        private static final int DECODING = 1;
+        private static final int IDLE = 2;
+
+        /** The moments at which this changes, and what follows. */
+        private final TreeMap<Long, Integer> from = new TreeMap<>();
+
+        Waits(List<Step> steps) {
+            TreeMap<Long, int[]> changes = new TreeMap<>();
+            for (Step step : steps) {
+                int kind = step.prompts ? PROMPTS : DECODING;
+                changes.computeIfAbsent(step.startNs, first -> new int[2])[kind]++;
+                changes.computeIfAbsent(step.endNs(), first -> new int[2])[kind]--;
+            }
+            int prompts = 0;
+            int decoding = 0;
+            from.put(Long.MIN_VALUE, IDLE);
+            for (Map.Entry<Long, int[]> change : changes.entrySet()) {
+                prompts += change.getValue()[PROMPTS];
+                decoding += change.getValue()[DECODING];
+                from.put(change.getKey(), prompts > 0 ? PROMPTS : decoding > 0 ? DECODING : IDLE);
+            }
+        }
+
+        int at(long ns) {
+            return from.floorEntry(ns).getValue();
+        }
+
+        /** Returns the next moment at which the kind may change, or a later moment. */
+        long changesAfter(long ns, long orNs) {
+            Long next = from.higherKey(ns);
+            return next == null ? orNs : Math.min(next, orNs);
+        }
+    }
+
+    /** Collects the segments of one request. */
+    private static final class Segments {
+        private static final Cause[] QUEUED = {
+            Cause.QUEUED_BEHIND_PROMPTS, Cause.QUEUED_BEHIND_DECODING, Cause.QUEUED_IDLE
+        };
+        private static final Cause[] STALLED = {
+            Cause.STALLED_BEHIND_PROMPTS, Cause.STALLED_BEHIND_DECODING, Cause.STALLED_IDLE
+        };
+
+        private final RequestTimeline timeline;
+        private final Request request;
+        private final Waits waits;
+        private final List<Segment> found = new ArrayList<>();
+        private long atNs;
+
+        Segments(RequestTimeline timeline, Request request, Waits waits) {
+            this.timeline = timeline;
+            this.request = request;
+            this.waits = waits;
+            this.atNs = request.record.arrivedNs();
+        }
+
+        List<Segment> all() {
+            boolean first = true;
+            for (Work work : request.works) {
+                int lane = timeline.steps.get(work.firstStep).lane;
+                for (int index = work.firstStep; index <= work.lastStep; index++) {
+                    Step step = timeline.steps.get(index);
+                    if (step.lane == lane) {
+                        waitUntil(Math.max(work.startNs, step.startNs), first, false);
+                        add(cause(step, work.ownPrompt), Math.min(work.endNs, step.endNs()), index);
+                        first = false;
+                    }
+                }
+            }
+            waitUntil(request.endNs(), first, request.record.outputTokens() == 0);
+            return List.copyOf(found);
+        }
+
+        private static Cause cause(Step step, boolean ownPrompt) {
+            if (ownPrompt) {
+                return Cause.OWN_PROMPT;
+            }
+            return step.prompts ? Cause.DECODE_BESIDE_PROMPTS : Cause.DECODE;
+        }
+
+        private void waitUntil(long toNs, boolean isQueued, boolean isOver) {
+            if (!isQueued && (isOver || atNs >= request.lastTokenNs())) {
+                add(Cause.DELIVERY, toNs, -1);
+                return;
+            }
+            while (atNs < toNs) {
+                Cause cause = (isQueued ? QUEUED : STALLED)[waits.at(atNs)];
+                add(cause, waits.changesAfter(atNs, toNs), -1);
+            }
+        }
+
+        private void add(Cause cause, long toNs, int step) {
+            if (toNs <= atNs) {
+                return;
+            }
+            Segment last = found.isEmpty() ? null : found.get(found.size() - 1);
+            if (last != null && step < 0 && last.step < 0 && last.cause == cause) {
+                found.set(found.size() - 1, new Segment(cause, last.startNs, toNs - last.startNs, -1));
+            } else {
+                found.add(new Segment(cause, atNs, toNs - atNs, step));
+            }
+            atNs = toNs;
+        }
+    }
+
+    /** Returns the time of some segments by cause. */
+    static Map<Cause, Long> causeNs(List<Segment> segments) {
+        Map<Cause, Long> causes = new EnumMap<>(Cause.class);
+        segments.forEach(segment -> causes.merge(segment.cause, segment.durationNs, Long::sum));
+        return causes;
+    }
+}

@@ -1,0 +1,911 @@
+// @ts-check
+/* The requests on the page of a profile: their latencies and causes, and the latest of them over time. It stands between page.js and report.js. */
+
+const causes = held("causes") || [];
+const WAITING = /^(queued|stalled|delivery)/;
+
+/** @param {Cause} cause */
+function causeColour(cause) {
+  return "var(--" + cause.key.replace(/_ns$/, "").replaceAll("_", "-") + ")";
+}
+
+/** @param {Cause} cause */
+function causeCell(cause) {
+  const shape = WAITING.test(cause.key) ? "swatch thin" : "swatch";
+  return html("span", {}, html("i", { class: shape, "--colour": causeColour(cause), "aria-hidden": "true" }), cause.name);
+}
+
+/**
+ * The rows of a table as objects, by its columns.
+ *
+ * @template Row
+ * @param {string[]} columns
+ * @param {(string | number)[][]} rows
+ * @returns {Row[]}
+ */
+function objects(columns, rows) {
+  return rows.map((row) => /** @type {Row} */ (Object.fromEntries(row.map((value, i) => [columns[i], value]))));
+}
+
+/**
+ * The requests of a time line in the order of their arrival, with the work on them.
+ *
+ * @param {RequestTimeline} written
+ * @returns {ServedRequest[]}
+ */
+function served(written) {
+  /** @type {TimelineWork[]} */
+  const works = objects(written.work_columns, written.works);
+  /** @type {RequestOfRun[]} */
+  const records = objects(written.request_columns, written.requests);
+  /** @type {ServedRequest[]} */
+  const all = records.map((record) => ({ record, works: [], complete: true, number: 0 }));
+  works.forEach((work) => all[work.request].works.push(work));
+  written.incomplete.forEach((index) => {
+    all[index].complete = false;
+  });
+  all.sort((a, b) => a.record.arrived_ns - b.record.arrived_ns);
+  all.forEach((each, i) => {
+    each.number = i + 1;
+  });
+  return all;
+}
+
+/** @param {RequestOfRun} record */
+function endOf(record) {
+  return record.arrived_ns + record.duration_ns;
+}
+
+// ---- segments: the same that RequestTimeline finds ----
+
+/**
+ * What a waiting request waits behind, from each moment at which this changes: 0 prompts, 1 decoding, 2 nothing.
+ *
+ * @param {TimelineStep[]} steps
+ * @returns {Waits}
+ */
+function waitsOf(steps) {
+  const changes = steps.flatMap((step) => [
+    { ns: step.start_ns, prompts: step.prompts, decoding: 1 - step.prompts },
+    { ns: step.start_ns + step.duration_ns, prompts: -step.prompts, decoding: step.prompts - 1 },
+  ]);
+  changes.sort((a, b) => a.ns - b.ns);
+  const times = new Float64Array(changes.length);
+  const kinds = new Uint8Array(changes.length);
+  let prompts = 0;
+  let decoding = 0;
+  changes.forEach((change, i) => {
+    prompts += change.prompts;
+    decoding += change.decoding;
+    times[i] = change.ns;
+    kinds[i] = prompts > 0 ? 0 : decoding > 0 ? 1 : 2;
+  });
+  return { times, kinds };
+}
+
+/**
+ * The number of changes up to a moment.
+ *
+ * @param {Float64Array} times
+ * @param {number} ns
+ */
+function changesUpTo(times, ns) {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (times[middle] <= ns) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/**
+ * Visits the segments of a request in the order of time: the index of its cause, from when to when, and the step that
+ * works on it, or -1.
+ *
+ * @param {Served} all
+ * @param {ServedRequest} request
+ * @param {(cause: number, fromNs: number, toNs: number, step: number) => void} visit
+ */
+function eachSegment({ steps, waits, at }, { record, works, complete }, visit) {
+  if (!complete) {
+    return;
+  }
+  const endNs = endOf(record);
+  const lastNs = record.output_tokens === 0 ? Infinity : record.arrived_ns + record.time_to_first_token_ns + record.first_to_last_token_ns;
+  let nowNs = record.arrived_ns;
+  let isQueued = true;
+
+  /**
+   * @param {number} toNs
+   * @param {boolean} isOver
+   */
+  function waitUntil(toNs, isOver) {
+    if (!isQueued && (isOver || nowNs >= lastNs)) {
+      take(at.delivery, toNs, -1);
+      return;
+    }
+    const first = isQueued ? at.queued : at.stalled;
+    for (let i = changesUpTo(waits.times, nowNs); nowNs < toNs; i++) {
+      const kind = i === 0 ? 2 : waits.kinds[i - 1];
+      take(first + kind, i < waits.times.length ? Math.min(waits.times[i], toNs) : toNs, -1);
+    }
+  }
+
+  /**
+   * @param {number} cause
+   * @param {number} toNs
+   * @param {number} step
+   */
+  function take(cause, toNs, step) {
+    if (toNs > nowNs) {
+      visit(cause, nowNs, toNs, step);
+      nowNs = toNs;
+    }
+  }
+
+  for (const work of works) {
+    const { lane } = steps[work.first_step];
+    for (let index = work.first_step; index <= work.last_step; index++) {
+      const step = steps[index];
+      if (step.lane === lane) {
+        waitUntil(Math.max(work.start_ns, step.start_ns), false);
+        take(work.own_prompt ? at.ownPrompt : step.prompts ? at.beside : at.decode, Math.min(work.end_ns, step.start_ns + step.duration_ns), index);
+        isQueued = false;
+      }
+    }
+  }
+  waitUntil(endNs, record.output_tokens === 0);
+}
+
+/**
+ * The requests and steps of a time line, ready to be drawn.
+ *
+ * @param {RequestTimeline} written
+ * @returns {Served}
+ */
+function servedOf(written) {
+  /** @type {TimelineStep[]} */
+  const steps = objects(written.step_columns, written.steps);
+  const requests = served(written);
+  const number = (/** @type {string} */ key) => causes.findIndex((cause) => cause.key === key);
+  /** @type {Served} */
+  const all = {
+    steps,
+    requests,
+    waits: waitsOf(steps),
+    lanes: lanesOfSteps(steps),
+    fromNs: Math.min(...requests.map(({ record }) => record.arrived_ns)),
+    toNs: Math.max(...requests.map(({ record }) => endOf(record))),
+    at: {
+      queued: number("queued_behind_prompts_ns"),
+      stalled: number("stalled_behind_prompts_ns"),
+      delivery: number("delivery_ns"),
+      ownPrompt: number("own_prompt_ns"),
+      decode: number("decode_ns"),
+      beside: number("decode_beside_prompts_ns"),
+    },
+  };
+  for (const request of requests) {
+    // Segments that contradict the causes of the request are not drawn.
+    request.complete &&= agrees(all, request);
+  }
+  return all;
+}
+
+/**
+ * Whether the segments of a request sum to its times by cause.
+ *
+ * @param {Served} all
+ * @param {ServedRequest} request
+ */
+function agrees(all, request) {
+  const sums = new Float64Array(causes.length);
+  eachSegment(all, request, (cause, from, to) => {
+    sums[cause] += to - from;
+  });
+  return causes.every(({ key }, i) => sums[i] === Number(request.record[/** @type {keyof RequestOfRun} */ (key)] || 0));
+}
+
+/**
+ * The row of each step, so that no two steps of a row overlap; an engine has one row.
+ *
+ * @param {TimelineStep[]} steps
+ */
+function lanesOfSteps(steps) {
+  /** @type {number[]} */
+  const ends = [];
+  return steps.map((step) => {
+    const free = ends.findIndex((end) => end <= step.start_ns);
+    const lane = free < 0 ? ends.length : free;
+    ends[lane] = step.start_ns + step.duration_ns;
+    return lane;
+  });
+}
+
+// ---- text ----
+
+/**
+ * @param {Served} all
+ * @param {ServedRequest} request
+ */
+function requestText(all, { record, number }) {
+  const tokens = record.output_tokens;
+  const first = tokens === 0 ? "no token" : "first token after " + duration(record.time_to_first_token_ns);
+  const per = tokens < 2 ? "" : ", " + duration(record.first_to_last_token_ns / (tokens - 1)) + " per output token";
+  return "Request " + number + " of " + all.requests.length + ": " + first + per + ", " + duration(record.duration_ns) + " in all, prompt of "
+    + plural(record.prompt_tokens, "token", "tokens") + (record.cached_tokens > 0 ? " (" + count(record.cached_tokens) + " cached)" : "") + ", "
+    + plural(tokens, "token", "tokens") + " of output, " + record.outcome;
+}
+
+/** @param {TimelineStep} step */
+function timelineStepText(step) {
+  const parts = present([
+    step.prefilling > 0 && plural(step.prompt_tokens, "token", "tokens") + " of " + plural(step.prefilling, "prompt", "prompts"),
+    step.decoding > 0 && plural(step.decoding, "request decodes", "requests decode"),
+  ]);
+  const phase = step.prompts === 0 ? "decode" : step.decoding > 0 ? "mixed" : "prefill";
+  return phase + " step of " + duration(step.duration_ns) + ": " + (parts.length === 0 ? "no recorded request" : parts.join(", "))
+    + (step.abandoned ? "; abandoned" : "");
+}
+
+/**
+ * The times of a request by cause.
+ *
+ * @param {RequestOfRun} record
+ */
+function causesOf(record) {
+  return causes.map((cause) => ({ cause, ns: Number(record[/** @type {keyof RequestOfRun} */ (cause.key)] || 0) })).filter(({ ns }) => ns > 0);
+}
+
+/**
+ * The causes of the chosen request.
+ *
+ * @param {Served} all
+ * @param {ServedRequest} request
+ */
+function requestDetail(all, request) {
+  const { record } = request;
+  const parts = causesOf(record);
+  return [
+    html("p", {}, requestText(all, request), request.complete ? "." : ". Its steps are no longer known, so it is not drawn by cause."),
+    stacked(
+      parts.map(({ cause, ns }) => cause.name + " " + duration(ns)).join(", "),
+      parts.map(({ cause, ns }) => ({
+        label: cause.name + " " + duration(ns),
+        colour: causeColour(cause),
+        pct: 100 * ratio(ns, record.duration_ns),
+      })),
+    ),
+    html(
+      "ul",
+      { class: "causes" },
+      [...parts].sort((a, b) => b.ns - a.ns).map(({ cause, ns }) =>
+        html("li", {}, causeCell(cause), html("span", {}, duration(ns) + ", " + percent(100 * ratio(ns, record.duration_ns)) + NARROW + "%")),
+      ),
+    ),
+  ];
+}
+
+// ---- the picture ----
+
+const ROWS_HIGH = 560;
+/** Requests that have a row each; of more, a row holds several, one after the other. */
+const MOST_ROWS = 60;
+const OVERVIEW_HIGH = 64;
+const LANE_HIGH = 28;
+const LEAST_STEP_HIGH = 5;
+const MOST_STEP_LANES = 6;
+
+/**
+ * Boxes of one colour, collected as a path.
+ *
+ * @param {Map<string, string>} paths
+ * @param {string} colour
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {number} height
+ */
+function box(paths, colour, x, y, width, height) {
+  paths.set(colour, (paths.get(colour) || "") + `M${x.toFixed(1)} ${y.toFixed(1)}h${width.toFixed(1)}v${height.toFixed(1)}h${(-width).toFixed(1)}z`);
+}
+
+/**
+ * Requests in as few rows as possible, so that those of a row do not overlap.
+ *
+ * @param {ServedRequest[]} requests
+ * @param {number} gapNs
+ */
+function packed(requests, gapNs) {
+  /** @type {{ endNs: number, row: ServedRequest[] }[]} */
+  const open = [];
+  for (const request of requests) {
+    const { record } = request;
+    const free = open.find(({ endNs }) => endNs + gapNs <= record.arrived_ns);
+    if (free === undefined) {
+      open.push({ endNs: endOf(record), row: [request] });
+    } else {
+      free.endNs = endOf(record);
+      free.row.push(request);
+    }
+  }
+  return open.map(({ row }) => row);
+}
+
+/** @param {ServedRequest[]} requests */
+function mostAtOnce(requests) {
+  const ends = requests.map(({ record }) => endOf(record)).sort((a, b) => a - b);
+  let gone = 0;
+  return requests.reduce((most, { record }, i) => {
+    while (ends[gone] <= record.arrived_ns) {
+      gone++;
+    }
+    return Math.max(most, i + 1 - gone);
+  }, 0);
+}
+
+/** @param {Map<string, string>} paths */
+function drawn(paths) {
+  return [...paths].map(([colour, d]) => svg("path", { class: "shape", "--colour": colour, d }));
+}
+
+/**
+ * The time line: how many requests there are over time, by cause; the requests of a part of the time, each a row; and
+ * the steps of this part.
+ *
+ * @param {RequestTimeline} written
+ */
+function requestTimeline(written) {
+  const all = servedOf(written);
+  const { requests, steps } = all;
+  const wholeNs = Math.max(1, all.toNs - all.fromNs);
+  const slowest = requests.reduce((a, b) => (b.record.time_to_first_token_ns > a.record.time_to_first_token_ns ? b : a));
+  const gap = requests.reduce((a, b) => (b.record.longest_gap_ns > a.record.longest_gap_ns ? b : a));
+  const most = mostAtOnce(requests);
+  const unknown = requests.filter(({ complete }) => !complete).length;
+  let chosen = slowest;
+  let fromNs = all.fromNs;
+  let toNs = all.toNs;
+  let width = 0;
+  let left = 44;
+  /** @type {ServedRequest[][]} */
+  let rows = [];
+  let rowHigh = 1;
+  let stepsTop = 0;
+
+  const overview = svg("svg", { class: "overview", role: "img" });
+  const picture = svg("svg", { class: "requests", role: "img" });
+  const readout = html("p", { class: "quiet readout" }, NARROW);
+  const detail = html("div", { class: "chosen", role: "status" });
+  const range = html("span", { class: "quiet" });
+  const frame = html(
+    "div",
+    {
+      class: "over-time",
+      tabindex: "0",
+      role: "region",
+      "aria-label": "Requests over time. Up and down choose a request, left and right move in time, plus and minus zoom, 0 shows all.",
+      onkeydown: (event) => pressed(/** @type {KeyboardEvent} */ (event)),
+    },
+    overview,
+    picture,
+  );
+
+  /** @param {number} ns */
+  const x = (ns) => left + ((width - left) * (ns - fromNs)) / (toNs - fromNs);
+
+  /**
+   * @param {number} from
+   * @param {number} to
+   */
+  function look(from, to) {
+    const span = Math.min(wholeNs, Math.max(to - from, wholeNs / 1e5, 1));
+    const start = Math.min(Math.max(from, all.fromNs), all.toNs - span);
+    fromNs = start;
+    toNs = start + span;
+    draw();
+  }
+
+  /**
+   * Shows the time around a request: as long as it, and a third more on both sides.
+   *
+   * @param {ServedRequest} request
+   */
+  function lookAt(request) {
+    const margin = Math.max(1, request.record.duration_ns / 3);
+    look(request.record.arrived_ns - margin, endOf(request.record) + margin);
+  }
+
+  /** @param {ServedRequest} request */
+  function choose(request) {
+    chosen = request;
+    detail.replaceChildren();
+    fill(detail, {}, requestDetail(all, request));
+    const { record } = request;
+    if (record.arrived_ns >= toNs || endOf(record) <= fromNs) {
+      const middle = record.arrived_ns + record.duration_ns / 2;
+      look(middle - (toNs - fromNs) / 2, middle + (toNs - fromNs) / 2);
+    } else {
+      draw();
+    }
+  }
+
+  /** @param {number} factor */
+  function zoom(factor) {
+    const { record } = chosen;
+    const inside = record.arrived_ns < toNs && endOf(record) > fromNs;
+    const middle = inside ? (Math.max(fromNs, record.arrived_ns) + Math.min(toNs, endOf(record))) / 2 : (fromNs + toNs) / 2;
+    const share = (middle - fromNs) / (toNs - fromNs);
+    const span = Math.min(wholeNs, (toNs - fromNs) * factor);
+    look(middle - share * span, middle + (1 - share) * span);
+  }
+
+  /** @param {number} share */
+  function move(share) {
+    const by = share * (toNs - fromNs);
+    look(fromNs + by, toNs + by);
+  }
+
+  /** @param {KeyboardEvent} event */
+  function pressed(event) {
+    /** @type {Record<string, () => void>} */
+    const keys = {
+      ArrowUp: () => choose(requests[Math.max(0, chosen.number - 2)]),
+      ArrowDown: () => choose(requests[Math.min(requests.length - 1, chosen.number)]),
+      Home: () => choose(requests[0]),
+      End: () => choose(requests[requests.length - 1]),
+      ArrowLeft: () => move(-0.25),
+      ArrowRight: () => move(0.25),
+      "+": () => zoom(0.5),
+      "-": () => zoom(2),
+      0: () => look(all.fromNs, all.toNs),
+      Enter: () => lookAt(chosen),
+    };
+    const act = keys[event.key];
+    if (act !== undefined && !event.ctrlKey && !event.altKey && !event.metaKey) {
+      event.preventDefault();
+      act();
+    }
+  }
+
+  /**
+   * The cause with the most time in each pixel of a row, drawn as boxes: work as high as the row, waiting as a thin line.
+   *
+   * @param {Map<string, string>} paths
+   * @param {ServedRequest} request
+   * @param {number} y
+   * @param {number} high
+   */
+  function drawRow(paths, request, y, high) {
+    const { record, complete } = request;
+    const scale = (width - left) / (toNs - fromNs);
+    if (!complete) {
+      const from = Math.max(left, x(record.arrived_ns));
+      box(paths, "var(--rule)", from, y, Math.max(1, Math.min(width, x(endOf(record))) - from), high);
+      return;
+    }
+    let pixel = -1;
+    let most = 0;
+    let best = 0;
+    let run = -1;
+    let runFrom = 0;
+    const times = new Float64Array(causes.length);
+
+    /**
+     * @param {number} cause
+     * @param {number} from
+     * @param {number} to
+     */
+    function put(cause, from, to) {
+      if (cause !== run) {
+        end(from);
+        run = cause;
+        runFrom = from;
+      }
+      pixelEnd = to;
+    }
+
+    let pixelEnd = 0;
+
+    /** @param {number} at */
+    function end(at) {
+      if (run >= 0 && at > runFrom) {
+        const thin = WAITING.test(causes[run].key) && high >= 4;
+        const part = thin ? Math.max(2, Math.round(high * 0.4)) : high;
+        box(paths, causeColour(causes[run]), left + runFrom, y + (high - part) / 2, at - runFrom, part);
+      }
+    }
+
+    function flush() {
+      if (pixel >= 0 && most > 0) {
+        put(best, pixel, pixel + 1);
+      }
+      times.fill(0);
+      most = 0;
+    }
+
+    eachSegment(all, request, (cause, from, to) => {
+      if (to <= fromNs || from >= toNs) {
+        return;
+      }
+      const start = Math.max(0, (from - fromNs) * scale);
+      const stop = Math.min(width - left, (to - fromNs) * scale);
+      for (let p = Math.floor(start); p < stop; ) {
+        if (p !== pixel) {
+          flush();
+          pixel = p;
+        }
+        // A segment over several pixels is one box; only its ends share a pixel with others.
+        const whole = Math.floor(stop) - p;
+        if (whole > 1 && start <= p) {
+          put(cause, p, p + whole);
+          pixel = -1;
+          p += whole;
+          continue;
+        }
+        times[cause] += Math.min(stop, p + 1) - Math.max(start, p);
+        if (times[cause] > most) {
+          most = times[cause];
+          best = cause;
+        }
+        p++;
+      }
+    });
+    flush();
+    end(pixelEnd);
+  }
+
+  function draw() {
+    if (width === 0) {
+      return;
+    }
+    left = width < 500 ? 30 : 44;
+    const seen = requests.filter(({ record }) => record.arrived_ns < toNs && endOf(record) > fromNs);
+    rows = seen.length <= MOST_ROWS ? seen.map((request) => [request]) : packed(seen, (1.5 * (toNs - fromNs)) / Math.max(1, width - left));
+    rowHigh = Math.max(1, Math.min(16, Math.floor(ROWS_HIGH / Math.max(1, rows.length))));
+    const rowGap = rowHigh >= 8 ? 3 : rowHigh >= 4 ? 1 : 0;
+    const rowsHigh = rowHigh * rows.length;
+    const lanes = Math.min(MOST_STEP_LANES, 1 + Math.max(-1, ...all.lanes));
+    stepsTop = rowsHigh + 22;
+    const bottom = stepsTop + lanes * (LANE_HIGH + 4);
+    const height = bottom + 20;
+    picture.replaceChildren();
+    fill(picture, {
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      "aria-label": plural(seen.length, "request", "requests") + " over " + duration(toNs - fromNs) + ", coloured by cause, and the steps below.",
+    }, []);
+    const everyNs = roundUp((toNs - fromNs) / Math.max(2, Math.floor(width / 80)));
+    for (let ns = Math.ceil((fromNs - all.fromNs) / everyNs) * everyNs; ns <= toNs - all.fromNs; ns += everyNs) {
+      const at = x(all.fromNs + ns);
+      picture.append(svg("line", { class: "axis", x1: at.toFixed(1), x2: at.toFixed(1), y1: 0, y2: bottom }));
+      picture.append(svg("text", { x: Math.min(at, width - 14).toFixed(1), y: bottom + 15, "text-anchor": at < left + 14 ? "start" : "middle" }, ns === 0 ? "0" : step(ns)));
+    }
+    /** @type {Map<string, string>} */
+    const paths = new Map();
+    rows.forEach((row, i) => row.forEach((request) => drawRow(paths, request, i * rowHigh, rowHigh - rowGap)));
+    picture.append(...drawn(paths));
+    drawMarks(rowGap);
+    drawSteps(lanes);
+    drawOverview();
+    range.textContent = plural(seen.length, "request", "requests") + " in " + duration(toNs - fromNs)
+      + (toNs - fromNs < wholeNs ? ", from " + duration(fromNs - all.fromNs) + " on" : "")
+      + (rows.length < seen.length ? "; a row holds several requests" : "");
+  }
+
+  /**
+   * The numbers of the requests, the moments of their first tokens, and the frame around the chosen one.
+   *
+   * @param {number} rowGap
+   */
+  function drawMarks(rowGap) {
+    const every = Math.max(1, Math.ceil(13 / rowHigh));
+    const chosenRow = rows.findIndex((row) => row.includes(chosen));
+    rows.forEach((row, i) => row.forEach((request) => {
+      const { record, number } = request;
+      const y = i * rowHigh;
+      const isChosen = request === chosen;
+      const isNear = chosenRow >= 0 && Math.abs(i - chosenRow) * rowHigh < 13;
+      if (isChosen || (row.length === 1 && i % every === 0 && !isNear)) {
+        picture.append(svg("text", { class: isChosen ? "strong" : false, x: left - 6, y: y + rowHigh / 2 + 4, "text-anchor": "end" }, String(number)));
+      }
+      const tokenNs = record.arrived_ns + record.time_to_first_token_ns;
+      if (rowHigh >= 8 && rows.length <= MOST_ROWS && row.length === 1 && record.output_tokens > 0 && tokenNs >= fromNs && tokenNs <= toNs) {
+        picture.append(svg("line", { class: "p50", x1: x(tokenNs).toFixed(1), x2: x(tokenNs).toFixed(1), y1: y - 1, y2: y + rowHigh - rowGap + 1 }));
+      }
+      if (isChosen) {
+        const from = Math.max(left, x(record.arrived_ns));
+        const to = Math.min(width, x(endOf(record)));
+        picture.append(svg("rect", { class: "chosen-row", x: (from - 1.5).toFixed(1), y: y - 1.5, width: (Math.max(1, to - from) + 3).toFixed(1), height: Math.max(1, rowHigh - rowGap) + 3 }));
+      }
+    }));
+  }
+
+  /** @param {number} lanes */
+  function drawSteps(lanes) {
+    /** @type {Map<string, string>} */
+    const paths = new Map();
+    const inside = steps.map((step, i) => ({ step, lane: all.lanes[i] })).filter(({ step, lane }) => lane < lanes && step.start_ns < toNs && step.start_ns + step.duration_ns > fromNs);
+    const batch = inside.reduce((most, { step }) => Math.max(most, step.prefilling + step.decoding), 1);
+    for (let lane = 0; lane < lanes; lane++) {
+      const bottom = stepsTop + (lane + 1) * (LANE_HIGH + 4) - 4;
+      let pixel = -1;
+      let high = 0;
+      /** @type {TimelineStep | undefined} */
+      let longest;
+      const flush = () => {
+        if (longest !== undefined) {
+          box(paths, stepColour(longest), pixel, bottom - high, 1, high);
+        }
+        longest = undefined;
+        high = 0;
+      };
+      for (const { step } of inside.filter((each) => each.lane === lane)) {
+        const from = Math.max(left, x(step.start_ns));
+        const to = Math.min(width, x(step.start_ns + step.duration_ns));
+        const tall = LEAST_STEP_HIGH + ((LANE_HIGH - LEAST_STEP_HIGH) * (step.prefilling + step.decoding)) / batch;
+        if (to - from >= 1.5) {
+          flush();
+          box(paths, stepColour(step), from, bottom - tall, to - from - (to - from > 4 ? 0.6 : 0), tall);
+        } else {
+          // Of the steps that share a pixel, the longest one gives the colour.
+          if (Math.floor(from) !== pixel) {
+            flush();
+            pixel = Math.floor(from);
+          }
+          high = Math.max(high, tall);
+          longest = longest === undefined || step.duration_ns > longest.duration_ns ? step : longest;
+        }
+      }
+      flush();
+      picture.append(svg("line", { class: "axis", x1: left, x2: width, y1: bottom, y2: bottom }));
+    }
+    picture.append(...drawn(paths));
+    picture.append(svg("text", { x: left, y: stepsTop - 6 }, "Steps, as high as their batch; at most " + plural(batch, "request", "requests")));
+  }
+
+  /** @param {TimelineStep} step */
+  function stepColour(step) {
+    const number = step.abandoned ? -1 : step.prompts === 0 ? all.at.decode : step.decoding > 0 ? all.at.beside : all.at.ownPrompt;
+    return number < 0 ? "var(--rule)" : causeColour(causes[number]);
+  }
+
+  /** The number of requests over time, by cause: work below, waiting above. */
+  const inOverview = [
+    ...causes.keys()].sort((a, b) => Number(WAITING.test(causes[a].key)) - Number(WAITING.test(causes[b].key)));
+  /** @type {Float64Array[]} */
+  let sums = [];
+
+  function sumOverview() {
+    const columns = Math.max(1, Math.floor((width - left) / 2));
+    const columnNs = wholeNs / columns;
+    sums = causes.map(() => new Float64Array(columns));
+    for (const request of requests) {
+      eachSegment(all, request, (cause, from, to) => {
+        const last = Math.min(columns - 1, Math.floor((to - all.fromNs) / columnNs));
+        for (let i = Math.min(columns - 1, Math.floor((from - all.fromNs) / columnNs)); i <= last; i++) {
+          const start = all.fromNs + i * columnNs;
+          sums[cause][i] += Math.max(0, Math.min(to, start + columnNs) - Math.max(from, start)) / columnNs;
+        }
+      });
+    }
+  }
+
+  function drawOverview() {
+    const columns = sums[0].length;
+    const top = 16;
+    const bottom = top + OVERVIEW_HIGH;
+    overview.replaceChildren();
+    fill(overview, {
+      width,
+      height: bottom + 8,
+      viewBox: `0 0 ${width} ${bottom + 8}`,
+      "aria-label": "The number of requests over time, by cause: at most " + count(most) + ".",
+    }, []);
+    const wide = (width - left) / columns;
+    const below = new Float64Array(columns);
+    for (const cause of inOverview) {
+      let path = "";
+      for (let i = 0; i < columns; i++) {
+        const value = sums[cause][i];
+        if (value > 0) {
+          const y = bottom - (OVERVIEW_HIGH * (below[i] + value)) / most;
+          path += `M${(left + i * wide).toFixed(1)} ${y.toFixed(2)}h${wide.toFixed(2)}v${((OVERVIEW_HIGH * value) / most).toFixed(2)}h${(-wide).toFixed(2)}z`;
+          below[i] += value;
+        }
+      }
+      if (path !== "") {
+        overview.append(svg("path", { class: "shape", "--colour": causeColour(causes[cause]), d: path }));
+      }
+    }
+    overview.append(svg("line", { class: "axis", x1: left, x2: width, y1: bottom, y2: bottom }));
+    overview.append(svg("text", { x: left, y: 10 }, "Requests over time, at most " + count(most) + " at once"));
+    if (toNs - fromNs < wholeNs) {
+      const at = (/** @type {number} */ ns) => left + ((width - left) * (ns - all.fromNs)) / wholeNs;
+      overview.append(svg("rect", { class: "outside", x: left, y: top, width: Math.max(0, at(fromNs) - left).toFixed(1), height: OVERVIEW_HIGH }));
+      overview.append(svg("rect", { class: "outside", x: at(toNs).toFixed(1), y: top, width: Math.max(0, width - at(toNs)).toFixed(1), height: OVERVIEW_HIGH }));
+      overview.append(svg("rect", { class: "window", x: at(fromNs).toFixed(1), y: top - 1, width: Math.max(2, at(toNs) - at(fromNs)).toFixed(1), height: OVERVIEW_HIGH + 2 }));
+    }
+  }
+
+  /** @param {PointerEvent} event */
+  function lookFrom(event) {
+    const at = event.clientX - overview.getBoundingClientRect().left - left;
+    const middle = all.fromNs + (wholeNs * at) / Math.max(1, width - left);
+    const half = (toNs - fromNs) / 2;
+    look(middle - half, middle + half);
+  }
+
+  overview.addEventListener("pointerdown", (event) => {
+    event.preventDefault();
+    overview.setPointerCapture(event.pointerId);
+    lookFrom(event);
+  });
+  overview.addEventListener("pointermove", (event) => {
+    if (event.buttons === 1) {
+      lookFrom(event);
+    }
+  });
+  picture.addEventListener("pointermove", (event) => {
+    const { ns, request, step } = pointed(event);
+    readout.textContent = NARROW;
+    if (request !== undefined) {
+      readout.textContent = requestText(all, request);
+      eachSegment(all, request, (cause, from, to) => {
+        if (from <= ns && ns < to) {
+          readout.textContent = "Request " + request.number + ": " + causes[cause].name + " for " + duration(to - from) + ", from "
+            + duration(from - request.record.arrived_ns) + " after its arrival on";
+        }
+      });
+    } else if (step !== undefined) {
+      readout.textContent = capital(timelineStepText(step));
+    }
+  });
+  picture.addEventListener("click", (event) => {
+    const { request } = pointed(event);
+    if (request !== undefined) {
+      choose(request);
+    }
+  });
+
+  /**
+   * What is at a place of the picture.
+   *
+   * @param {MouseEvent} event
+   */
+  function pointed(event) {
+    const edges = picture.getBoundingClientRect();
+    const y = event.clientY - edges.top;
+    const ns = fromNs + ((toNs - fromNs) * (event.clientX - edges.left - left)) / Math.max(1, width - left);
+    const lane = Math.floor((y - stepsTop) / (LANE_HIGH + 4));
+    const step = y < stepsTop ? undefined : steps.find((each, i) => all.lanes[i] === lane && each.start_ns <= ns && ns < each.start_ns + each.duration_ns);
+    const near = (2 * (toNs - fromNs)) / Math.max(1, width - left);
+    const row = rows[Math.floor(y / rowHigh)] || [];
+    const request = row.length === 1 ? row[0] : row.find(({ record }) => record.arrived_ns - near <= ns && ns <= endOf(record) + near);
+    return { ns, request, step };
+  }
+
+  /**
+   * @param {string} label
+   * @param {() => void} act
+   * @param {string} [says]
+   */
+  const button = (label, act, says) => html("button", { type: "button", class: "action", onclick: act, "aria-label": says }, label);
+  const controls = html(
+    "div",
+    { class: "controls" },
+    button("Slowest first token", () => { choose(slowest); lookAt(slowest); }),
+    gap.record.longest_gap_ns === 0 ? "" : button("Longest gap", () => { choose(gap); lookAt(gap); }),
+    button("Whole time", () => look(all.fromNs, all.toNs)),
+    button("\u2212", () => zoom(2), "Zoom out"),
+    button("+", () => zoom(0.5), "Zoom in"),
+    button("\u2039", () => choose(requests[Math.max(0, chosen.number - 2)]), "Previous request"),
+    button("\u203a", () => choose(requests[Math.min(requests.length - 1, chosen.number)]), "Next request"),
+    range,
+  );
+  const legend = html("p", { class: "quiet legend" }, causes.filter(({ key }) => requests.some(({ record }) => record[/** @type {keyof RequestOfRun} */ (key)] > 0)).map(causeCell));
+
+  new ResizeObserver(() => {
+    const now = Math.floor(frame.clientWidth);
+    if (now > 0 && now !== width) {
+      const isFirst = width === 0;
+      width = now;
+      sumOverview();
+      if (isFirst) {
+        // Many requests are seen best around the slowest one.
+        if (requests.length > MOST_ROWS) {
+          lookAt(slowest);
+        }
+        choose(slowest);
+      }
+      draw();
+    }
+  }).observe(frame);
+
+  const finished = profile.requests === undefined ? requests.length : sum(["completed", "length", "cancelled", "failed"], (outcome) => Number(profile.requests?.[/** @type {keyof Requests} */ (outcome)] || 0));
+  const some = requests.length < finished ? "the last " + count(requests.length) + " of " + count(finished) + " that finished" : plural(requests.length, "request", "requests");
+  return html(
+    "div",
+    {},
+    html("h3", {}, "Requests over time", html("span", { class: "quiet" }, ", " + some + ", in the order of arrival; high: work on the request, low: waiting"
+      + (unknown > 0 ? "; the steps of " + count(unknown) + " are no longer known" : ""))),
+    legend,
+    controls,
+    frame,
+    readout,
+    detail,
+  );
+}
+
+// ---- the section ----
+
+/** @type {[label: string, key: "time_to_first_token" | "queue_time" | "inter_token" | "time_per_output_token" | "duration"][]} */
+const LATENCIES = [
+  ["time to first token", "time_to_first_token"],
+  ["queue time", "queue_time"],
+  ["inter-token latency", "inter_token"],
+  ["time per output token", "time_per_output_token"],
+  ["duration", "duration"],
+];
+
+/** @param {Requests} requests */
+function latencyTable(requests) {
+  const rows = LATENCIES.flatMap(([label, key]) => {
+    const latency = requests[key];
+    return latency === undefined ? [] : [{ label, latency }];
+  });
+  /** @type {Column<{ label: string, latency: Latency }>[]} */
+  const columns = [
+    { label: "latency", text: true, cell: ({ label }) => label },
+    { label: "p50", cell: ({ latency }) => time(1e3 * latency.p50_us) },
+    { label: "p90", cell: ({ latency }) => time(1e3 * latency.p90_us) },
+    { label: "p99", cell: ({ latency }) => time(1e3 * latency.p99_us) },
+    { label: "of", cell: ({ latency }) => count(valuesOf(latency)) },
+  ];
+  return table("Latencies of requests", columns, rows).element;
+}
+
+/** @param {Requests} requests */
+function causeTable(requests) {
+  const rows = causes.map((cause) => ({ cause, ns: Number(requests[/** @type {keyof Requests} */ (cause.key)] || 0) })).filter(({ ns }) => ns > 0);
+  const all = sum(rows, ({ ns }) => ns);
+  const largest = Math.max(...rows.map(({ ns }) => ns));
+  /** @type {Column<{ cause: Cause, ns: number }>[]} */
+  const columns = [
+    { label: "cause", text: true, cell: ({ cause }) => causeCell(cause), total: "all causes" },
+    { label: "time", cell: ({ ns }) => time(ns), value: ({ ns }) => ns, total: time(all) },
+    {
+      label: "% of the time of requests",
+      text: true,
+      cell: ({ cause, ns }) =>
+        html(
+          "span",
+          { class: "share", "--colour": causeColour(cause) },
+          html("i", { "aria-hidden": "true", "--part": 100 * ratio(ns, largest) + "%" }),
+          html("span", {}, percent(100 * ratio(ns, all))),
+        ),
+      value: ({ ns }) => ns,
+    },
+  ];
+  return rows.length === 0 ? "" : table("Causes of the time of requests", columns, rows).element;
+}
+
+function requestsSection() {
+  const { requests, request_timeline: written } = profile;
+  if (requests === undefined) {
+    return "";
+  }
+  const excess = held("request-excess");
+  return section(
+    "Requests",
+    excess === undefined ? "" : note(excess),
+    html("div", { class: "beside" }, latencyTable(requests), causeTable(requests)),
+    written === undefined ? "" : requestTimeline(written),
+  );
+}

@@ -1,0 +1,92 @@
+package org.brickprofiler.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Comparator;
+import java.util.List;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.report.internal.HumanUnits;
+import org.brickprofiler.request.Cause;
+import org.brickprofiler.request.RequestRecord;
+import org.brickprofiler.request.RequestTimeline;
+import org.brickprofiler.testing.PageInBrowser;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+
+/** The requests over time, in a real browser. */
+class RequestsOnPageIT extends PageInBrowser {
+
+    private static final String UNKNOWN = "are no longer known";
+
+    private void press(String key) throws Exception {
+        browser.evaluate("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: '" + key
+                + "', bubbles: true, cancelable: true}))");
+    }
+
+    private static List<RequestRecord> byArrival(ProfileSnapshot snapshot) {
+        return snapshot.requestTimeline().requests().stream()
+                .map(RequestTimeline.Request::record)
+                .sorted(Comparator.comparingLong(RequestRecord::arrivedNs))
+                .toList();
+    }
+
+    @Spec("25.12")
+    @Test
+    void showsTheCausesOfTheChosenRequestByKeyboard() throws Exception {
+        ProfileSnapshot snapshot = Samples.served(20);
+        show(HtmlReport.render(snapshot));
+
+        browser.evaluate("document.querySelector('.over-time').focus()");
+        press("Home");
+        press("ArrowDown");
+        RequestRecord second = byArrival(snapshot).get(1);
+        assertThat(plain(browser.text(".chosen p")))
+                .startsWith("Request 2 of 20: first token after " + time(second.timeToFirstTokenNs()))
+                .contains(time(second.durationNs()) + " in all");
+        for (Cause cause : Cause.values()) {
+            if (second.causeNs(cause) > 0) {
+                assertThat(browser.texts(".chosen .causes li").stream().map(RequestsOnPageIT::plain))
+                        .contains(cause.displayName() + time(second.causeNs(cause)) + ", "
+                                + HumanUnits.percent(100.0 * second.causeNs(cause) / second.durationNs()) + " %");
+            }
+        }
+        assertThat(browser.texts(".requests .strong")).containsExactly("2");
+        press("+");
+        press("ArrowRight");
+        assertThat(browser.text(".controls")).contains("requests in", ", from");
+        press("0");
+        assertThat(browser.text(".controls")).contains("20 requests in").doesNotContain(", from");
+    }
+
+    private static String plain(String text) {
+        return text.replace('\u00a0', ' ');
+    }
+
+    @Spec("25.12")
+    @Test
+    void showsTheCausesOfTheRequestUnderThePointer() throws Exception {
+        show(HtmlReport.render(Samples.served(20)));
+
+        browser.evaluate("const rows = document.querySelector('.requests'), edges = rows.getBoundingClientRect();"
+                + "rows.dispatchEvent(new MouseEvent('click', {clientX: edges.left + 100, clientY: edges.top + 4}))");
+        assertThat(browser.text(".chosen p")).startsWith("Request 1 of 20: ");
+    }
+
+    /** The script compares the segments that it finds with the causes of each request. */
+    @Spec("25.11")
+    @Test
+    void segmentsOfTheScriptAgreeWithTheCauses() throws Exception {
+        String page = HtmlReport.render(Samples.served(1_024));
+        show(page);
+        assertThat(browser.text("#section-requests")).doesNotContain(UNKNOWN);
+
+        show(page.replaceFirst("(\"works\": \\[ \\[ 0, \\d+, \\d+, \\d+, \\d+, )1", "$10"));
+        assertThat(browser.text("#section-requests")).contains("the steps of 1 " + UNKNOWN);
+    }
+
+    @Spec("25.12")
+    @Test
+    void keepsToTheWindowWithAThousandRequests() throws Exception {
+        assertKeepsToTheWindow(HtmlReport.render(Samples.served(1_024)));
+    }
+}
