@@ -19,6 +19,7 @@ import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.request.RequestTimeline;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
@@ -292,6 +293,26 @@ public record ProfileSnapshot(
     public double overheadPerSampleNs() {
         long recorded = samples() + tiles.stream().mapToLong(TileStats::count).sum();
         return recorded == 0 ? 0.0 : (double) overheadNs / recorded;
+    }
+
+    /**
+     * Returns the times to first token of requests if requests are recorded, else those of prompts: see
+     * {@link Steps#timeToFirstToken}.
+     *
+     * @return the distribution
+     */
+    public LatencyDistribution timeToFirstToken() {
+        return requests.isRecorded() ? requests.latencies().timeToFirstToken() : steps.timeToFirstToken();
+    }
+
+    /**
+     * Returns the times per output token of requests if requests are recorded, else those of steps that decode: see
+     * {@link Steps#timePerOutputToken}.
+     *
+     * @return the distribution
+     */
+    public LatencyDistribution timePerOutputToken() {
+        return requests.isRecorded() ? requests.latencies().timePerOutputToken() : steps.timePerOutputToken();
     }
 
     /**

@@ -1,5 +1,7 @@
 package org.brickprofiler;
 
+import org.brickprofiler.request.RequestRecord;
+
 /**
  * Receives samples and steps of a profiler on the recording thread, as soon as they are recorded: see
  * {@link BrickProfiler#addListener}. A listener must be quick, and must not call methods of the profiler that record. A
@@ -43,4 +45,14 @@ public interface ProfilerListener {
      * @param step the step
      */
     void stepEnded(Step step);
+
+    /**
+     * Receives a request that has finished; this default ignores it. The recorder of requests is locked meanwhile, so
+     * this method must be short, and must not wait for a thread that uses the recorder.
+     *
+     * @param request the request
+     */
+    default void requestFinished(RequestRecord request) {
+        // Most listeners follow bricks and steps.
+    }
 }

@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.internal.record.NameTable;
@@ -237,13 +236,13 @@ final class StepRecorder {
     /**
      * Returns the recorder of requests. The first call makes it, and announces the steps that are under way.
      *
-     * @param epochNs the clock at 0 of the scale of arrivals, ns
+     * @param maker makes the recorder
      * @param on whether the profiler is on
      */
-    synchronized RequestRecorder requests(LongSupplier epochNs, BooleanSupplier on) {
+    synchronized RequestRecorder requests(Supplier<RequestRecorder> maker, BooleanSupplier on) {
         RequestRecorder recorder = requests;
         if (recorder == null) {
-            recorder = new RequestRecorder(clock, epochNs);
+            recorder = maker.get();
             requests = recorder;
             for (Place place : underWay) {
                 StepInfo info = Objects.requireNonNull(place.info, "info");

@@ -9,7 +9,9 @@ import java.util.concurrent.Callable;
 import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.RequestExport;
 import org.brickprofiler.report.RooflineReport;
+import org.brickprofiler.report.ServiceLevel;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +43,8 @@ import picocli.CommandLine.Spec;
             "    brick report brick-profile.json --html out.html",
             "  The distance to the limits of the machine that brick roofline measured:",
             "    brick report brick-profile.json --roofline brick-roof.json",
+            "  The share of the requests that waited at most half a second for the first token:",
+            "    brick report brick-profile.json --slo ttft=500ms",
             "  The ten bricks with the largest total time, in a shell:",
             "    brick report brick-profile.json --json | jq -r '.bricks[:10][].name'"
         })
@@ -61,6 +65,13 @@ final class ReportCommand implements Callable<Integer> {
     @ArgGroup
     private @Nullable Form form;
 
+    @Option(
+            names = "--slo",
+            paramLabel = "LIMITS",
+            description = "Print the share of the requests that met a service-level objective, and their number per second "
+                    + "(goodput), such as ttft=500ms,tpot=50ms: the longest time to first token, and per output token.")
+    private @Nullable String slo;
+
     @Mixin
     private RooflineCommand.Options rooflineOptions;
 
@@ -70,6 +81,12 @@ final class ReportCommand implements Callable<Integer> {
     @SuppressWarnings("unused") // picocli reads it
     @Mixin
     private Brick.HelpOption help;
+
+    /** The forms of requests. */
+    private enum RequestForm {
+        CSV,
+        OLLAMA
+    }
 
     /** Output formats that exclude each other; the default is text. */
     private static final class Form {
@@ -88,6 +105,13 @@ final class ReportCommand implements Callable<Integer> {
         @Option(names = "--json", description = "Print the profile as JSON.")
         private boolean json;
 
+        @Option(
+                names = "--requests",
+                paramLabel = "FORM",
+                description = "Print the latest requests, one by one: csv, or ollama for JSON with the fields of Ollama's "
+                        + "API.")
+        private @Nullable RequestForm requests;
+
         @SuppressWarnings("unused") // what is not the one is the other
         @Option(names = "--csv", description = "Print one line per brick, as comma-separated values.")
         private boolean csv;
@@ -96,20 +120,26 @@ final class ReportCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Path html = form == null ? null : form.html;
+        if (slo != null && form != null && !form.json) {
+            throw new IllegalArgumentException("--slo prints text, or JSON with --json; it cannot be combined with another "
+                    + "form");
+        }
+        ServiceLevel objective = slo == null ? null : ServiceLevel.parse(slo);
         if (html == null) {
-            return report(ProfileInput.read(file, traceOptions), null);
+            return report(ProfileInput.read(file, traceOptions), null, objective);
         }
         Input.requireOutput(file, html);
         try (ProfileInput input = ProfileInput.withTimeline(file, traceOptions)) {
-            return report(input, html);
+            return report(input, html, null);
         }
     }
 
-    private int report(ProfileInput input, @Nullable Path html) throws IOException {
+    private int report(ProfileInput input, @Nullable Path html, @Nullable ServiceLevel objective)
+            throws IOException {
         BrickRoofline roofline = rooflineOptions.of(input.snapshot());
         PrintWriter out = spec.commandLine().getOut();
         if (html == null) {
-            out.print(inForm(input, roofline));
+            out.print(inForm(input, roofline, objective));
         } else {
             page(input, roofline).write(html);
             out.println("HTML: " + html.toAbsolutePath());
@@ -126,8 +156,10 @@ final class ReportCommand implements Callable<Integer> {
                 .orElse(page);
     }
 
-    private String inForm(ProfileInput input, @Nullable BrickRoofline roofline) {
-        String further = roofline == null ? "" : "\n" + RooflineReport.render(roofline);
+    private String inForm(
+            ProfileInput input, @Nullable BrickRoofline roofline, @Nullable ServiceLevel objective) {
+        String further = (objective == null ? "" : "\n" + objective.render(input.snapshot()))
+                + (roofline == null ? "" : "\n" + RooflineReport.render(roofline));
         if (form == null) {
             return input.text() + further;
         }
@@ -141,15 +173,27 @@ final class ReportCommand implements Callable<Integer> {
         }
         if (!form.json) {
             if (roofline != null) {
-                throw new IllegalArgumentException("--roofline cannot be combined with --csv");
+                throw new IllegalArgumentException(
+                        "--roofline cannot be combined with " + (form.requests == null ? "--csv" : "--requests"));
             }
-            return CsvReport.toCsv(
-                    input.requireWholeRun("a table without remarks").snapshot());
+            return form.requests == null
+                    ? CsvReport.toCsv(
+                            input.requireWholeRun("a table without remarks").snapshot())
+                    : requests(input, form.requests);
         }
         Map<String, Object> keys = new LinkedHashMap<>(input.further());
         if (roofline != null) {
             keys.put("roofline", RooflineReport.values(roofline));
         }
+        if (objective != null) {
+            keys.put("slo", objective.values(input.snapshot()));
+        }
         return JsonReport.toJson(input.snapshot(), keys);
+    }
+
+    private static String requests(ProfileInput input, RequestForm form) {
+        return form == RequestForm.CSV
+                ? RequestExport.toCsv(input.snapshot())
+                : RequestExport.toOllama(input.snapshot());
     }
 }

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
@@ -20,6 +21,7 @@ import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
+import org.brickprofiler.request.RequestStats;
 
 /**
  * The differences between two sides that prevent a comparison of their times, or that a reader must know: different
@@ -29,6 +31,11 @@ final class Differences {
 
     /** The relative difference up to which amounts of work count as equal. */
     private static final double SAME_WORK = 0.01;
+
+    /** Rates of arrivals that differ less are alike: a faster engine ends earlier, and so raises the rate of a run. */
+    private static final double SAME_RATE = 0.1;
+
+    private static final double NS_PER_S = 1e9;
 
     /**
      * The largest difference between the sides in the share of garbage collection, in % of a virtual machine's life.
@@ -178,6 +185,37 @@ final class Differences {
                 : String.format(Locale.ROOT, Math.abs(value) < 1 ? "%.4f" : "%,.2f", value);
     }
 
+    /** Returns the differences in the requests that finished; they change the latencies of requests. */
+    String requestsThatDiffer() {
+        return joined(Stream.of(
+                tokensThatDiffer("number of prompt tokens of a request", RequestStats.Tokens::prompt),
+                tokensThatDiffer("number of cached tokens of a request", RequestStats.Tokens::cached),
+                tokensThatDiffer("number of output tokens of a request", RequestStats.Tokens::output)));
+    }
+
+    private String tokensThatDiffer(String what, ToLongFunction<RequestStats.Tokens> tokens) {
+        return workThatDiffers(what, run -> {
+            RequestStats requests = runs.get(run).requests();
+            long finished = requests.counts().allFinished();
+            return finished == 0 ? 0.0 : TwoSides.ratio(tokens.applyAsLong(requests.tokens()), finished);
+        });
+    }
+
+    /** Returns a remark if requests arrived at another rate: their latencies depend on it. */
+    private Optional<String> otherRate() {
+        if (runs.stream().anyMatch(run -> run.requests().counts().arrived() == 0 || run.wallNs() == 0)) {
+            return Optional.empty();
+        }
+        Function<Integer, Number> perSecond = run ->
+                NS_PER_S * runs.get(run).requests().counts().arrived() / runs.get(run).wallNs();
+        double before = sides.medianBefore(perSecond);
+        double after = sides.medianAfter(perSecond);
+        return same(before, after, SAME_RATE)
+                ? Optional.empty()
+                : Optional.of("Requests arrived at " + number(before) + "/s before, and at " + number(after)
+                        + "/s after: their latencies depend on that.");
+    }
+
     /** Returns the difference in KV length, if it is large enough to change the time of bricks that grow with it. */
     private String otherLength() {
         if (announced) {
@@ -216,6 +254,7 @@ final class Differences {
             remarks.add("The sides had " + length
                     + "; the whole includes that difference. Give all runs the same number of " + "tokens.");
         }
+        otherRate().ifPresent(remarks::add);
         if (!sides.hasSteps()) {
             remarks.add("No brick is in all runs and marks a step, so the whole is not compared.");
         }

@@ -24,6 +24,7 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.compare.RunComparison.Kind;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -302,6 +303,27 @@ final class Figures {
         } else if (sides.stepBrick().isPresent()) {
             stepsOf(sides.stepBrick().get());
         }
+        latency("time to first token of a request", RequestStats.Latencies::timeToFirstToken);
+        latency("time per output token of a request", RequestStats.Latencies::timePerOutputToken);
+    }
+
+    /** Adds the mean of a latency of requests, and its percentiles, if all runs have enough values for them. */
+    private void latency(String name, Function<RequestStats.Latencies, LatencyDistribution> latency) {
+        List<LatencyDistribution> ofRuns =
+                runs.stream().map(run -> latency.apply(run.requests().latencies())).toList();
+        long fewest =
+                ofRuns.stream().mapToLong(LatencyDistribution::count).min().orElse(0);
+        if (fewest == 0) {
+            return;
+        }
+        String load = differences.requestsThatDiffer();
+        add(Kind.STEP, name, 100, load, run -> ofRuns.get(run).meanNs(0, 100));
+        if (fewest >= RunComparison.FEWEST_FOR_P90) {
+            add(Kind.STEP, name + ", p90", 100, load, run -> ofRuns.get(run).interpolatedPercentileNs(P90));
+        }
+        if (fewest >= RunComparison.FEWEST_FOR_P99) {
+            add(Kind.STEP, name + ", p99", 100, load, run -> ofRuns.get(run).interpolatedPercentileNs(P99));
+        }
     }
 
     private void announcedSteps() {
@@ -323,7 +345,9 @@ final class Figures {
                 });
             }
         }
-        if (runs.stream().allMatch(run -> run.steps().timeToFirstTokenNs() > 0)) {
+        if (runs.stream()
+                .allMatch(run -> run.steps().timeToFirstTokenNs() > 0
+                        && run.requests().latencies().timeToFirstToken().count() == 0)) {
             String prompts = differences.workThatDiffers(
                     "number of prompt tokens before a first token",
                     run -> TwoSides.ratio(

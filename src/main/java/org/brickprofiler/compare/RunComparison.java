@@ -39,6 +39,11 @@ import org.brickprofiler.internal.io.OptionalPart;
  * line if at least {@value #FEWEST_BEYOND} of its samples exceed that percentile in every run, that is, with
  * {@value #FEWEST_FOR_P90} and {@value #FEWEST_FOR_P99} samples in all.
  *
+ * <p><b>Requests.</b> If all runs recorded requests, the time to first token and the time per output token of a request
+ * are lines: the mean, and, with {@value #FEWEST_FOR_P90} and {@value #FEWEST_FOR_P99} requests in every run, the 90th
+ * and the 99th percentile. They are compared if the requests had as many tokens on both sides. The way in which an
+ * engine divides them into steps may differ.
+ *
  * <p><b>A step</b> is a step announced by {@link org.brickprofiler.BrickProfiler#beginStep}, if all runs announced
  * steps and {@link Options#stepBrick} names no brick; the time of a step is then compared by phase. Otherwise a step is
  * one execution of the brick that {@link Options#stepBrick} names or, without one, of the brick with the fewest samples
@@ -138,7 +143,7 @@ public record RunComparison(
     public enum Kind {
         /** The brick time of a step, ns. */
         TOTAL,
-        /** The wall time of a step, or the time to first token, ns. */
+        /** The wall time of a step, or a latency: the time to first token, or the time per output token, ns. */
         STEP,
         /**
          * Tokens per second: the application's own measure if all runs have it, otherwise derived from the wall time.

@@ -11,10 +11,11 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfilerListener;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.request.RequestRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives a profiler's steps and bricks to the Java Flight Recorder.
+ * Gives a profiler's steps, bricks and requests to the Java Flight Recorder.
  *
  * <pre>{@code
  * BrickEvents events = BrickEvents.of(profiler); // until events.close()
@@ -25,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * <tr><th>name</th><th></th><th>content</th></tr>
  * <tr><td>{@code brick.Step}</td><td>on</td><td>a step, with its duration: phase, batch, tokens, KV length, and the brick
  *     time of each category</td></tr>
+ * <tr><td>{@code brick.Request}</td><td>on</td><td>a request, at its finish: outcome, tokens, times, and its time by
+ *     cause</td></tr>
  * <tr><td>{@code brick.Execution}</td><td>off</td><td>a sample, at its end: brick, category, elapsed time, elements. Only for samples that the host timed, not for deferred samples or samples that a device timed</td></tr>
  * <tr><td>{@code brick.ClockAnchor}</td><td>on, each second</td><td>{@link System#nanoTime()} before and after the
  *     event</td></tr>
@@ -137,6 +140,15 @@ public final class BrickEvents implements AutoCloseable {
                     event.fill(step);
                     event.commit();
                 }
+            }
+        }
+
+        @Override
+        public void requestFinished(RequestRecord request) {
+            RequestEvent event = new RequestEvent();
+            if (event.shouldCommit()) {
+                event.fill(request);
+                event.commit();
             }
         }
     }

@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.brickprofiler.internal.record.PerThread;
@@ -80,6 +82,8 @@ public final class RequestRecorder {
     private long readNs = Long.MIN_VALUE;
     private long begun;
     private boolean evictionLogged;
+    private BooleanSupplier wanted = () -> false;
+    private Consumer<RequestRecord> follower = record -> {};
 
     private volatile boolean on;
 
@@ -182,8 +186,22 @@ public final class RequestRecorder {
         // An epoch that begins later does not move arrivals, by which a request is known in several snapshots.
         record[RequestRecord.ARRIVED] -= epochNs.getAsLong();
         sums.finished(record);
+        if (wanted.getAsBoolean()) {
+            follower.accept(RequestRecord.of(record, 0, epochNs.getAsLong()));
+        }
         int at = (int) (recorded++ % RECENT) * RequestRecord.CELLS;
         System.arraycopy(record, 0, recent, at, RequestRecord.CELLS);
+    }
+
+    /**
+     * Sets the receiver of each request that finishes. Called by the profiler.
+     *
+     * @param isWanted asked at each finish; while false, no record is made
+     * @param to receives each record, while the recorder is locked
+     */
+    public synchronized void onFinished(BooleanSupplier isWanted, Consumer<RequestRecord> to) {
+        wanted = Objects.requireNonNull(isWanted, "isWanted");
+        follower = Objects.requireNonNull(to, "to");
     }
 
     // ---- the switch ----

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -33,6 +34,8 @@ import org.brickprofiler.compare.SimulatedRuns.Behaviour;
 import org.brickprofiler.compare.SimulatedRuns.Sides;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.report.ComparisonReport;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
@@ -80,6 +83,7 @@ class ComparisonTest {
         private Environment environment = HERE;
         private int threads = 1;
         private Steps steps = Steps.NONE;
+        private RequestStats requests = RequestStats.NONE;
         private int run;
         private boolean afterwards;
 
@@ -122,6 +126,32 @@ class ComparisonTest {
                     0,
                     List.of());
             return this;
+        }
+
+        /** Serves 50 requests, with as many tokens each, of which one in ten waits four times as long. */
+        Work served(double firstTokenNs, double outputTokenNs, long tokens) {
+            double own = 1 + 0.004 * Math.sin(run * 1.9);
+            requests = new RequestStats(
+                    new RequestStats.Counts(50, 0, 0, Map.of(Outcome.COMPLETED, 50L), 0, 0),
+                    new RequestStats.Tokens(50 * 200, 0, 50 * tokens),
+                    new RequestStats.Latencies(
+                            LatencyDistribution.EMPTY,
+                            waits(firstTokenNs * own),
+                            LatencyDistribution.EMPTY,
+                            waits(outputTokenNs * own),
+                            LatencyDistribution.EMPTY),
+                    Map.of(),
+                    Collections.emptySortedMap(),
+                    List.of(),
+                    List.of());
+            return this;
+        }
+
+        private static LatencyDistribution waits(double ns) {
+            long[] counts = new long[LatencyBuckets.COUNT];
+            counts[LatencyBuckets.indexOf(Math.round(ns))] = 45;
+            counts[LatencyBuckets.indexOf(Math.round(4 * ns))] = 5;
+            return LatencyDistribution.ofCounts(counts);
         }
 
         private static StepStats phase(
@@ -181,6 +211,7 @@ class ComparisonTest {
                                     .slowest(0, 0)
                                     .build()))
                             .steps(steps)
+                            .requests(requests)
                             .build());
         }
     }
@@ -231,6 +262,46 @@ class ComparisonTest {
         assertThat(line(comparison, Kind.CATEGORY, "FFN").before()).isPresent();
         assertThat(line(comparison, Kind.TOKENS_PER_SEC, "tokens/s, profiled").before())
                 .isPresent();
+    }
+
+    @Spec("16.22")
+    @Test
+    void comparesTheLatenciesOfRequests() {
+        RunComparison comparison = RunComparison.of(
+                side("before", 10, work -> work.announced(500, 1).served(400e6, 20e6, 30)),
+                side("after", 10, work -> work.announced(30, 1, 64, 500, 1).served(200e6, 20e6, 30)),
+                Options.defaults());
+
+        Line first = line(comparison, Kind.STEP, "time to first token of a request");
+        assertThat(first.verdict()).isEqualTo(Verdict.FASTER);
+        assertThat(first.change().orElseThrow().percent()).isCloseTo(-50, within(1.0));
+        assertThat(line(comparison, Kind.STEP, "time to first token of a request, p90").verdict())
+                .isEqualTo(Verdict.FASTER);
+        assertThat(line(comparison, Kind.STEP, "time per output token of a request").verdict())
+                .isEqualTo(Verdict.NO_DIFFERENCE);
+        assertThat(line(comparison, Kind.STEP, "wall time of a prefill step").verdict())
+                .isEqualTo(Verdict.NOT_COMPARABLE);
+        assertThat(comparison.lines().stream().map(Line::name)).noneMatch(name -> name.endsWith("request, p99"));
+    }
+
+    @Spec("16.22")
+    @Test
+    void givesNoVerdictOnRequestsOfOtherWorkOrOfFewRuns() {
+        RunComparison other = RunComparison.of(
+                side("before", 10, work -> work.announced(500, 1).served(400e6, 20e6, 30)),
+                side("after", 10, work -> work.announced(500, 1).served(200e6, 20e6, 10)),
+                Options.defaults());
+        assertThat(line(other, Kind.STEP, "time to first token of a request").verdict())
+                .isEqualTo(Verdict.NOT_COMPARABLE);
+        assertThat(line(other, Kind.STEP, "time to first token of a request").note())
+                .contains("number of output tokens of a request: 30 before, 10 after");
+
+        RunComparison few = RunComparison.of(
+                side("before", 1, work -> work.announced(500, 1).served(400e6, 20e6, 30)),
+                side("after", 1, work -> work.announced(500, 1).served(200e6, 20e6, 30)),
+                Options.defaults());
+        assertThat(line(few, Kind.STEP, "time to first token of a request").verdict())
+                .isEqualTo(Verdict.TOO_FEW_RUNS);
     }
 
     static Stream<Arguments> otherWork() {

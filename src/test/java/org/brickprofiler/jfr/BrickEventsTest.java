@@ -11,8 +11,10 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import jdk.jfr.EventType;
 import jdk.jfr.Recording;
@@ -29,6 +31,9 @@ import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.request.Cause;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -110,6 +115,46 @@ final class BrickEventsTest {
                     assertThat(event.getLong(StepEvent.field(category)))
                             .as("%s", category)
                             .isEqualTo(step.categoryNs().getOrDefault(category, 0L));
+                }
+            }
+        }
+    }
+
+    @Spec("21.5")
+    @Test
+    void requestsAreEventsWithTheirCauses() throws Exception {
+        try (Recording recording = new Recording();
+                BrickEvents events = BrickEvents.of(profiler)) {
+            assertThat(events).isNotNull();
+            recording.start();
+            for (int i = 0; i < 2; i++) {
+                long request = profiler.requests().arrived(9);
+                for (StepInfo info : List.of(StepInfo.prefill(9), StepInfo.decode(9))) {
+                    profiler.beginStep(info);
+                    profiler.requests().inStep(request, info.prefillTokens());
+                    profiler.endPass();
+                }
+                profiler.requests().finished(request, Outcome.LENGTH);
+            }
+            List<RecordedEvent> found = named(dump(recording), "brick.Request");
+
+            List<RequestRecord> requests = profiler.requests().recent();
+            assertThat(found).hasSize(2);
+            for (int i = 0; i < 2; i++) {
+                RecordedEvent event = found.get(i);
+                RequestRecord request = requests.get(i);
+                assertThat(event.getString("outcome")).isEqualTo("LENGTH");
+                assertThat(event.getLong("promptTokens")).isEqualTo(9);
+                assertThat(event.getLong("outputTokens")).isEqualTo(2);
+                assertThat(event.getLong("elapsed")).isEqualTo(request.durationNs());
+                assertThat(event.getLong("timeToFirstToken")).isEqualTo(request.timeToFirstTokenNs());
+                assertThat(event.getLong("firstToLastToken")).isEqualTo(request.firstToLastTokenNs());
+                for (Cause cause : Cause.values()) {
+                    String words = cause.name().toLowerCase(Locale.ROOT);
+                    String field = Pattern.compile("_(.)")
+                            .matcher(words)
+                            .replaceAll(match -> match.group(1).toUpperCase(Locale.ROOT));
+                    assertThat(event.getLong(field)).as(field).isEqualTo(request.causeNs(cause));
                 }
             }
         }
@@ -244,7 +289,8 @@ final class BrickEventsTest {
     @Spec("21.2")
     @Test
     void everyFieldIsOfATypeThatARecordingKeeps() {
-        for (Class<? extends jdk.jfr.Event> event : List.of(ExecutionEvent.class, StepEvent.class, AnchorEvent.class)) {
+        for (Class<? extends jdk.jfr.Event> event : 
+                List.of(ExecutionEvent.class, StepEvent.class, RequestEvent.class, AnchorEvent.class)) {
             Set<String> kept = EventType.getEventType(event).getFields().stream()
                     .map(ValueDescriptor::getName)
                     .collect(Collectors.toSet());

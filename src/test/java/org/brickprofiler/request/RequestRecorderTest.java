@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.brickprofiler.internal.record.CapturedLog;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.Spec;
@@ -298,6 +299,113 @@ final class RequestRecorderTest {
 
         assertThat(requests.recent().get(0).outputTokens()).isEqualTo(2);
         assertThat(requests.stats().counts().allFinished()).isEqualTo(2);
+    }
+
+    @Spec("25.8")
+    @Test
+    void aRequestInSeveralStepsAtOnceHasEachNanosecondOnce() throws Exception {
+        long request = requests.arrived(5);
+        List<Long> others = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            Thread other = new Thread(() -> {
+                others.add(begin(DECODING));
+                requests.inStep(request, 0);
+            });
+            other.start();
+            other.join();
+            clock.advance(10);
+        }
+        assertThat(ignored()).as("two steps").isOne();
+        long third = begin(PROMPTS);
+        requests.inStep(request, 5);
+        assertThat(ignored()).as("three steps").isEqualTo(2);
+        requests.gives(request, 9);
+        assertThat(ignored()).as("it is not in the third").isEqualTo(3);
+        end(third, 10);
+        end(others.get(0), 10);
+        end(others.get(1), 10);
+        requests.finished(request, Outcome.CANCELLED);
+
+        assertThat(onlyRecord().outputTokens()).isZero();
+        assertThat(onlyRecord().causeNs().get(Cause.DECODE)).isEqualTo(50);
+        assertThat(RequestTimeline.causeNs(requests.timeline().get().segments().get(0)))
+                .isEqualTo(Map.of(Cause.DECODE, 50L));
+    }
+
+    @Spec("25.8")
+    @Test
+    void eachKindOfMisuseIsLoggedOnce() {
+        try (CapturedLog log = new CapturedLog()) {
+            for (int i = 0; i < 3; i++) {
+                requests.inStep(0, 1);
+                long step = begin(PROMPTS);
+                requests.inStep(0, 1);
+                long request = requests.arrived(1);
+                requests.inStep(request, 2);
+                requests.inStep(request, 1);
+                end(step, 1);
+                requests.cached(request, 2);
+                requests.finished(request, Outcome.COMPLETED);
+                requests.finished(request, Outcome.COMPLETED);
+                requests.finished(requests.arrived(1), Outcome.LENGTH);
+            }
+            assertThat(ignored()).isEqualTo(21);
+            for (String kind : List.of(
+                    "the request is void",
+                    "in no step",
+                    "is in this step already",
+                    "than were left",
+                    "more tokens are cached",
+                    "has finished or was given up",
+                    "and no step worked on it")) {
+                assertThat(log.linesWith(kind)).as(kind).isOne();
+            }
+        }
+    }
+
+    @Spec("25.11")
+    @Test
+    void aRequestWhoseStepsAreNoLongerKeptHasNoSegments() {
+        long early = requests.arrived(0);
+        for (int i = 0; i < 20_000; i++) {
+            end(begin(DECODING), 1);
+        }
+        long late = requests.arrived(0);
+        long step = begin(DECODING);
+        requests.inStep(early, 0);
+        requests.inStep(late, 0);
+        end(step, 7);
+        requests.finished(early, Outcome.COMPLETED);
+        requests.finished(late, Outcome.COMPLETED);
+
+        RequestTimeline timeline = requests.timeline().get();
+        assertThat(timeline.requests()).extracting(RequestTimeline.Request::isComplete).containsExactly(false, true);
+        assertThat(timeline.segments().get(0)).isEmpty();
+        assertThat(timeline.segments().get(1))
+                .containsExactly(new RequestTimeline.Segment(Cause.DECODE, 20_000, 7, 1));
+        assertThat(timeline.steps()).hasSizeLessThan(3);
+
+        requests.statsAndReset();
+        assertThat(requests.timeline().get()).isEqualTo(RequestTimeline.NONE);
+        assertThat(requests.recent()).hasSize(2);
+    }
+
+    @Spec("25.11")
+    @Test
+    void aTimelineRefusesWorkOfStepsThatItDoesNotHave() {
+        RequestRecord record = RequestRecord.builder().build();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> timelineOf(record, new RequestTimeline.Work(0, 1, 0, 5, true)))
+                .withMessage("steps 0 to 1 of a request are not in order within 0..0");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> timelineOf(record, new RequestTimeline.Work(0, 0, 6, 5, true)))
+                .withMessage("work on a request ends at 5, before its beginning 6");
+    }
+
+    private static RequestTimeline timelineOf(RequestRecord record, RequestTimeline.Work work) {
+        return new RequestTimeline(
+                List.of(new RequestTimeline.Step(0, 5, 1, true, false, 1, 0, 5)),
+                List.of(new RequestTimeline.Request(record, List.of(work), true)));
     }
 
     @Spec("25.8")

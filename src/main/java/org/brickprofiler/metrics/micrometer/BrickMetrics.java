@@ -34,7 +34,6 @@ import org.brickprofiler.metrics.BrickSeries.Labels;
 import org.brickprofiler.metrics.RecentSnapshot;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
-import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
@@ -285,28 +284,14 @@ public final class BrickMetrics implements MeterBinder {
                     "brick.first.token",
                     "Time to first token: of requests if they are recorded, else of prompts.",
                     percentile,
-                    BrickMetrics::timeToFirstToken);
+                    ProfileSnapshot::timeToFirstToken);
             gauge(
                     registry,
                     "brick.output.token",
                     "Time between two output tokens.",
                     percentile,
-                    BrickMetrics::timePerOutputToken);
+                    ProfileSnapshot::timePerOutputToken);
         }
-    }
-
-    private static LatencyDistribution timeToFirstToken(ProfileSnapshot snapshot) {
-        RequestStats requests = snapshot.requests();
-        return requests.isRecorded()
-                ? requests.latencies().timeToFirstToken()
-                : snapshot.steps().timeToFirstToken();
-    }
-
-    private static LatencyDistribution timePerOutputToken(ProfileSnapshot snapshot) {
-        RequestStats requests = snapshot.requests();
-        return requests.isRecorded()
-                ? requests.latencies().timePerOutputToken()
-                : snapshot.steps().timePerOutputToken();
     }
 
     private void registerRequests(MeterRegistry registry) {

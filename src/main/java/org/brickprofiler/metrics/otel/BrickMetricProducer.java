@@ -195,7 +195,7 @@ public final class BrickMetricProducer implements MetricProducer {
             addRequests(to, requests);
         }
         if (!genAi.isEmpty()) {
-            addGenAi(to, snapshot.steps(), requests);
+            addGenAi(to, snapshot);
         }
         Map<Attributes, ProfileSnapshot> whole = Map.of(Attributes.empty(), snapshot);
         to.seconds("brick.wall", "Time the profiler was switched on for.", whole, ProfileSnapshot::wallNs);
@@ -233,9 +233,8 @@ public final class BrickMetricProducer implements MetricProducer {
         to.seconds("brick.request.time", "Time of the requests that finished, by cause.", causes, Long::longValue);
     }
 
-    private void addGenAi(Collected to, Steps steps, RequestStats requests) {
-        boolean ofRequests = requests.isRecorded();
-        RequestStats.Latencies latencies = requests.latencies();
+    private void addGenAi(Collected to, ProfileSnapshot snapshot) {
+        boolean ofRequests = snapshot.requests().isRecorded();
         to.histogram(
                 "gen_ai.server.time_to_first_token",
                 ofRequests
@@ -243,19 +242,19 @@ public final class BrickMetricProducer implements MetricProducer {
                         : "Time from the beginning of a prompt to its first token.",
                 genAi,
                 FIRST_TOKEN_SECONDS,
-                ofRequests ? latencies.timeToFirstToken() : steps.timeToFirstToken());
+                snapshot.timeToFirstToken());
         to.histogram(
                 "gen_ai.server.time_per_output_token",
                 "Time between two output tokens.",
                 genAi,
                 OUTPUT_TOKEN_SECONDS,
-                ofRequests ? latencies.timePerOutputToken() : steps.timePerOutputToken());
+                snapshot.timePerOutputToken());
         to.histogram(
                 "gen_ai.server.request.duration",
                 "Time from the arrival of a request to its finish.",
                 genAi,
                 DURATION_SECONDS,
-                latencies.duration());
+                snapshot.requests().latencies().duration());
     }
 
     private static Map<Attributes, CategoryStats> byAttributes(Map<Labels, CategoryStats> sums) {
