@@ -1747,14 +1747,7 @@ public final class BrickProfiler {
      * @return always the same object
      */
     public RequestRecorder requests() {
-        return stepRecorder().requests(this::newRequestRecorder, this::isEnabled);
-    }
-
-    private RequestRecorder newRequestRecorder() {
-        RequestRecorder recorder = new RequestRecorder(clock, () -> epochNs);
-        recorder.onFinished(
-                () -> !listeners.isEmpty(), request -> listeners.ofStep(each -> each.requestFinished(request)));
-        return recorder;
+        return stepRecorder().requests(() -> epochNs, this::isEnabled, listeners);
     }
 
     /** Returns the graph that follows bricks and boundaries now; null while the profiler is off or without a graph. */

@@ -1,5 +1,6 @@
 package org.brickprofiler;
 
+import java.util.Objects;
 import org.brickprofiler.request.RequestRecord;
 
 /**
@@ -53,6 +54,6 @@ public interface ProfilerListener {
      * @param request the request
      */
     default void requestFinished(RequestRecord request) {
-        // Most listeners follow bricks and steps.
+        Objects.requireNonNull(request, "request");
     }
 }

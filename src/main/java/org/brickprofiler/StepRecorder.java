@@ -11,8 +11,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.internal.record.Listeners;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.RunPeriod;
@@ -236,13 +238,17 @@ final class StepRecorder {
     /**
      * Returns the recorder of requests. The first call makes it, and announces the steps that are under way.
      *
-     * @param maker makes the recorder
+     * @param epochNs the clock at 0 of the scale of arrivals, ns
      * @param on whether the profiler is on
+     * @param listeners receive the requests that finish
      */
-    synchronized RequestRecorder requests(Supplier<RequestRecorder> maker, BooleanSupplier on) {
+    synchronized RequestRecorder requests(
+            LongSupplier epochNs, BooleanSupplier on, Listeners<ProfilerListener> listeners) {
         RequestRecorder recorder = requests;
         if (recorder == null) {
-            recorder = maker.get();
+            recorder = new RequestRecorder(clock, epochNs);
+            recorder.onFinished(
+                    () -> !listeners.isEmpty(), request -> listeners.ofStep(each -> each.requestFinished(request)));
             requests = recorder;
             for (Place place : underWay) {
                 StepInfo info = Objects.requireNonNull(place.info, "info");

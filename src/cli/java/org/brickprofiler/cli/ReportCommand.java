@@ -9,10 +9,10 @@ import java.util.concurrent.Callable;
 import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
-import org.brickprofiler.report.RequestExport;
 import org.brickprofiler.report.RooflineReport;
-import org.brickprofiler.report.ServiceLevel;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.report.internal.RequestExport;
+import org.brickprofiler.report.internal.ServiceLevel;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -68,8 +68,9 @@ final class ReportCommand implements Callable<Integer> {
     @Option(
             names = "--slo",
             paramLabel = "LIMITS",
-            description = "Print the share of the requests that met a service-level objective, and their number per second "
-                    + "(goodput), such as ttft=500ms,tpot=50ms: the longest time to first token, and per output token.")
+            description =
+                    "Print the share of the requests that met a service-level objective, and their number per second "
+                            + "(goodput), such as ttft=500ms,tpot=50ms: the longest time to first token, and per output token.")
     private @Nullable String slo;
 
     @Mixin
@@ -108,8 +109,9 @@ final class ReportCommand implements Callable<Integer> {
         @Option(
                 names = "--requests",
                 paramLabel = "FORM",
-                description = "Print the latest requests, one by one: csv, or ollama for JSON with the fields of Ollama's "
-                        + "API.")
+                description =
+                        "Print the latest requests, one by one: csv, or ollama for JSON with the fields of Ollama's "
+                                + "API.")
         private @Nullable RequestForm requests;
 
         @SuppressWarnings("unused") // what is not the one is the other
@@ -121,8 +123,8 @@ final class ReportCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Path html = form == null ? null : form.html;
         if (slo != null && form != null && !form.json) {
-            throw new IllegalArgumentException("--slo prints text, or JSON with --json; it cannot be combined with another "
-                    + "form");
+            throw new IllegalArgumentException(
+                    "--slo prints text, or JSON with --json; it cannot be combined with another " + "form");
         }
         ServiceLevel objective = slo == null ? null : ServiceLevel.parse(slo);
         if (html == null) {
@@ -134,8 +136,7 @@ final class ReportCommand implements Callable<Integer> {
         }
     }
 
-    private int report(ProfileInput input, @Nullable Path html, @Nullable ServiceLevel objective)
-            throws IOException {
+    private int report(ProfileInput input, @Nullable Path html, @Nullable ServiceLevel objective) throws IOException {
         BrickRoofline roofline = rooflineOptions.of(input.snapshot());
         PrintWriter out = spec.commandLine().getOut();
         if (html == null) {
@@ -156,8 +157,7 @@ final class ReportCommand implements Callable<Integer> {
                 .orElse(page);
     }
 
-    private String inForm(
-            ProfileInput input, @Nullable BrickRoofline roofline, @Nullable ServiceLevel objective) {
+    private String inForm(ProfileInput input, @Nullable BrickRoofline roofline, @Nullable ServiceLevel objective) {
         String further = (objective == null ? "" : "\n" + objective.render(input.snapshot()))
                 + (roofline == null ? "" : "\n" + RooflineReport.render(roofline));
         if (form == null) {

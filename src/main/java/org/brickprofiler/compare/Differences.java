@@ -206,8 +206,9 @@ final class Differences {
         if (runs.stream().anyMatch(run -> run.requests().counts().arrived() == 0 || run.wallNs() == 0)) {
             return Optional.empty();
         }
-        Function<Integer, Number> perSecond = run ->
-                NS_PER_S * runs.get(run).requests().counts().arrived() / runs.get(run).wallNs();
+        Function<Integer, Number> perSecond = run -> NS_PER_S
+                * runs.get(run).requests().counts().arrived()
+                / runs.get(run).wallNs();
         double before = sides.medianBefore(perSecond);
         double after = sides.medianAfter(perSecond);
         return same(before, after, SAME_RATE)

@@ -309,8 +309,9 @@ final class Figures {
 
     /** Adds the mean of a latency of requests, and its percentiles, if all runs have enough values for them. */
     private void latency(String name, Function<RequestStats.Latencies, LatencyDistribution> latency) {
-        List<LatencyDistribution> ofRuns =
-                runs.stream().map(run -> latency.apply(run.requests().latencies())).toList();
+        List<LatencyDistribution> ofRuns = runs.stream()
+                .map(run -> latency.apply(run.requests().latencies()))
+                .toList();
         long fewest =
                 ofRuns.stream().mapToLong(LatencyDistribution::count).min().orElse(0);
         if (fewest == 0) {

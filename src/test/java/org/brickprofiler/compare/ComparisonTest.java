@@ -275,9 +275,11 @@ class ComparisonTest {
         Line first = line(comparison, Kind.STEP, "time to first token of a request");
         assertThat(first.verdict()).isEqualTo(Verdict.FASTER);
         assertThat(first.change().orElseThrow().percent()).isCloseTo(-50, within(1.0));
-        assertThat(line(comparison, Kind.STEP, "time to first token of a request, p90").verdict())
+        assertThat(line(comparison, Kind.STEP, "time to first token of a request, p90")
+                        .verdict())
                 .isEqualTo(Verdict.FASTER);
-        assertThat(line(comparison, Kind.STEP, "time per output token of a request").verdict())
+        assertThat(line(comparison, Kind.STEP, "time per output token of a request")
+                        .verdict())
                 .isEqualTo(Verdict.NO_DIFFERENCE);
         assertThat(line(comparison, Kind.STEP, "wall time of a prefill step").verdict())
                 .isEqualTo(Verdict.NOT_COMPARABLE);

@@ -151,9 +151,8 @@ final class BrickEventsTest {
                 assertThat(event.getLong("firstToLastToken")).isEqualTo(request.firstToLastTokenNs());
                 for (Cause cause : Cause.values()) {
                     String words = cause.name().toLowerCase(Locale.ROOT);
-                    String field = Pattern.compile("_(.)")
-                            .matcher(words)
-                            .replaceAll(match -> match.group(1).toUpperCase(Locale.ROOT));
+                    String field = Pattern.compile("_(.)").matcher(words).replaceAll(match -> match.group(1)
+                            .toUpperCase(Locale.ROOT));
                     assertThat(event.getLong(field)).as(field).isEqualTo(request.causeNs(cause));
                 }
             }
@@ -289,7 +288,7 @@ final class BrickEventsTest {
     @Spec("21.2")
     @Test
     void everyFieldIsOfATypeThatARecordingKeeps() {
-        for (Class<? extends jdk.jfr.Event> event : 
+        for (Class<? extends jdk.jfr.Event> event :
                 List.of(ExecutionEvent.class, StepEvent.class, RequestEvent.class, AnchorEvent.class)) {
             Set<String> kept = EventType.getEventType(event).getFields().stream()
                     .map(ValueDescriptor::getName)

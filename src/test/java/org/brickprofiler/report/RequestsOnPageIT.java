@@ -41,12 +41,12 @@ class RequestsOnPageIT extends PageInBrowser {
         press("ArrowDown");
         RequestRecord second = byArrival(snapshot).get(1);
         assertThat(plain(browser.text(".chosen p")))
-                .startsWith("Request 2 of 20: first token after " + time(second.timeToFirstTokenNs()))
-                .contains(time(second.durationNs()) + " in all");
+                .startsWith("Request 2 of 20: first token after " + time((double) second.timeToFirstTokenNs()))
+                .contains(time((double) second.durationNs()) + " in all");
         for (Cause cause : Cause.values()) {
             if (second.causeNs(cause) > 0) {
                 assertThat(browser.texts(".chosen .causes li").stream().map(RequestsOnPageIT::plain))
-                        .contains(cause.displayName() + time(second.causeNs(cause)) + ", "
+                        .contains(cause.displayName() + time((double) second.causeNs(cause)) + ", "
                                 + HumanUnits.percent(100.0 * second.causeNs(cause) / second.durationNs()) + " %");
             }
         }

@@ -379,10 +379,11 @@ final class RequestRecorderTest {
         requests.finished(late, Outcome.COMPLETED);
 
         RequestTimeline timeline = requests.timeline().get();
-        assertThat(timeline.requests()).extracting(RequestTimeline.Request::isComplete).containsExactly(false, true);
+        assertThat(timeline.requests())
+                .extracting(RequestTimeline.Request::isComplete)
+                .containsExactly(false, true);
         assertThat(timeline.segments().get(0)).isEmpty();
-        assertThat(timeline.segments().get(1))
-                .containsExactly(new RequestTimeline.Segment(Cause.DECODE, 20_000, 7, 1));
+        assertThat(timeline.segments().get(1)).containsExactly(new RequestTimeline.Segment(Cause.DECODE, 20_000, 7, 1));
         assertThat(timeline.steps()).hasSizeLessThan(3);
 
         requests.statsAndReset();

@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.report.internal;
 
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
@@ -10,15 +10,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestTimeline;
 
 /**
  * A service-level objective (SLO) for requests: the longest time to first token, and the longest time per output token.
- * A request meets it if it ended with its answer, got a token, and exceeds neither; a request with one token has no time
- * per output token to exceed. <i>Goodput</i> is the number of such requests per second. Immutable; any thread.
+ * A request meets it if it ended with its answer, got a token, and exceeds neither; a request with one token has no
+ * time per output token to exceed. <i>Goodput</i> is the number of such requests per second. Immutable; any thread.
  *
  * @param timeToFirstTokenNs the longest time to first token, ns; empty for any
  * @param timePerOutputTokenNs the longest time per output token, ns; empty for any
@@ -73,23 +72,20 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
     /**
      * Checks the limits.
      *
-     * @throws IllegalArgumentException when a limit is negative, or both are missing
+     * @throws IllegalArgumentException when a limit is negative
      */
     public ServiceLevel {
         Objects.requireNonNull(timeToFirstTokenNs, "timeToFirstTokenNs");
         Objects.requireNonNull(timePerOutputTokenNs, "timePerOutputTokenNs");
         timeToFirstTokenNs.ifPresent(ns -> requireNotNegative("timeToFirstTokenNs", ns));
         timePerOutputTokenNs.ifPresent(ns -> requireNotNegative("timePerOutputTokenNs", ns));
-        if (timeToFirstTokenNs.isEmpty() && timePerOutputTokenNs.isEmpty()) {
-            throw new IllegalArgumentException("an objective without a limit");
-        }
     }
 
     /**
      * Reads an objective.
      *
-     * @param text limits by name, such as {@code ttft=500ms,tpot=50ms}; one of them may be missing, and units are ns, us,
-     *     ms and s
+     * @param text limits by name, such as {@code ttft=500ms,tpot=50ms}; one of them may be missing, and units are ns,
+     *     us, ms and s
      * @return the objective
      * @throws IllegalArgumentException when the text is something else; the message has the wrong part
      */
@@ -117,7 +113,8 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
     private static long duration(String text, String part) {
         for (Map.Entry<String, Long> unit : UNITS.entrySet()) {
             if (text.endsWith(unit.getKey())) {
-                String number = text.substring(0, text.length() - unit.getKey().length()).strip();
+                String number = text.substring(0, text.length() - unit.getKey().length())
+                        .strip();
                 if (number.matches("\\d{1,12}(\\.\\d{1,9})?")) {
                     long ns = new BigDecimal(number)
                             .multiply(BigDecimal.valueOf(unit.getValue()))
@@ -156,8 +153,7 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
         List<RequestRecord> records = snapshot.requestTimeline().requests().stream()
                 .map(RequestTimeline.Request::record)
                 .toList();
-        long fromNs =
-                records.stream().mapToLong(RequestRecord::arrivedNs).min().orElse(0);
+        long fromNs = records.stream().mapToLong(RequestRecord::arrivedNs).min().orElse(0);
         long toNs = records.stream()
                 .mapToLong(record -> record.arrivedNs() + record.durationNs())
                 .max()

@@ -1,18 +1,14 @@
-package org.brickprofiler.report;
+package org.brickprofiler.report.internal;
 
+import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
-import com.fasterxml.jackson.core.JsonGenerator;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.internal.io.OptionalPart;
-import org.brickprofiler.report.internal.CsvCells;
-import org.brickprofiler.report.internal.Fields;
-import org.brickprofiler.report.internal.JsonText;
-import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestTimeline;
 
@@ -28,7 +24,7 @@ public final class RequestExport {
 
     /**
      * Returns the requests as comma-separated values (RFC 4180): a header with the keys of a request in
-     * {@link JsonReport}, then a line for each request, in the order of their finish. Each line ends with CR LF.
+     * the JSON report, then a line for each request, in the order of their finish. Each line ends with CR LF.
      *
      * @param snapshot the profile
      * @return the table
@@ -48,9 +44,9 @@ public final class RequestExport {
 
     /**
      * Returns the requests with the fields of a response of Ollama's API: a JSON array with an object for each request,
-     * in the order of their finish. {@code total_duration} is the time from arrival to finish, {@code load_duration} the
-     * queue time, since Ollama's contains the wait for a runner, {@code prompt_eval_duration} the time from the first
-     * step to the first token, and {@code eval_duration} the time from the first to the last token; all in ns.
+     * in the order of their finish. {@code total_duration} is the time from arrival to finish, {@code load_duration}
+     * the queue time, since Ollama's contains the wait for a runner, {@code prompt_eval_duration} the time from the
+     * first step to the first token, and {@code eval_duration} the time from the first to the last token; all in ns.
      * {@code prompt_eval_count} are the tokens of the prompt, {@code eval_count} those of the answer.
      *
      * @param snapshot the profile

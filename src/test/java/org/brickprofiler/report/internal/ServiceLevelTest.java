@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.report.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -96,8 +96,19 @@ class ServiceLevelTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "", "ttft", "ttft=", "ttft=500", "ttft=-1ms", "ttft=0ms", "ttft=1e3ms", "ttft=NaNs", "ttft=5 min",
-                "ttft=500ms,", "ttft=1ms,ttft=2ms", "itl=5ms", "tpot=500ms;ttft=1s"
+                "",
+                "ttft",
+                "ttft=",
+                "ttft=500",
+                "ttft=-1ms",
+                "ttft=0ms",
+                "ttft=1e3ms",
+                "ttft=NaNs",
+                "ttft=5 min",
+                "ttft=500ms,",
+                "ttft=1ms,ttft=2ms",
+                "itl=5ms",
+                "tpot=500ms;ttft=1s"
             })
     void refusesBadLimitsByName(String text) {
         String part = text.contains(",") ? text.substring(text.indexOf(',') + 1) : text;
@@ -120,7 +131,8 @@ class ServiceLevelTest {
                 .hasSize(6)
                 .first()
                 .asString()
-                .startsWith("arrived_ns,duration_ns,time_to_first_token_ns,prompt_tokens,cached_tokens,output_tokens,outcome");
+                .startsWith(
+                        "arrived_ns,duration_ns,time_to_first_token_ns,prompt_tokens,cached_tokens,output_tokens,outcome");
         assertThat(csv.lines().skip(2).findFirst().orElseThrow())
                 .startsWith("100000000,601000000,501000000,0,0,11,length,");
 
@@ -130,7 +142,8 @@ class ServiceLevelTest {
                 .firstToLastTokenNs(300)
                 .promptTokens(64)
                 .outputTokens(4)
-                .causeNs(Map.of(Cause.QUEUED_IDLE, 200L, Cause.OWN_PROMPT, 300L, Cause.DECODE, 300L, Cause.DELIVERY, 100L))
+                .causeNs(Map.of(
+                        Cause.QUEUED_IDLE, 200L, Cause.OWN_PROMPT, 300L, Cause.DECODE, 300L, Cause.DELIVERY, 100L))
                 .build();
         assertThat(RequestExport.toOllama(profile(1, queued)).replaceAll("\\s", ""))
                 .isEqualTo("[{\"total_duration\":900,\"load_duration\":200,\"prompt_eval_count\":64,"
