@@ -154,14 +154,16 @@ final class RequestLog {
                                 .map(work -> work(work, indexOf))
                                 .toList()
                         : List.of();
-                requests.add(new RequestTimeline.Request(RequestRecord.of(records, at, epochNs), done, complete));
+                // On the scale of the steps, should the epoch have moved since the request finished.
+                records[at + RequestRecord.ARRIVED] = records[at + RequestRecord.ARRIVED_CLOCK] - epochNs;
+                requests.add(new RequestTimeline.Request(RequestRecord.of(records, at), done, complete));
             }
             return new RequestTimeline(all, requests);
         }
 
         /** Returns whether the log still has all steps since the arrival of a request. */
         private boolean isKept(int record) {
-            return records[record + RequestRecord.ARRIVED] >= lostNs;
+            return records[record + RequestRecord.ARRIVED_CLOCK] >= lostNs;
         }
 
         /** Returns the places of the steps during the requests whose steps are all kept, by their beginning. */
@@ -170,7 +172,7 @@ final class RequestLog {
             long toNs = Long.MIN_VALUE;
             for (int at = 0; at < records.length; at += RequestRecord.CELLS) {
                 if (isKept(at)) {
-                    long arrivedNs = records[at + RequestRecord.ARRIVED];
+                    long arrivedNs = records[at + RequestRecord.ARRIVED_CLOCK];
                     fromNs = Math.min(fromNs, arrivedNs);
                     toNs = Math.max(toNs, arrivedNs + records[at + RequestRecord.DURATION]);
                 }

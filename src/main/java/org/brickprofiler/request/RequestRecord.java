@@ -56,7 +56,10 @@ public record RequestRecord(
     static final int HANDLE = 9;
 
     static final int WORKS = 10;
-    static final int CAUSES = 11;
+    /** The clock at its arrival. */
+    static final int ARRIVED_CLOCK = 11;
+
+    static final int CAUSES = 12;
 
     private static final Cause[] EVERY_CAUSE = Cause.values();
     private static final Outcome[] OUTCOMES = Outcome.values();

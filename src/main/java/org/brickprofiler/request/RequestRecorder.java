@@ -184,10 +184,11 @@ public final class RequestRecorder {
 
     private void finished(long[] record) {
         // An epoch that begins later does not move arrivals, by which a request is known in several snapshots.
+        record[RequestRecord.ARRIVED_CLOCK] = record[RequestRecord.ARRIVED];
         record[RequestRecord.ARRIVED] -= epochNs.getAsLong();
         sums.finished(record);
         if (wanted.getAsBoolean()) {
-            follower.accept(RequestRecord.of(record, 0, epochNs.getAsLong()));
+            follower.accept(RequestRecord.of(record, 0));
         }
         int at = (int) (recorded++ % RECENT) * RequestRecord.CELLS;
         System.arraycopy(record, 0, recent, at, RequestRecord.CELLS);
