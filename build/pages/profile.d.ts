@@ -33,6 +33,8 @@ interface Profile {
   pct_base: string;
   environments: Environment[];
   bricks: Brick[];
+  /** The bricks of the steps of each phase; missing if no sample belongs to a step. */
+  phases?: PhaseBricks[];
   categories: Category[];
   tile_profiling_enabled: boolean;
   tiles: Tile[];
@@ -94,6 +96,11 @@ interface Served {
 
 /** The number of a bucket, and its samples. */
 type Bucket = [bucket: number, samples: number];
+
+interface PhaseBricks {
+  phase: string;
+  bricks: Brick[];
+}
 
 interface Category {
   name: string;
@@ -165,6 +172,22 @@ interface Roofline {
   bricks: RooflineBrick[];
   unplaced: string[];
   remarks: string[];
+  phases?: RooflinePhase[];
+}
+
+/** The shares of the counted time that is bound by what, 0 to 1. */
+interface RooflineBounds {
+  memory: number;
+  compute: number;
+  overhead: number;
+}
+
+interface RooflinePhase {
+  phase: string;
+  bounds: RooflineBounds;
+  attained: number;
+  bricks: RooflineBrick[];
+  unplaced: string[];
 }
 
 interface Bandwidth {

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.brickprofiler.checksum.ChecksumLog;
@@ -24,6 +25,8 @@ import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.OwnSamples;
 import org.brickprofiler.internal.record.PendingResolver;
 import org.brickprofiler.internal.record.PerThread;
+import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.internal.record.ProfilerState;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SelfCost;
 import org.brickprofiler.internal.record.SettingAction;
@@ -106,7 +109,11 @@ public final class BrickProfiler {
     // Fields of the hot path live here, not behind another object: if a clock read waits for earlier loads, each
     // dependent load adds its latency.
 
-    private volatile boolean enabled;
+    /**
+     * Whether the profiler is on, and which phases are under way: see {@link ProfilerState}. One load gives both, so a
+     * worker whose table has the rows of another phase selected notices it at no cost.
+     */
+    volatile int state;
 
     /** The clock that the builder was given; null for the system's. */
     private final @Nullable NanoClock ownClock;
@@ -153,6 +160,9 @@ public final class BrickProfiler {
     private final TileProfiler tiles;
 
     private final BrickKeys keys = new BrickKeys(names, BrickCategory.displayNames(), BrickProfiler.class);
+
+    private static final AtomicIntegerFieldUpdater<BrickProfiler> STATE =
+            AtomicIntegerFieldUpdater.newUpdater(BrickProfiler.class, "state");
 
     private final WindowReaders<ProfileSnapshot> windows = new WindowReaders<>(new SnapshotDifference());
 
@@ -248,7 +258,7 @@ public final class BrickProfiler {
     /** Switches recording on without measuring its cost. */
     void switchOn() {
         period.resume(nowNs());
-        enabled = true;
+        ProfilerState.setOn(STATE, this, true);
         announceSwitch();
     }
 
@@ -258,7 +268,7 @@ public final class BrickProfiler {
      * {@link #enable()} is unresolved.
      */
     public void disable() {
-        enabled = false;
+        ProfilerState.setOn(STATE, this, false);
         period.pause(nowNs());
         announceSwitch();
         if (devices != null) {
@@ -269,7 +279,7 @@ public final class BrickProfiler {
     private void announceSwitch() {
         StepRecorder recorder = steps;
         if (recorder != null) {
-            recorder.switched(enabled);
+            recorder.switched(isEnabled());
         }
     }
 
@@ -279,7 +289,7 @@ public final class BrickProfiler {
      * @return true between {@link #enable} and {@link #disable}
      */
     public boolean isEnabled() {
-        return enabled;
+        return ProfilerState.isOn(state);
     }
 
     // ---- the hot path ----
@@ -292,7 +302,7 @@ public final class BrickProfiler {
      */
     public long startBrick(BrickId id) {
         int key = id.index();
-        return enabled ? start(key) : TimerToken.VOID;
+        return isEnabled() ? start(key) : TimerToken.VOID;
     }
 
     /**
@@ -302,7 +312,7 @@ public final class BrickProfiler {
      * @return the timer; void if no brick has that key
      */
     public long startBrick(int key) {
-        return enabled && hasBrick(key) ? start(key) : TimerToken.VOID;
+        return isEnabled() && hasBrick(key) ? start(key) : TimerToken.VOID;
     }
 
     /**
@@ -314,7 +324,7 @@ public final class BrickProfiler {
      */
     public long startBrick(String name) {
         requireName(name);
-        return enabled ? start(brickKey(name)) : TimerToken.VOID;
+        return isEnabled() ? start(brickKey(name)) : TimerToken.VOID;
     }
 
     private long start(int key) {
@@ -329,37 +339,44 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when the elements are negative
      */
     public void stopBrick(long timer, long elements) {
-        if (timer == TimerToken.VOID || !enabled) {
+        int now = state;
+        if (timer == TimerToken.VOID || !ProfilerState.isOn(now)) {
             requireNotNegative("elements", elements);
             return;
         }
         if (devices == null) {
-            stop(timer, elements, nowNs());
+            stop(now, tables.own(), timer, elements, nowNs());
         } else {
             stopOn(devices, timer, elements);
         }
     }
 
-    private void stop(long timer, long elements, long nowNs) {
-        stop(tables.own(), timer, elements, nowNs);
-    }
-
-    /** Adds the sample of a timer that is not void to the calling thread's own table, or to a shared one. */
-    void stop(@Nullable StatTable own, long timer, long elements, long nowNs) {
-        if (own == null || !own.addTimed(timer, nowNs, elements)) {
-            addWithoutRow(timer, elements, nowNs);
+    /**
+     * Adds the sample of a timer that is not void to the calling thread's own table, or to a shared one.
+     *
+     * @param now the state of this profiler
+     */
+    void stop(int now, @Nullable StatTable own, long timer, long elements, long nowNs) {
+        if (own == null || !own.addTimed(now, timer, nowNs, elements)) {
+            addElsewhere(timer, elements, nowNs);
         }
         if (followed) {
             followTimed(timer, elements, nowNs);
         }
     }
 
-    private void addWithoutRow(long timer, long elements, long nowNs) {
+    /** Adds a sample whose phase is to be looked up, or that has no row, or that is of a virtual thread. */
+    private void addElsewhere(long timer, long elements, long nowNs) {
         requireNotNegative("elements", elements);
         int key = TimerToken.key(timer);
         if (hasBrick(key)) {
-            registry.add(key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
+            registry.add(phase(), key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
         }
+    }
+
+    /** Returns the number of the phase of the samples that the calling thread records now. */
+    int phase() {
+        return layers.phase(tables.own(), state);
     }
 
     private void followTimed(long timer, long elements, long nowNs) {
@@ -382,8 +399,9 @@ public final class BrickProfiler {
      */
     public long lap(long timer, long elements, BrickId next) {
         int nextKey = next.index();
-        if (enabled) {
-            return lapTo(timer, elements, nextKey);
+        int now = state;
+        if (ProfilerState.isOn(now)) {
+            return lapTo(now, timer, elements, nextKey);
         }
         requireNotNegative("elements", elements);
         return TimerToken.VOID;
@@ -399,14 +417,15 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when the elements are negative
      */
     public long lap(long timer, long elements, int nextKey) {
-        if (enabled && hasBrick(nextKey)) {
-            return lapTo(timer, elements, nextKey);
+        int now = state;
+        if (ProfilerState.isOn(now) && hasBrick(nextKey)) {
+            return lapTo(now, timer, elements, nextKey);
         }
         stopBrick(timer, elements);
         return TimerToken.VOID;
     }
 
-    private long lapTo(long timer, long elements, int nextKey) {
+    private long lapTo(int now, long timer, long elements, int nextKey) {
         if (devices != null) {
             return lapOn(devices, timer, elements, nextKey);
         }
@@ -414,7 +433,7 @@ public final class BrickProfiler {
         if (timer == TimerToken.VOID) {
             requireNotNegative("elements", elements);
         } else {
-            stop(timer, elements, nowNs);
+            stop(now, tables.own(), timer, elements, nowNs);
         }
         return TimerToken.pack(nextKey, nowNs);
     }
@@ -449,7 +468,7 @@ public final class BrickProfiler {
         } else {
             long nowNs = nowNs();
             long elapsedNs = MarkToken.elapsedNs(timer, nowNs);
-            registry.add(key, elapsedNs, nowNs, elements);
+            registry.add(phase(), key, elapsedNs, nowNs, elements);
             follow(key, nowNs - elapsedNs, nowNs, elements);
             reportSample(key, elapsedNs, nowNs, elements);
         }
@@ -536,9 +555,7 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when the elements are negative; the code is not run then
      */
     public void time(BrickId id, long elements, Runnable body) {
-        requireNotNegative("elements", elements);
-        Objects.requireNonNull(body, "body");
-        run(startBrick(id), elements, body);
+        time(id.index(), elements, body);
     }
 
     /**
@@ -552,9 +569,7 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when the elements are negative; the code is not run then
      */
     public <T extends @Nullable Object> T time(BrickId id, long elements, Supplier<T> body) {
-        requireNotNegative("elements", elements);
-        Objects.requireNonNull(body, "body");
-        return get(startBrick(id), elements, body);
+        return time(id.index(), elements, body);
     }
 
     /**
@@ -650,9 +665,7 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when the elements are negative
      */
     public BrickScope scope(BrickId id, long elements) {
-        Objects.requireNonNull(id, "id");
-        requireNotNegative("elements", elements);
-        return isEnabled() ? new BrickScope(this, startBrick(id), elements) : noScope;
+        return scope(id.index(), elements);
     }
 
     /**
@@ -694,11 +707,7 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when a number is negative
      */
     public void record(BrickId id, long elapsedNs, long elements) {
-        Objects.requireNonNull(id, "id");
-        requireSample(elapsedNs, elements);
-        if (isEnabled()) {
-            add(id.index(), elapsedNs, elements);
-        }
+        record(id.index(), elapsedNs, elements);
     }
 
     /**
@@ -752,7 +761,7 @@ public final class BrickProfiler {
 
     private void add(int key, long elapsedNs, long elements) {
         long nowNs = nowNs();
-        registry.add(key, elapsedNs, nowNs, elements);
+        registry.add(phase(), key, elapsedNs, nowNs, elements);
         reportSample(key, elapsedNs, nowNs, elements);
     }
 
@@ -813,7 +822,7 @@ public final class BrickProfiler {
     }
 
     private void addBytes(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
-        StatTable table = registry.acquire();
+        StatTable table = registry.acquire(phase());
         long nowNs = nowNs();
         table.addBytes(key, elapsedNs, nowNs, elements, inputBytes, outputBytes);
         registry.release(table);
@@ -873,7 +882,7 @@ public final class BrickProfiler {
     }
 
     private void addCycles(int key, long elapsedNs, long elements, long cycles) {
-        StatTable table = registry.acquire();
+        StatTable table = registry.acquire(phase());
         long nowNs = nowNs();
         table.addCycles(key, elapsedNs, nowNs, elements, cycles);
         registry.release(table);
@@ -907,7 +916,7 @@ public final class BrickProfiler {
         requireKey(key);
         WorkSums.require(flops, bytes);
         if (isEnabled()) {
-            work.record(key, flops, bytes, bytes);
+            work.record(phase(), key, flops, bytes, bytes);
         }
     }
 
@@ -923,7 +932,7 @@ public final class BrickProfiler {
         requireName(name);
         WorkSums.require(flops, bytes);
         if (isEnabled()) {
-            work.record(brickKey(name), flops, bytes, bytes);
+            work.record(phase(), brickKey(name), flops, bytes, bytes);
         }
     }
 
@@ -948,7 +957,7 @@ public final class BrickProfiler {
         requireKey(key);
         Objects.requireNonNull(done, "done");
         if (isEnabled()) {
-            work.record(key, done.flops(), done.bytes(), done.workingSetBytes());
+            work.record(phase(), key, done.flops(), done.bytes(), done.workingSetBytes());
         }
     }
 
@@ -963,7 +972,7 @@ public final class BrickProfiler {
         requireName(name);
         Objects.requireNonNull(done, "done");
         if (isEnabled()) {
-            work.record(brickKey(name), done.flops(), done.bytes(), done.workingSetBytes());
+            work.record(phase(), brickKey(name), done.flops(), done.bytes(), done.workingSetBytes());
         }
     }
 
@@ -1035,11 +1044,7 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when the elements are negative
      */
     public void recordDeferred(BrickId id, long startNs, long elements) {
-        Objects.requireNonNull(id, "id");
-        requireNotNegative("elements", elements);
-        if (enabled) {
-            defer(id.index(), DEFAULT_STREAM, startNs, elements);
-        }
+        recordDeferred(id.index(), startNs, elements);
     }
 
     /**
@@ -1053,7 +1058,7 @@ public final class BrickProfiler {
     public void recordDeferred(int key, long startNs, long elements) {
         requireKey(key);
         requireNotNegative("elements", elements);
-        if (enabled) {
+        if (isEnabled()) {
             defer(key, DEFAULT_STREAM, startNs, elements);
         }
     }
@@ -1069,7 +1074,7 @@ public final class BrickProfiler {
     public void recordDeferred(String name, long startNs, long elements) {
         requireName(name);
         requireNotNegative("elements", elements);
-        if (enabled) {
+        if (isEnabled()) {
             defer(brickKey(name), DEFAULT_STREAM, startNs, elements);
         }
     }
@@ -1078,7 +1083,7 @@ public final class BrickProfiler {
         DeviceRecorder marked = marking();
         if (marked != null) {
             marked.endSince(key, stream, epochNs + startNs, elements);
-        } else if (!registry.defer(key, epochNs + startNs, elements)) {
+        } else if (!registry.defer(PhaseRow.of(phase(), key), epochNs + startNs, elements)) {
             resolver.drop(names.name(key));
         }
     }
@@ -1090,7 +1095,7 @@ public final class BrickProfiler {
 
     /** Returns whether marks in device streams time what is recorded now. */
     boolean marksStreams() {
-        return enabled && timesLater();
+        return isEnabled() && timesLater();
     }
 
     /**
@@ -1159,12 +1164,20 @@ public final class BrickProfiler {
         if (layers.isOpen()) {
             passEnded(true, false);
         }
+        endWorkForOthers();
         long layer = layers.start(given);
         int number = LayerToken.layer(layer);
         reach(SpanKind.LAYER_START, given == Layers.NEXT ? number : ~number, false);
         GraphRecorder follower = follower();
         if (follower != null) {
             follower.startLayer(layer);
+        }
+    }
+
+    /** A boundary of the calling thread is about to end its work for another layer, which may have another phase. */
+    private void endWorkForOthers() {
+        if (layers.isGiven()) {
+            registry.deselect();
         }
     }
 
@@ -1179,6 +1192,7 @@ public final class BrickProfiler {
         if (resolves && devices != null) {
             devices.await();
         }
+        endWorkForOthers();
         long layer = layers.end();
         reach(SpanKind.LAYER_END, LayerToken.layer(layer), resolves);
         GraphRecorder follower = follower();
@@ -1215,11 +1229,12 @@ public final class BrickProfiler {
     }
 
     private void passEnded(boolean abandoned, boolean resolves) {
-        layers.endPass();
+        layers.endPass(!abandoned);
         StepRecorder recorder = abandoned ? null : steps;
         long endNs = recorder == null ? 0 : nowNs();
         reach(SpanKind.PASS_END, abandoned ? 1 : 0, resolves);
         if (recorder != null) {
+            registry.deselect();
             endStep(recorder, endNs);
         }
         GraphRecorder follower = follower();
@@ -1229,7 +1244,7 @@ public final class BrickProfiler {
     }
 
     private void endStep(StepRecorder recorder, long endNs) {
-        if (enabled) {
+        if (isEnabled()) {
             Step step = recorder.end(endNs, hasPending(), !listeners.isEmpty());
             if (step != null && !listeners.isEmpty()) {
                 listeners.ofStep(each -> each.stepEnded(step));
@@ -1240,7 +1255,7 @@ public final class BrickProfiler {
     }
 
     private void reach(SpanKind boundary, long value, boolean resolves) {
-        boolean traced = enabled && registry.hasSpans();
+        boolean traced = isEnabled() && registry.hasSpans();
         if (resolves || traced) {
             long now = nowNs();
             if (resolves) {
@@ -1271,9 +1286,15 @@ public final class BrickProfiler {
      * and counts nowhere, if another step was under way at the same time, or if measurements were pending at the
      * beginning or the end of the step.
      *
+     * <p>Each sample belongs to the phase of a step: on the calling thread to that of this step, and on a thread that
+     * works for a layer of the step ({@link #workFor}), too. A sample of any other thread belongs to the phase of the
+     * steps that are under way, if all have the same phase, and otherwise to no phase. The moment at which the brick is
+     * stopped, recorded or queued counts, also if its time is known later. {@link #brickStats(BrickId, StepInfo.Phase)}
+     * and {@link ProfileSnapshot#bricks(StepInfo.Phase)} return the stats of a phase.
+     *
      * <p>A step that is still under way on this thread, or on a thread that has ended, is abandoned, and so is a step
-     * at whose end the profiler is off. A pass with an open layer ends. This call and the end of the step take a lock
-     * and read each brick of each thread; a pass without a step pays nothing.
+     * at whose end the profiler is off; its samples keep their phase. A pass with an open layer ends. This call and the
+     * end of the step take a lock, and the end reads each brick of the phase; a pass without a step pays nothing.
      *
      * @param info the phase, batch and lengths of the step
      */
@@ -1283,7 +1304,10 @@ public final class BrickProfiler {
             passEnded(true, false);
         }
         StepRecorder recorder = steps;
-        if (enabled) {
+        boolean records = isEnabled();
+        layers.beginStep(records ? info.phase().number() : PhaseRow.NO_PHASE);
+        registry.deselect();
+        if (records) {
             if (!listeners.isEmpty()) {
                 listeners.ofStep(each -> each.stepBegan(info));
             }
@@ -1296,7 +1320,8 @@ public final class BrickProfiler {
     private synchronized StepRecorder stepRecorder() {
         StepRecorder recorder = steps;
         if (recorder == null) {
-            recorder = new StepRecorder(registry, names, period, clock);
+            recorder = new StepRecorder(
+                    registry, names, period, clock, phase -> ProfilerState.setOnly(STATE, this, phase));
             steps = recorder;
         }
         return recorder;
@@ -1373,7 +1398,10 @@ public final class BrickProfiler {
      */
     public long workFor(long layer) {
         long before = layers.workFor(layer);
-        if (before != layer && enabled) {
+        if (before != layer) {
+            registry.deselect();
+        }
+        if (before != layer && isEnabled()) {
             if (registry.hasSpans() && LayerToken.layerOf(before) != LayerToken.layerOf(layer)) {
                 registry.mark(SpanKind.LAYER_CHANGE, 0, nowNs(), 0, layers.change(before, layer));
             }
@@ -1425,8 +1453,12 @@ public final class BrickProfiler {
                     resolver.takeDropped(), pendingCount(), resolver.takeOverlaps(), !tiles.isEnabled(), graph);
             StepRecorder recorder = steps;
             StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.readAndReset();
-            ProfileSnapshot next =
-                    results.snapshot(readRecordedAndReset(), tiles.snapshotAndReset(), ended, part, settings);
+            ProfileSnapshot next = results.snapshot(
+                    Results.Recorded.readAndReset(registry, devices, work),
+                    tiles.snapshotAndReset(),
+                    ended,
+                    part,
+                    settings);
             taken = taken == null ? next : taken.withUnfinishedOf(null).merge(next);
             if (attempt == MOST_READINGS || isEnd(recorder, ended)) {
                 return taken;
@@ -1455,11 +1487,12 @@ public final class BrickProfiler {
         if (devices != null) {
             devices.giveBack();
         }
-        layers.reset();
+        layers.reset(true);
         StepRecorder recorder = steps;
         if (recorder != null) {
             recorder.reset();
         }
+        ProfilerState.reset(STATE, this);
     }
 
     /** Forgets the same as {@link #reset}, but lets open passes go on. */
@@ -1472,7 +1505,7 @@ public final class BrickProfiler {
         if (devices != null) {
             devices.discard();
         }
-        readRecordedAndReset();
+        Results.Recorded.readAndReset(registry, devices, work);
         StepRecorder stepped = steps;
         if (stepped != null) {
             stepped.readAndReset();
@@ -1501,7 +1534,7 @@ public final class BrickProfiler {
         if (!SwitchSetting.ofProfiler().on()) {
             return;
         }
-        boolean wasOn = enabled;
+        boolean wasOn = isEnabled();
         period.pause(nowNs());
         results.setCalibration(Calibrator.measure(new Calibrator.Way(
                 clock, hasPercentiles, registry.hasSpans(), Calibrator.Graph.of(graph), firstStream)));
@@ -1511,19 +1544,7 @@ public final class BrickProfiler {
     }
 
     private Results.Recorded readRecorded(int fromKey, int toKey) {
-        DeviceRecorder marks = devices;
-        return marks == null
-                ? new Results.Recorded(registry.read(fromKey, toKey), null, work.read(fromKey, toKey))
-                : marks.whileQuiet(() -> new Results.Recorded(
-                        registry.read(fromKey, toKey), marks.figures(fromKey, toKey), work.read(fromKey, toKey)));
-    }
-
-    private Results.Recorded readRecordedAndReset() {
-        DeviceRecorder marks = devices;
-        return marks == null
-                ? new Results.Recorded(registry.readAndReset(), null, work.readAndReset())
-                : marks.whileQuiet(() ->
-                        new Results.Recorded(registry.readAndReset(), marks.figuresAndReset(), work.readAndReset()));
+        return Results.Recorded.read(registry, devices, work, fromKey, toKey);
     }
 
     /** Marks the beginning of a phase of a run on the timeline, if there is one. */
@@ -1542,6 +1563,19 @@ public final class BrickProfiler {
     public BrickStats brickStats(BrickId id) {
         int key = id.index();
         return results.brick(key, readRecorded(key, key + 1));
+    }
+
+    /**
+     * Returns the stats of a known brick in one phase: see {@link #beginStep}.
+     *
+     * @param id the brick
+     * @param phase the phase of the steps to which the samples belong
+     * @return its stats, never null; all zero if nothing was recorded
+     */
+    public BrickStats brickStats(BrickId id, StepInfo.Phase phase) {
+        Objects.requireNonNull(phase, "phase");
+        int key = id.index();
+        return results.brick(phase.number(), key, readRecorded(key, key + 1));
     }
 
     /**
@@ -1752,7 +1786,7 @@ public final class BrickProfiler {
 
     /** Returns the graph that follows bricks and boundaries now; null while the profiler is off or without a graph. */
     private @Nullable GraphRecorder follower() {
-        return enabled ? graph : null;
+        return isEnabled() ? graph : null;
     }
 
     /** Adds a timed brick that has ended on the calling thread to the graph, if it is on. */
@@ -1808,9 +1842,9 @@ public final class BrickProfiler {
         return devices != null && mode != SyncMode.NONE;
     }
 
-    /** Returns whether recording is on, and the host's clock times the bricks. */
-    boolean isOnHost() {
-        return enabled && devices == null;
+    /** Returns whether recording is on in a state, and the host's clock times the bricks. */
+    boolean isOnHost(int now) {
+        return ProfilerState.isOn(now) && devices == null;
     }
 
     // ---- keys, names and samples as they have to be ----

@@ -9,6 +9,7 @@ import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.io.SwitchSetting;
+import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanSinks;
@@ -198,6 +199,10 @@ public final class BrickProfilerBuilder {
         recorder.timeLaunchesWhile(() -> {
             BrickProfiler alive = profiler.get();
             return alive != null && alive.marksStreams();
+        });
+        recorder.takePhasesFrom(() -> {
+            BrickProfiler alive = profiler.get();
+            return alive == null ? PhaseRow.NO_PHASE : alive.phase();
         });
         return recorder;
     }

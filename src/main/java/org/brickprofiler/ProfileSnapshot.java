@@ -48,6 +48,8 @@ import org.jspecify.annotations.Nullable;
  * @param tilesOff whether tiles were switched off when the snapshot was taken; of merged snapshots, whether all were
  * @param environments the environments in which it ran, sorted; of merged snapshots, all of them
  * @param bricks the bricks with samples, largest total first
+ * @param phases the part of the bricks that belongs to the steps of each phase, by phase; a phase without samples has
+ *     no entry. See {@link BrickProfiler#beginStep}
  * @param tiles one entry per tile level, in order
  * @param streams the totals of the device streams, one entry per stream, by device and name
  * @param steps the steps that have ended; {@link Steps#NONE} without steps
@@ -72,6 +74,7 @@ public record ProfileSnapshot(
         boolean tilesOff,
         List<Environment> environments,
         List<BrickStats> bricks,
+        Map<StepInfo.Phase, List<BrickStats>> phases,
         List<TileStats> tiles,
         List<StreamTotals> streams,
         Steps steps,
@@ -99,6 +102,7 @@ public record ProfileSnapshot(
         Objects.requireNonNull(l2CacheHitRate, "l2CacheHitRate");
         Objects.requireNonNull(environments, "environments");
         Objects.requireNonNull(bricks, "bricks");
+        Objects.requireNonNull(phases, "phases");
         Objects.requireNonNull(tiles, "tiles");
         Objects.requireNonNull(streams, "streams");
         Objects.requireNonNull(steps, "steps");
@@ -114,6 +118,7 @@ public record ProfileSnapshot(
         requireNotNegative("literalOverlaps", literalOverlaps);
         environments = List.copyOf(new TreeSet<>(environments));
         bricks = sumByBrick(bricks);
+        phases = sumByPhase(phases);
         tiles = sumByLevel(tiles);
         streams = sumByStream(streams);
     }
@@ -145,6 +150,7 @@ public record ProfileSnapshot(
                 .tilesOff(tilesOff)
                 .environments(environments)
                 .bricks(bricks)
+                .phases(phases)
                 .tiles(tiles)
                 .streams(streams)
                 .steps(steps)
@@ -198,6 +204,20 @@ public record ProfileSnapshot(
         List<BrickStats> sorted = new ArrayList<>(sums.values());
         sorted.sort(BrickStats.LARGEST_FIRST);
         return Collections.unmodifiableList(sorted);
+    }
+
+    private static Map<StepInfo.Phase, List<BrickStats>> sumByPhase(Map<StepInfo.Phase, List<BrickStats>> parts) {
+        Map<StepInfo.Phase, List<BrickStats>> sums = new EnumMap<>(StepInfo.Phase.class);
+        parts.forEach((phase, bricks) -> sums.put(phase, sumByBrick(bricks)));
+        sums.values().removeIf(List::isEmpty);
+        return Collections.unmodifiableMap(sums);
+    }
+
+    private Map<StepInfo.Phase, List<BrickStats>> phasesAnd(ProfileSnapshot other) {
+        Map<StepInfo.Phase, List<BrickStats>> all = new EnumMap<>(StepInfo.Phase.class);
+        all.putAll(phases);
+        other.phases.forEach((phase, bricks) -> all.merge(phase, bricks, RunFacts::concat));
+        return all;
     }
 
     private static List<TileStats> sumByLevel(Collection<TileStats> parts) {
@@ -262,6 +282,29 @@ public record ProfileSnapshot(
      */
     public Map<BrickCategory, CategoryStats> categories() {
         return CategoryStats.byCategory(bricks);
+    }
+
+    /**
+     * Returns the bricks in one phase: the samples that belong to steps of this phase. The bricks of all phases, and
+     * the samples without a phase, sum to {@link #bricks()}. Samples whose time a device did not report are not counted
+     * by phase.
+     *
+     * @param phase the phase of the steps
+     * @return the bricks with samples in this phase, largest total first; cannot be changed
+     */
+    public List<BrickStats> bricks(StepInfo.Phase phase) {
+        return phases.getOrDefault(Objects.requireNonNull(phase, "phase"), List.of());
+    }
+
+    /**
+     * Returns the sum of brick time in one phase.
+     *
+     * @param phase the phase of the steps
+     * @return ns
+     */
+    public long totalNs(StepInfo.Phase phase) {
+        return CategoryStats.sum(CategoryStats.byCategory(bricks(phase)).values())
+                .totalNs();
     }
 
     /**
@@ -337,6 +380,7 @@ public record ProfileSnapshot(
                 .tilesOff(tilesOff && other.tilesOff)
                 .environments(RunFacts.concat(environments, other.environments))
                 .bricks(RunFacts.concat(bricks, other.bricks))
+                .phases(phasesAnd(other))
                 .tiles(RunFacts.concat(tiles, other.tiles))
                 .streams(RunFacts.concat(streams, other.streams))
                 .steps(steps.merge(other.steps))
@@ -363,6 +407,7 @@ public record ProfileSnapshot(
         private boolean tilesOff;
         private List<Environment> environments = List.of();
         private List<BrickStats> bricks = List.of();
+        private Map<StepInfo.Phase, List<BrickStats>> phases = Map.of();
         private List<TileStats> tiles = List.of();
         private List<StreamTotals> streams = List.of();
         private Steps steps = Steps.NONE;
@@ -472,6 +517,17 @@ public record ProfileSnapshot(
         }
 
         /**
+         * Sets the bricks by phase: parts of {@link #bricks}.
+         *
+         * @param ofPhases the stats of bricks with samples in each phase
+         * @return this
+         */
+        public Builder phases(Map<StepInfo.Phase, List<BrickStats>> ofPhases) {
+            phases = Objects.requireNonNull(ofPhases, "ofPhases");
+            return this;
+        }
+
+        /**
          * Sets the tiles.
          *
          * @param all in any order; those of one level are added up
@@ -570,6 +626,7 @@ public record ProfileSnapshot(
                     tilesOff,
                     environments,
                     bricks,
+                    phases,
                     tiles,
                     streams,
                     steps,

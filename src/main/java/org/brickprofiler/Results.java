@@ -2,21 +2,25 @@ package org.brickprofiler;
 
 import static org.brickprofiler.internal.io.Checks.requirePositive;
 
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.internal.device.DeviceFigures;
+import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SelfCost;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.StatSums;
+import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.WorkSums;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileProfiler;
@@ -60,31 +64,61 @@ final class Results {
             @Nullable DeviceFigures figures,
             @Nullable StatSums workSums) {
 
-        StatRow row(int key) {
-            return sums.row(key);
+        /** Reads the sums of some bricks; with devices, at a moment at which nothing is being resolved. */
+        static Recorded read(
+                TableRegistry registry, @Nullable DeviceRecorder marks, WorkSums work, int fromKey, int toKey) {
+            return marks == null
+                    ? new Recorded(registry.read(fromKey, toKey), null, work.read(fromKey, toKey))
+                    : marks.whileQuiet(() -> new Recorded(
+                            registry.read(fromKey, toKey), marks.figures(fromKey, toKey), work.read(fromKey, toKey)));
+        }
+
+        /** Reads the sums of all bricks in the same way, and forgets them. */
+        static Recorded readAndReset(TableRegistry registry, @Nullable DeviceRecorder marks, WorkSums work) {
+            return marks == null
+                    ? new Recorded(registry.readAndReset(), null, work.readAndReset())
+                    : marks.whileQuiet(
+                            () -> new Recorded(registry.readAndReset(), marks.figuresAndReset(), work.readAndReset()));
         }
 
         DeviceTime device(int key) {
-            if (figures == null) {
-                return DeviceTime.NONE;
-            }
-            StatRow launches = figures.launches(key);
+            return figures == null
+                    ? DeviceTime.NONE
+                    : device(
+                            figures.samples(key),
+                            figures.launches(key),
+                            figures.unresolved(key),
+                            figures.withoutStart(key));
+        }
+
+        /** Samples without a time are not counted by phase. */
+        DeviceTime device(int phase, int key) {
+            return figures == null
+                    ? DeviceTime.NONE
+                    : device(figures.samples(phase, key), figures.launches(phase, key), 0, 0);
+        }
+
+        private static DeviceTime device(long samples, StatRow launches, long unresolved, long withoutStart) {
             return new DeviceTime(
-                    figures.samples(key),
+                    samples,
                     launches.count(),
                     launches.totalNs(),
                     launches.count() == 0 ? 0 : launches.minNs(),
                     launches.maxNs(),
-                    figures.unresolved(key),
-                    figures.withoutStart(key));
+                    unresolved,
+                    withoutStart);
         }
 
         Work work(int key) {
-            if (workSums == null || workSums.row(key).count() == 0) {
-                return Work.NONE;
-            }
-            StatRow row = workSums.row(key);
-            return new Work(WorkSums.flops(row), WorkSums.bytes(row), row.maxNs());
+            return workSums == null ? Work.NONE : work(workSums.row(key));
+        }
+
+        Work work(int phase, int key) {
+            return workSums == null ? Work.NONE : work(workSums.row(phase, key));
+        }
+
+        private static Work work(StatRow row) {
+            return row.count() == 0 ? Work.NONE : new Work(WorkSums.flops(row), WorkSums.bytes(row), row.maxNs());
         }
 
         /** Threads that recorded. One that set marks may also have recorded otherwise, and is counted once. */
@@ -179,28 +213,53 @@ final class Results {
 
     // ---- snapshots ----
 
+    /** Returns the stats of a brick over all phases. */
     BrickStats brick(int key, Recorded reading) {
-        String name = names.name(key);
+        return brick(key, reading.sums().row(key), reading.sums().buckets(key))
+                .device(reading.device(key))
+                .work(reading.work(key))
+                .build();
+    }
+
+    /** Returns the stats of a brick in a phase. */
+    BrickStats brick(int phase, int key, Recorded reading) {
+        return brick(key, reading.sums().row(phase, key), reading.sums().buckets(phase, key))
+                .device(reading.device(phase, key))
+                .work(reading.work(phase, key))
+                .build();
+    }
+
+    private BrickStats.Builder brick(int key, StatRow row, long @Nullable [] buckets) {
         BrickCategory category = BrickCategory.of(names.tag(key));
-        Bottleneck bottleneck = bottlenecks.getOrDefault(key, Bottleneck.UNKNOWN);
-        StatRow row = reading.row(key);
-        DeviceTime device = reading.device(key);
-        return BrickStats.builder(name, category)
-                .bottleneck(bottleneck)
+        return BrickStats.builder(names.name(key), category)
+                .bottleneck(bottlenecks.getOrDefault(key, Bottleneck.UNKNOWN))
                 .samples(row.count(), row.totalNs(), row.count() == 0 ? 0 : row.minNs(), row.maxNs())
                 .last(row.lastNs(), row.count() == 0 ? 0 : period.unixNs(row.lastAtNs()))
                 .elements(row.elements())
                 .bytes(row.bytes(), row.compressedBytes())
                 .cycles(row.cycles(), row.cycles() == 0 ? 0 : row.minCycles(), row.maxCycles())
-                .latency(Optional.ofNullable(reading.sums().buckets(key)).map(LatencyDistribution::ofCounts))
-                .device(device)
-                .work(reading.work(key))
-                .build();
+                .latency(Optional.ofNullable(buckets).map(LatencyDistribution::ofCounts));
     }
 
     List<BrickStats> bricks(Recorded reading) {
+        return bricks(key -> brick(key, reading));
+    }
+
+    /** Returns the bricks of each phase that has any. */
+    private Map<StepInfo.Phase, List<BrickStats>> phases(Recorded reading) {
+        Map<StepInfo.Phase, List<BrickStats>> phases = new EnumMap<>(StepInfo.Phase.class);
+        for (StepInfo.Phase phase : StepInfo.Phase.values()) {
+            List<BrickStats> bricks = bricks(key -> brick(phase.number(), key, reading));
+            if (!bricks.isEmpty()) {
+                phases.put(phase, bricks);
+            }
+        }
+        return phases;
+    }
+
+    private List<BrickStats> bricks(IntFunction<BrickStats> byKey) {
         return IntStream.range(0, names.size())
-                .mapToObj(key -> brick(key, reading))
+                .mapToObj(byKey)
                 .filter(BrickStats::isRecorded)
                 .sorted(BrickStats.LARGEST_FIRST)
                 .toList();
@@ -226,6 +285,7 @@ final class Results {
                 .tilesOff(settings.tilesOff())
                 .environments(List.of(Environment.current()))
                 .bricks(bricks)
+                .phases(phases(reading))
                 .tiles(tiles.levels())
                 .streams(reading.streams())
                 .steps(stepped.steps())

@@ -101,7 +101,7 @@ public final class ScheduledRun {
             return;
         }
         profiler.endPass();
-        profiler.layers.reset();
+        profiler.layers.reset(false);
         boolean hasSteps = schedule.hasActiveBefore(step);
         finished = true;
         try {

@@ -3,6 +3,7 @@ package org.brickprofiler;
 import java.time.Instant;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -43,8 +44,8 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
     }
 
     static ProfileSnapshot between(ProfileSnapshot earlier, ProfileSnapshot later) {
-        Map<String, BrickStats> bricks = new HashMap<>();
-        earlier.bricks().forEach(brick -> bricks.put(key(brick), brick));
+        Map<StepInfo.Phase, List<BrickStats>> phases = new EnumMap<>(StepInfo.Phase.class);
+        later.phases().forEach((phase, bricks) -> phases.put(phase, bricks(earlier.bricks(phase), bricks)));
         Map<StreamTotals.Key, StreamTotals> streams = new HashMap<>();
         earlier.streams().forEach(stream -> streams.put(stream.key(), stream));
         OptionalLong last = earlier.identity().lastStep();
@@ -68,9 +69,8 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 .zeroCopy(later.zeroCopy())
                 .tilesOff(later.tilesOff())
                 .environments(later.environments())
-                .bricks(later.bricks().stream()
-                        .map(brick -> brick(bricks.get(key(brick)), brick))
-                        .toList())
+                .bricks(bricks(earlier.bricks(), later.bricks()))
+                .phases(phases)
                 .tiles(later.tiles().stream()
                         .map(tile -> tile(tile(earlier, tile.level()), tile))
                         .toList())
@@ -85,6 +85,12 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                         new StepRecorder.Reading(steps, requests, () -> RequestTimeline.NONE, firstStep, endStep),
                         later.streams()))
                 .build();
+    }
+
+    private static List<BrickStats> bricks(List<BrickStats> earlier, List<BrickStats> later) {
+        Map<String, BrickStats> before = new HashMap<>();
+        earlier.forEach(brick -> before.put(key(brick), brick));
+        return later.stream().map(brick -> brick(before.get(key(brick)), brick)).toList();
     }
 
     private static TileStats tile(ProfileSnapshot snapshot, TileLevel level) {
@@ -146,7 +152,8 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                     .build();
         }
         if (earlier.count() == 0) {
-            return later;
+            // Its device time and its work may be from before all of its samples.
+            return later.toBuilder().device(device).work(work).build();
         }
         long totalNs = more(earlier.totalNs(), later.totalNs());
         long cycles = more(earlier.totalCycles(), later.totalCycles());

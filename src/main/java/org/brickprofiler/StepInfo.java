@@ -40,6 +40,11 @@ public record StepInfo(
         int index() {
             return ordinal();
         }
+
+        /** Returns the number of this phase among rows of samples, of which 0 is that of samples without a phase. */
+        int number() {
+            return index() + 1;
+        }
     }
 
     /**

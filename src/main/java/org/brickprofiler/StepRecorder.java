@@ -11,12 +11,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.internal.record.Listeners;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
+import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.StepFollower;
@@ -32,9 +34,11 @@ import org.jspecify.annotations.Nullable;
  * Follows the steps of all threads in fixed memory. Any thread: steps are rare, and one lock guards everything. A step
  * belongs to the thread that began it, which alone ends it.
  *
- * <p>The brick time of a step is the sum that all threads had recorded at its end, less the sum at its beginning: a
- * sample costs nothing more. The brick time is known only if no other step was under way meanwhile and no measurement
- * was pending at either end, since the difference would include them.
+ * <p>The brick time of a step is the sum of its phase that all threads had recorded at its end, less the sum at its
+ * beginning: a sample costs nothing more. Between steps of a phase, samples of the phase come only from threads that
+ * still work for an earlier step; they count in the next one, so the sum at the end of a step is that at the beginning
+ * of the next step of the phase. The brick time is known only if no other step was under way meanwhile and no
+ * measurement was pending at either end, since the difference would include them.
  */
 final class StepRecorder {
 
@@ -69,6 +73,16 @@ final class StepRecorder {
 
     private final long[] countedToNs = new long[PHASES.length];
 
+    /** The sums of each phase at the end of its latest step, by category; good if {@link #summed} is true. */
+    private final long[][] sumNs = new long[PHASES.length][CATEGORIES.length];
+
+    private final boolean[] summed = new boolean[PHASES.length];
+
+    /** Takes the only phase of which steps are under way. */
+    private final IntConsumer onlyPhase;
+
+    private int only = PhaseRow.NO_PHASE;
+
     /** Incremented to forget the steps that are under way. */
     private int epoch;
 
@@ -101,13 +115,8 @@ final class StepRecorder {
         /** The number of the step that ended last, until it is taken. */
         private long lastIndex = StepFollower.NO_STEP;
 
-        /**
-         * The number of the step if its brick time may be known, 0 otherwise; {@code beforeNs} is the time before it,
-         * by category.
-         */
+        /** The number of the step if its brick time may be known, 0 otherwise. */
         private long alone;
-
-        private final long[] beforeNs = new long[CATEGORIES.length];
 
         /** Room for the brick time of a step that ends. */
         private final long[] categoryNs = new long[CATEGORIES.length];
@@ -227,12 +236,19 @@ final class StepRecorder {
         }
     }
 
-    StepRecorder(TableRegistry registry, NameTable names, RunPeriod period, NanoClock clock) {
+    /**
+     * No steps.
+     *
+     * @param onlyPhase takes the number of the only phase of which steps are under way when it changes;
+     *     {@link PhaseRow#NO_PHASE} if there are none or several
+     */
+    StepRecorder(TableRegistry registry, NameTable names, RunPeriod period, NanoClock clock, IntConsumer onlyPhase) {
         this.registry = registry;
         this.names = names;
         this.period = period;
         this.clock = clock;
         this.chooser = registry.stepFollower();
+        this.onlyPhase = onlyPhase;
     }
 
     /**
@@ -310,25 +326,22 @@ final class StepRecorder {
         if (mine.info != null) {
             abandon(mine);
         }
-        for (int i = underWay.size() - 1; i >= 0; i--) {
-            if (!underWay.get(i).isOwnerAlive()) {
-                abandon(underWay.get(i));
-            }
-        }
+        abandonEnded();
         begun++;
         mine.alone = pending || !underWay.isEmpty() ? 0 : begun;
-        if (mine.alone != 0) {
-            Arrays.fill(mine.beforeNs, 0);
-            registry.addTotalsNs(names, mine.beforeNs);
+        int phase = info.phase().index();
+        if (mine.alone != 0 && !summed[phase]) {
+            sum(phase, sumNs[phase]);
         }
+        summed[phase] = false;
         mine.info = info;
         mine.acceptedTokens = 0;
         underWay.add(mine);
-        int phase = info.phase().index();
         mine.startNs = clock.nanoTime();
         if (underWayOf[phase]++ == 0) {
             countedToNs[phase] = mine.startNs;
         }
+        announceOnly();
         if (!mine.inPrompt) {
             mine.inPrompt = true;
             mine.promptNs = mine.startNs;
@@ -394,11 +407,16 @@ final class StepRecorder {
         long[] categoryNs = mine.categoryNs;
         Arrays.fill(categoryNs, 0);
         if (mine.alone == begun && !pending) {
-            registry.addTotalsNs(names, categoryNs);
+            int index = info.phase().index();
+            long[] beforeNs = sumNs[index];
+            sum(index, categoryNs);
+            summed[index] = true;
             phase.attributed++;
             for (int i = 0; i < categoryNs.length; i++) {
-                categoryNs[i] = Math.max(0, categoryNs[i] - mine.beforeNs[i]);
-                phase.categoryNs[i] += categoryNs[i];
+                long ofStepNs = Math.max(0, categoryNs[i] - beforeNs[i]);
+                beforeNs[i] = categoryNs[i];
+                categoryNs[i] = ofStepNs;
+                phase.categoryNs[i] += ofStepNs;
             }
         }
         countTokens(mine, info, endNs);
@@ -411,6 +429,37 @@ final class StepRecorder {
                 index, period.unixNs(mine.startNs), durationNs, info, mine.acceptedTokens, byCategory(categoryNs));
         keep(step);
         return step;
+    }
+
+    /** Reads the time of all samples of a phase so far, by category. */
+    private void sum(int phase, long[] categoryNs) {
+        Arrays.fill(categoryNs, 0);
+        registry.addTotalsNs(PHASES[phase].number(), names, categoryNs);
+    }
+
+    private void abandonEnded() {
+        for (int i = underWay.size() - 1; i >= 0; i--) {
+            if (!underWay.get(i).isOwnerAlive()) {
+                abandon(underWay.get(i));
+            }
+        }
+    }
+
+    /** Announces the only phase of which steps are under way, if it has changed. */
+    private void announceOnly() {
+        int now = PhaseRow.NO_PHASE;
+        int phases = 0;
+        for (int phase = 0; phase < underWayOf.length; phase++) {
+            if (underWayOf[phase] > 0) {
+                now = PHASES[phase].number();
+                phases++;
+            }
+        }
+        now = phases > 1 ? PhaseRow.NO_PHASE : now;
+        if (now != only) {
+            only = now;
+            onlyPhase.accept(now);
+        }
     }
 
     /** Returns whether a step may be kept: asked before the step is made, since few are kept. */
@@ -488,6 +537,7 @@ final class StepRecorder {
         underWayOf[phase]--;
         sums.phases[phase].wallNs += Math.max(0, endNs - countedToNs[phase]);
         countedToNs[phase] = Math.max(countedToNs[phase], endNs);
+        announceOnly();
     }
 
     private void leaveEarlierEpoch(Place mine) {
@@ -525,6 +575,7 @@ final class StepRecorder {
 
     /** Returns the steps that have ended since the last reset. */
     synchronized Reading read() {
+        abandonEnded();
         Supplier<RequestTimeline> timeline = timeline();
         return reading(requests == null ? RequestStats.NONE : requests.stats(), timeline);
     }
@@ -544,6 +595,7 @@ final class StepRecorder {
 
     /** Returns the same, and begins anew; steps that are under way count once they end. */
     synchronized Reading readAndReset() {
+        abandonEnded();
         Supplier<RequestTimeline> timeline = timeline();
         Reading reading = reading(requests == null ? RequestStats.NONE : requests.statsAndReset(), timeline);
         sums = new Sums(ended);
@@ -559,6 +611,8 @@ final class StepRecorder {
         }
         underWay.clear();
         Arrays.fill(underWayOf, 0);
+        Arrays.fill(summed, false);
+        announceOnly();
         places.sweep();
     }
 }

@@ -64,10 +64,11 @@ public final class ThreadProfiler {
      */
     public void stopBrick(long timer, long elements) {
         assert isOwner() : misuse();
-        if (!profiler.isOnHost() || timer == TimerToken.VOID) {
+        int state = profiler.state;
+        if (!profiler.isOnHost(state) || timer == TimerToken.VOID) {
             profiler.stopBrick(timer, elements);
         } else {
-            stop(timer, elements, profiler.nowNs());
+            stop(state, timer, elements, profiler.nowNs());
         }
     }
 
@@ -82,12 +83,13 @@ public final class ThreadProfiler {
      */
     public long lap(long timer, long elements, BrickId next) {
         assert isOwner() : misuse();
-        if (!profiler.isOnHost() || timer == TimerToken.VOID) {
+        int state = profiler.state;
+        if (!profiler.isOnHost(state) || timer == TimerToken.VOID) {
             return profiler.lap(timer, elements, next);
         }
         int nextKey = next.index();
         long nowNs = profiler.nowNs();
-        stop(timer, elements, nowNs);
+        stop(state, timer, elements, nowNs);
         return TimerToken.pack(nextKey, nowNs);
     }
 
@@ -102,21 +104,22 @@ public final class ThreadProfiler {
      */
     public long lap(long timer, long elements, int nextKey) {
         assert isOwner() : misuse();
-        if (!profiler.isOnHost() || timer == TimerToken.VOID || !profiler.hasBrick(nextKey)) {
+        int state = profiler.state;
+        if (!profiler.isOnHost(state) || timer == TimerToken.VOID || !profiler.hasBrick(nextKey)) {
             return profiler.lap(timer, elements, nextKey);
         }
         long nowNs = profiler.nowNs();
-        stop(timer, elements, nowNs);
+        stop(state, timer, elements, nowNs);
         return TimerToken.pack(nextKey, nowNs);
     }
 
-    private void stop(long timer, long elements, long nowNs) {
+    private void stop(int state, long timer, long elements, long nowNs) {
         PerThread.Slots<StatTable, ?> now = tables.slots();
         if (now != seen) {
             seen = now;
             own = tables.own();
         }
-        profiler.stop(own, timer, elements, nowNs);
+        profiler.stop(state, own, timer, elements, nowNs);
     }
 
     private boolean isOwner() {

@@ -8,7 +8,9 @@ import java.math.RoundingMode;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import net.jqwik.api.Arbitraries;
@@ -230,6 +232,16 @@ final class ProfileSnapshotProperties {
         assertThat(one.merge(two).merge(three)).isEqualTo(one.merge(two.merge(three)));
     }
 
+    /** The first brick has no phase, the others are in turn of one or another. */
+    private static Map<StepInfo.Phase, List<BrickStats>> inPhases(List<BrickStats> bricks) {
+        Map<StepInfo.Phase, List<BrickStats>> phases = new EnumMap<>(StepInfo.Phase.class);
+        for (int i = 1; i < bricks.size(); i++) {
+            StepInfo.Phase phase = i % 2 == 0 ? StepInfo.Phase.PREFILL : StepInfo.Phase.MIXED;
+            phases.computeIfAbsent(phase, name -> new ArrayList<>()).add(bricks.get(i));
+        }
+        return phases;
+    }
+
     @Provide
     Arbitrary<ProfileSnapshot> snapshots() {
         Arbitrary<Long> few = Arbitraries.longs().between(0, 3);
@@ -294,6 +306,7 @@ final class ProfileSnapshotProperties {
                         .tilesOff(flag)
                         .environments(environments)
                         .bricks(bricks)
+                        .phases(inPhases(bricks))
                         .tiles(tiles)
                         .streams(streams)
                         .steps(stepped)

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.TreeMap;
@@ -18,6 +19,7 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.Step;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.device.StreamTotals;
@@ -57,6 +59,7 @@ final class JsonReportReader {
     private RequestTimeline requestTimeline = RequestTimeline.NONE;
 
     private @Nullable List<BrickStats> bricks;
+    private final List<PhaseFields> phases = new ArrayList<>();
     private Instant startedAt = Instant.EPOCH;
     private Instant endedAt = Instant.EPOCH;
     private int threads;
@@ -100,6 +103,7 @@ final class JsonReportReader {
             case "tile_profiling_enabled" -> tilesOff = !input.flag(key);
             case "environments" -> input.array(key, () -> environments.add(environment()));
             case "bricks" -> bricks = bricks(key);
+            case "phases" -> input.array(key, () -> phases.add(read("phase", new PhaseFields())));
             case "tiles" -> input.array(key, () -> tiles.add(ProfileFields.tile(input, tile.read(input, "tile"))));
             case "streams" -> input.array(key, () -> streams.add(ProfileFields.stream(stream.read(input, "stream"))));
             case "steps" -> steps = read(key, new StepsFields()).steps();
@@ -114,6 +118,35 @@ final class JsonReportReader {
                 throw input.error("the sums are those of chosen steps, not of a run: give the timeline itself");
             default -> input.skip();
         }
+    }
+
+    /** The bricks of a phase. */
+    private final class PhaseFields implements JsonInput.KeyReader {
+        private StepInfo.@Nullable Phase phase;
+        private List<BrickStats> bricks = List.of();
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "phase" -> phase = ProfileFields.phase(input, key);
+                case "bricks" -> bricks = JsonReportReader.this.bricks(key);
+                default -> input.skip();
+            }
+        }
+    }
+
+    /** Returns the bricks by phase. */
+    private Map<StepInfo.Phase, List<BrickStats>> phases() throws IOException {
+        Map<StepInfo.Phase, List<BrickStats>> byPhase = new EnumMap<>(StepInfo.Phase.class);
+        for (PhaseFields read : phases) {
+            if (read.phase == null) {
+                throw input.error("bricks of a phase have no phase");
+            }
+            if (byPhase.put(read.phase, read.bricks) != null) {
+                throw input.error("the phase " + read.phase.name().toLowerCase(Locale.ROOT) + " is there twice");
+            }
+        }
+        return byPhase;
     }
 
     private List<BrickStats> bricks(String key) throws IOException {
@@ -135,6 +168,7 @@ final class JsonReportReader {
                 .tilesOff(tilesOff)
                 .environments(environments)
                 .bricks(bricks)
+                .phases(phases())
                 .tiles(tiles)
                 .streams(streams)
                 .steps(steps)

@@ -18,6 +18,7 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.Step;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.device.StreamTotals;
@@ -100,7 +101,11 @@ final class JsonReportWriter {
         derived("total_throughput", snapshot.totalThroughput());
         json.writeStringField("pct_base", "brick_time");
         environments();
-        bricks();
+        json.writeFieldName("bricks");
+        bricks(snapshot.bricks());
+        if (!snapshot.phases().isEmpty()) {
+            phases();
+        }
         if (!isCompact) {
             categories();
         }
@@ -170,13 +175,26 @@ final class JsonReportWriter {
         ProfileFields.ENVIRONMENT.write(json, environment, false);
     }
 
-    private void bricks() throws IOException {
-        json.writeArrayFieldStart("bricks");
-        for (BrickStats brick : snapshot.bricks()) {
+    private void bricks(List<BrickStats> bricks) throws IOException {
+        json.writeStartArray();
+        for (BrickStats brick : bricks) {
             ProfileFields.BRICK.write(
                     json,
                     new ProfileFields.Brick(brick, totalNs, snapshot.facts().netNs(brick)),
                     isCompact);
+        }
+        json.writeEndArray();
+    }
+
+    private void phases() throws IOException {
+        json.writeArrayFieldStart("phases");
+        for (Map.Entry<StepInfo.Phase, List<BrickStats>> phase :
+                snapshot.phases().entrySet()) {
+            json.writeStartObject();
+            json.writeStringField("phase", phase.getKey().name().toLowerCase(Locale.ROOT));
+            json.writeFieldName("bricks");
+            bricks(phase.getValue());
+            json.writeEndObject();
         }
         json.writeEndArray();
     }

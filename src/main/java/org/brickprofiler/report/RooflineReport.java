@@ -20,7 +20,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 import org.brickprofiler.Environment;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.internal.io.PlainText;
@@ -80,24 +82,7 @@ public final class RooflineReport {
             return text.append("  No brick has known work: recordWork, or a WorkModel, states it.\n")
                     .toString();
         }
-        TextTable<Distance> table = new TextTable<Distance>()
-                .left("brick", Distance::name, "bricks with known work")
-                .left("bound by", brick -> bound(brick.bound()), "")
-                .right("total", brick -> durationCell(brick.totalNs()), durationCell(sum(roofline, Distance::totalNs)))
-                .right(
-                        "counted",
-                        brick -> durationCell(brick.countedNs()),
-                        durationCell(sum(roofline, Distance::countedNs)))
-                .right(
-                        "at the roof",
-                        brick -> durationCell(brick.roofNs()),
-                        durationCell(sum(roofline, Distance::roofNs)))
-                .right("% of roof", RooflineReport::attainedCell, percent(100 * roofline.attained()))
-                .left("roof", brick -> roof(machine, brick), "")
-                .right("GFLOP/s", brick -> rate(brick.gflops()), "")
-                .right("GB/s", brick -> rate(brick.gigabytesPerSecond()), "")
-                .right("FLOP/B", brick -> intensity(brick.work().intensity()), "");
-        text.append('\n').append(table.render(roofline.bricks()));
+        text.append('\n').append(table(roofline));
         text.append(
                 "Counted: all samples, each as long as the mean of the middle half of them if percentiles are known.\n");
         text.append("Bound by overhead: more than half of that time is explained by neither bytes nor operations.\n");
@@ -116,7 +101,42 @@ public final class RooflineReport {
                     .append(PlainText.ascii(String.join(", ", roofline.unplaced())))
                     .append('\n');
         }
+        roofline.phases().forEach((phase, ofPhase) -> text.append("\nIn ")
+                .append(phase.name().toLowerCase(Locale.ROOT))
+                .append(" steps, by counted time: ")
+                .append(bounds(ofPhase))
+                .append("\n\n")
+                .append(table(ofPhase)));
         return text.toString();
+    }
+
+    private static String bounds(BrickRoofline roofline) {
+        return roofline.bounds().entrySet().stream()
+                .filter(entry -> entry.getValue() > 0)
+                .map(entry -> percent(100 * entry.getValue()) + " % bound by " + bound(entry.getKey()))
+                .collect(Collectors.joining(", "));
+    }
+
+    private static String table(BrickRoofline roofline) {
+        MachineRoof machine = roofline.machine();
+        TextTable<Distance> table = new TextTable<Distance>()
+                .left("brick", Distance::name, "bricks with known work")
+                .left("bound by", brick -> bound(brick.bound()), "")
+                .right("total", brick -> durationCell(brick.totalNs()), durationCell(sum(roofline, Distance::totalNs)))
+                .right(
+                        "counted",
+                        brick -> durationCell(brick.countedNs()),
+                        durationCell(sum(roofline, Distance::countedNs)))
+                .right(
+                        "at the roof",
+                        brick -> durationCell(brick.roofNs()),
+                        durationCell(sum(roofline, Distance::roofNs)))
+                .right("% of roof", RooflineReport::attainedCell, percent(100 * roofline.attained()))
+                .left("roof", brick -> roof(machine, brick), "")
+                .right("GFLOP/s", brick -> rate(brick.gflops()), "")
+                .right("GB/s", brick -> rate(brick.gigabytesPerSecond()), "")
+                .right("FLOP/B", brick -> intensity(brick.work().intensity()), "");
+        return table.render(roofline.bricks());
     }
 
     private static double sum(BrickRoofline roofline, ToDoubleFunction<Distance> value) {
@@ -229,6 +249,27 @@ public final class RooflineReport {
                 "bricks", roofline.bricks().stream().map(RooflineReport::values).toList());
         values.put("unplaced", roofline.unplaced());
         values.put("remarks", roofline.remarks());
+        if (!roofline.phases().isEmpty()) {
+            values.put(
+                    "phases",
+                    roofline.phases().entrySet().stream()
+                            .map(RooflineReport::values)
+                            .toList());
+        }
+        return values;
+    }
+
+    private static Map<String, Object> values(Map.Entry<StepInfo.Phase, BrickRoofline> phase) {
+        BrickRoofline roofline = phase.getValue();
+        Map<String, Object> bounds = new LinkedHashMap<>();
+        roofline.bounds().forEach((bound, share) -> bounds.put(bound(bound), share));
+        Map<String, Object> values = new LinkedHashMap<>();
+        values.put("phase", phase.getKey().name().toLowerCase(Locale.ROOT));
+        values.put("bounds", bounds);
+        values.put("attained", roofline.attained());
+        values.put(
+                "bricks", roofline.bricks().stream().map(RooflineReport::values).toList());
+        values.put("unplaced", roofline.unplaced());
         return values;
     }
 

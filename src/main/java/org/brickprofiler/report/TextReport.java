@@ -26,10 +26,12 @@ import org.brickprofiler.Calibration;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileStats;
@@ -45,6 +47,11 @@ public final class TextReport {
     private static final int ENVIRONMENTS_SHOWN = 4;
 
     private static final String BRICK_SHARE = "% of brick time";
+    private static final String PHASE_SHARE = "% of phase time";
+
+    /** A phase with a smaller share of brick time has no table. */
+    private static final double LEAST_PERCENT_OF_PHASE = 1;
+
     private static final int BAR = 9;
     private static final String NONE = "-";
 
@@ -301,54 +308,106 @@ public final class TextReport {
                             : "\nNo bricks were recorded: none was stopped while the profiler was on.\n");
             return;
         }
+        text.append("\nBricks, largest first\n\n").append(table(bricks, totalNs, BRICK_SHARE, net));
+        phases();
+    }
+
+    /**
+     * Prints the bricks of each phase that has a share of the time, and the time without a phase. Nothing is printed if
+     * the samples of one phase are all that there is.
+     */
+    private void phases() {
+        long withoutNs = totalNs;
+        for (Map.Entry<StepInfo.Phase, List<BrickStats>> phase :
+                snapshot.phases().entrySet()) {
+            List<BrickStats> bricks = phase.getValue();
+            long phaseNs = snapshot.totalNs(phase.getKey());
+            withoutNs -= phaseNs;
+            String name = phase.getKey().name().toLowerCase(Locale.ROOT);
+            if (bricks.equals(snapshot.bricks())) {
+                text.append("All samples belong to ").append(name).append(" steps.\n");
+            } else if (percentOfBricks(phaseNs) >= LEAST_PERCENT_OF_PHASE) {
+                text.append("\nBricks in ")
+                        .append(name)
+                        .append(" steps: ")
+                        .append(percent(percentOfBricks(phaseNs)))
+                        .append(" % of brick time\n\n")
+                        .append(table(bricks, phaseNs, PHASE_SHARE, false));
+            }
+        }
+        if (!snapshot.phases().isEmpty() && percentOfBricks(withoutNs) >= LEAST_PERCENT_OF_PHASE) {
+            text.append("Without a phase, since no step or steps of several phases were under way: ")
+                    .append(duration(withoutNs))
+                    .append(", ")
+                    .append(percent(percentOfBricks(withoutNs)))
+                    .append(" % of brick time.\n");
+        }
+    }
+
+    private double percentOfBricks(long ns) {
+        return totalNs == 0 ? 0.0 : 100.0 * ns / totalNs;
+    }
+
+    /**
+     * Returns a table of bricks.
+     *
+     * @param bricks the bricks, largest first, at least one
+     * @param baseNs the time of all of them, ns
+     * @param share the header of the shares of that time
+     * @param withNet whether to show times without the profiler's cost
+     */
+    private String table(List<BrickStats> bricks, long baseNs, String share, boolean withNet) {
         long largestNs = bricks.get(0).totalNs();
+        long samples = bricks.stream().mapToLong(BrickStats::count).sum();
         boolean latency = bricks.stream().anyMatch(brick -> brick.latency().isPresent());
         TextTable<BrickStats> table = new TextTable<BrickStats>()
                 .left("brick", BrickStats::name, "all bricks")
                 .left("category", brick -> brick.category().displayName(), "")
-                .right("count", brick -> count(brick.count()), count(snapshot.samples()))
-                .right("total", brick -> recorded(brick, brick.totalNs()), durationCell(totalNs))
-                .right("avg", brick -> avgCell(brick.totalNs(), brick.count()), avgCell(totalNs, snapshot.samples()))
-                .rightIf(net, "net total", brick -> netCell(brick, 1), netTotalCell())
-                .rightIf(net, "net avg", brick -> netCell(brick, brick.count()), "")
+                .right("count", brick -> count(brick.count()), count(samples))
+                .right("total", brick -> recorded(brick, brick.totalNs()), durationCell(baseNs))
+                .right("avg", brick -> avgCell(brick.totalNs(), brick.count()), avgCell(baseNs, samples))
+                .rightIf(withNet, "net total", brick -> netCell(brick, 1), netTotalCell())
+                .rightIf(withNet, "net avg", brick -> netCell(brick, brick.count()), "")
                 .right("min", brick -> recorded(brick, brick.minNs()), "")
                 .rightIf(latency, "p50", brick -> percentileCell(brick, 50), "")
                 .rightIf(latency, "p99", brick -> percentileCell(brick, 99), "")
                 .right("max", brick -> recorded(brick, brick.maxNs()), "")
-                .right(BRICK_SHARE, brick -> shareCell(brick.totalNs(), largestNs), shareCell(totalNs, 0))
-                .rightIf(any(BrickStats::totalElements), "elements/s", brick -> rateCell(brick.throughput()), "")
-                .rightIf(any(BrickStats::totalBytes), "GB/s", TextReport::bandwidthCell, "")
+                .right(share, brick -> shareCell(brick.totalNs(), baseNs, largestNs), shareCell(baseNs, baseNs, 0))
                 .rightIf(
-                        any(brick -> brick.work().flops()),
+                        any(bricks, BrickStats::totalElements), "elements/s", brick -> rateCell(brick.throughput()), "")
+                .rightIf(any(bricks, BrickStats::totalBytes), "GB/s", TextReport::bandwidthCell, "")
+                .rightIf(
+                        any(bricks, brick -> brick.work().flops()),
                         "GFLOP/s",
                         brick -> workCell(brick, brick.work().flops()),
                         "")
                 .rightIf(
-                        any(brick -> brick.work().bytes()),
+                        any(bricks, brick -> brick.work().bytes()),
                         "work GB/s",
                         brick -> workCell(brick, brick.work().bytes()),
                         "")
-                .rightIf(any(BrickStats::totalCompressedBytes), "in/out bytes", TextReport::compressionCell, "")
-                .rightIf(any(BrickStats::totalCycles), "cycles/element", TextReport::cyclesCell, "")
-                .rightIf(any(BrickStats::totalCycles), "cycles/ns", TextReport::clockCell, "");
-        addDeviceColumns(table);
+                .rightIf(any(bricks, BrickStats::totalCompressedBytes), "in/out bytes", TextReport::compressionCell, "")
+                .rightIf(any(bricks, BrickStats::totalCycles), "cycles/element", TextReport::cyclesCell, "")
+                .rightIf(any(bricks, BrickStats::totalCycles), "cycles/ns", TextReport::clockCell, "");
+        addDeviceColumns(bricks, table);
         if (bricks.stream().anyMatch(brick -> brick.bottleneck() != Bottleneck.UNKNOWN)) {
             table.left("bottleneck", TextReport::bottleneckCell, "");
         }
-        text.append("\nBricks, largest first\n\n").append(table.render(bricks));
+        return table.render(bricks);
     }
 
-    /** Adds columns to the table of bricks, if a device timed any brick. */
-    private void addDeviceColumns(TextTable<BrickStats> table) {
-        boolean timed =
-                snapshot.bricks().stream().anyMatch(brick -> brick.device().samples() > 0);
+    /** Adds columns to a table of bricks, if a device timed any of them. */
+    private static void addDeviceColumns(List<BrickStats> bricks, TextTable<BrickStats> table) {
+        boolean timed = bricks.stream().anyMatch(brick -> brick.device().samples() > 0);
+        long unresolved =
+                bricks.stream().mapToLong(brick -> brick.device().unresolved()).reduce(0, Sums::limited);
         table.rightIf(timed, "time of", TextReport::sourceCell, "")
                 .rightIf(timed, "avg launch", TextReport::launchCell, "")
                 .rightIf(
-                        snapshot.unresolved() > 0,
+                        unresolved > 0,
                         "unresolved",
                         brick -> count(brick.device().unresolved()),
-                        count(snapshot.unresolved()));
+                        count(unresolved));
     }
 
     private static String sourceCell(BrickStats brick) {
@@ -361,8 +420,8 @@ public final class TextReport {
                 : durationCell(brick.device().avgLaunchUs() * 1e3);
     }
 
-    private boolean any(ToLongFunction<BrickStats> value) {
-        return snapshot.bricks().stream().mapToLong(value).anyMatch(recorded -> recorded > 0);
+    private static boolean any(List<BrickStats> bricks, ToLongFunction<BrickStats> value) {
+        return bricks.stream().mapToLong(value).anyMatch(recorded -> recorded > 0);
     }
 
     private static String recorded(BrickStats brick, long ns) {
@@ -389,9 +448,9 @@ public final class TextReport {
         return brick.latency().isPresent() ? durationCell(brick.percentileNs(percent)) : NONE;
     }
 
-    /** Returns the share of brick time after a bar in proportion to the largest; as wide as its header. */
-    private String shareCell(long ns, long largestNs) {
-        double percent = totalNs == 0 ? 0.0 : 100.0 * ns / totalNs;
+    /** Returns the share of a time after a bar in proportion to the largest; as wide as its header. */
+    private static String shareCell(long ns, long baseNs, long largestNs) {
+        double percent = baseNs == 0 ? 0.0 : 100.0 * ns / baseNs;
         long bar = largestNs == 0 ? 0 : Math.round((double) BAR * ns / largestNs);
         return String.format(Locale.ROOT, "%-" + BAR + "s%6s", "#".repeat((int) bar), percent(percent));
     }
@@ -443,7 +502,10 @@ public final class TextReport {
                 .left("category", CategoryLine::name, "all categories")
                 .right("count", line -> count(line.stats().count()), count(snapshot.samples()))
                 .right("total", line -> durationCell(line.stats().totalNs()), durationCell(totalNs))
-                .right(BRICK_SHARE, line -> shareCell(line.stats().totalNs(), largestNs), shareCell(totalNs, 0))
+                .right(
+                        BRICK_SHARE,
+                        line -> shareCell(line.stats().totalNs(), totalNs, largestNs),
+                        shareCell(totalNs, totalNs, 0))
                 .rightIf(
                         snapshot.wallNs() > 0,
                         "% of wall time",

@@ -1,13 +1,17 @@
 package org.brickprofiler.roofline;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.Work;
 
 /**
@@ -29,9 +33,15 @@ import org.brickprofiler.Work;
  * @param unplaced the names of bricks whose work is unknown or beyond count, and of bricks without a time, in the order
  *     of the profile
  * @param remarks reasons to doubt the comparison with this machine, one sentence each
+ * @param phases the rooflines of the bricks in the steps of each phase; empty if no brick with known work has a phase
  */
 public record BrickRoofline(
-        MachineRoof machine, int threads, List<Distance> bricks, List<String> unplaced, List<String> remarks) {
+        MachineRoof machine,
+        int threads,
+        List<Distance> bricks,
+        List<String> unplaced,
+        List<String> remarks,
+        Map<StepInfo.Phase, BrickRoofline> phases) {
 
     /** The limit of a brick. */
     public enum Bound {
@@ -65,6 +75,8 @@ public record BrickRoofline(
         unplaced = List.copyOf(unplaced);
         Objects.requireNonNull(remarks, "remarks");
         remarks = List.copyOf(remarks);
+        Objects.requireNonNull(phases, "phases");
+        phases = phases.isEmpty() ? Map.of() : Collections.unmodifiableMap(new EnumMap<>(phases));
         if (threads < 1) {
             throw new IllegalArgumentException("threads " + threads + " is not 1 or more");
         }
@@ -74,7 +86,8 @@ public record BrickRoofline(
      * Returns the distance of each brick of a profile to its roof. If a brick has percentiles, the mean of the middle
      * half of its samples counts, so that interrupted samples have no effect. If that mean is below the roof and the
      * mean of all samples is not, the samples differ in their work, and the mean of all counts. A remark names the
-     * bricks whose two means differ by more than a tenth.
+     * bricks whose two means differ by more than a tenth. Each phase of steps has a roofline of its own, since a brick
+     * may be bound by compute in prefill and by memory in decode.
      *
      * @param snapshot the profile, of the same machine
      * @param machine the limits of the machine
@@ -84,9 +97,26 @@ public record BrickRoofline(
      * @throws IllegalArgumentException when there is no thread
      */
     public static BrickRoofline of(ProfileSnapshot snapshot, MachineRoof machine, int threads) {
+        List<String> remarks = remarks(snapshot, machine);
+        Map<StepInfo.Phase, BrickRoofline> phases = new EnumMap<>(StepInfo.Phase.class);
+        snapshot.phases().forEach((phase, ofPhase) -> {
+            BrickRoofline roofline = of(ofPhase, machine, threads, List.of(), Map.of());
+            if (!roofline.bricks().isEmpty()) {
+                phases.put(phase, roofline);
+            }
+        });
+        return of(snapshot.bricks(), machine, threads, remarks, phases);
+    }
+
+    private static BrickRoofline of(
+            List<BrickStats> recorded,
+            MachineRoof machine,
+            int threads,
+            List<String> about,
+            Map<StepInfo.Phase, BrickRoofline> phases) {
         List<Distance> bricks = new ArrayList<>();
         List<String> unplaced = new ArrayList<>();
-        for (BrickStats brick : snapshot.bricks()) {
+        for (BrickStats brick : recorded) {
             Work work = brick.work();
             if (brick.totalNs() == 0 || work.isBeyondCount() || (work.flops() == 0 && work.bytes() == 0)) {
                 unplaced.add(brick.name());
@@ -94,9 +124,9 @@ public record BrickRoofline(
                 bricks.add(distance(brick, machine, threads));
             }
         }
-        List<String> remarks = remarks(snapshot, machine);
+        List<String> remarks = new ArrayList<>(about);
         remarks.addAll(spreads(bricks));
-        return new BrickRoofline(machine, threads, bricks, unplaced, remarks);
+        return new BrickRoofline(machine, threads, bricks, unplaced, remarks, phases);
     }
 
     /** Returns remarks on the bricks whose usual sample differs much from the mean. */
@@ -177,6 +207,23 @@ public record BrickRoofline(
         double roofNs = bricks.stream().mapToDouble(Distance::roofNs).sum();
         double countedNs = bricks.stream().mapToDouble(Distance::countedNs).sum();
         return countedNs == 0 ? 0.0 : roofNs / countedNs;
+    }
+
+    /**
+     * Returns which limits the placed bricks have, by the time that counts for them.
+     *
+     * @return the share of each limit, 0 to 1, in the order of {@link Bound}; the caller's own
+     */
+    public Map<Bound, Double> bounds() {
+        double wholeNs = bricks.stream().mapToDouble(Distance::countedNs).sum();
+        Map<Bound, Double> shares = new EnumMap<>(Bound.class);
+        for (Bound bound : Bound.values()) {
+            shares.put(bound, 0.0);
+        }
+        if (wholeNs > 0) {
+            bricks.forEach(brick -> shares.merge(brick.bound(), brick.countedNs() / wholeNs, Double::sum));
+        }
+        return shares;
     }
 
     /**

@@ -473,10 +473,6 @@ function faults() {
   return found;
 }
 
-/** @param {(brick: Brick) => number} value */
-function has(value) {
-  return bricks.some((brick) => value(brick) > 0);
-}
 
 /**
  * A column of bricks by time; without samples there is none.
@@ -512,9 +508,17 @@ function numberColumn(label, value, known) {
   };
 }
 
-/** @returns {Column<Brick>[]} */
-function brickColumns() {
+/**
+ * @param {Brick[]} bricks largest first, at least one
+ * @param {string} base what the shares are of
+ * @returns {Column<Brick>[]}
+ */
+function brickColumns(bricks, base) {
   const largest = bricks[0].total_ns;
+  const brickNs = sum(bricks, (brick) => brick.total_ns);
+  const samples = sum(bricks, (brick) => brick.count);
+  /** @param {(brick: Brick) => number} value */
+  const has = (value) => bricks.some((brick) => value(brick) > 0);
   const spreads = has((brick) => (brick.latency ? 1 : 0));
   const timed = has((brick) => (brick.device ? brick.device.device_samples : 0));
   /** @param {Brick} brick */
@@ -532,7 +536,7 @@ function brickColumns() {
     { label: "count", value: (brick) => brick.count, cell: (brick) => count(brick.count), total: count(samples) },
     { ...timeColumn("total", (brick) => brick.total_ns), total: time(brickNs) },
     {
-      label: "% of brick time",
+      label: "% of " + base,
       value: (brick) => brick.total_ns,
       cell: (brick) => share(brick.total_ns, brickNs, largest, brick.category),
       total: percent(brickNs === 0 ? 0 : 100),
@@ -567,11 +571,54 @@ function brickSection() {
   if (bricks.length === 0) {
     return "";
   }
-  const columns = brickColumns();
-  const made = table("Bricks", columns, bricks, { sorted: 3, detail: brickDetail, wide: true });
+  const parts = [
+    { label: "all steps", base: "brick time", bricks },
+    ...(profile.phases ?? []).map((each) => ({ label: each.phase + " steps", base: "phase time", bricks: each.bricks })),
+  ];
+  const made = parts.map((part) => bricksOf(part));
+  if (parts.length === 1) {
+    return section("Bricks", made[0].filter, made[0].table);
+  }
+  const filters = html("span", { class: "filter" }, made[0].filter);
+  const tables = html("div", {}, made[0].table);
+  /** @param {number} i */
+  const select = (i) => {
+    filters.replaceChildren(made[i].filter);
+    tables.replaceChildren(made[i].table);
+  };
+  return section("Bricks", filters, phaseSwitch(parts, select), tables);
+}
+
+/** @param {{ base: string, bricks: Brick[] }} part */
+function bricksOf(part) {
+  const columns = brickColumns(part.bricks, part.base);
+  const made = table("Bricks", columns, part.bricks, { sorted: 3, detail: brickDetail, wide: true });
   /** @param {Brick} brick */
   const words = (brick) => visible(brick.name) + "\n" + brick.category;
-  return section("Bricks", filter(made.lines, "Filter bricks by name or category", words, "brick", "bricks"), made.element);
+  return { table: made.element, filter: filter(made.lines, "Filter bricks by name or category", words, "brick", "bricks") };
+}
+
+/**
+ * Chooses the part whose bricks are shown, and states how much time each part has.
+ *
+ * @param {{ label: string, bricks: Brick[] }[]} parts all bricks, then those of each phase
+ * @param {(part: number) => void} select
+ */
+function phaseSwitch(parts, select) {
+  /** @param {{ bricks: Brick[] }} part */
+  const partNs = (part) => sum(part.bricks, (brick) => brick.total_ns);
+  /** @param {number} ns */
+  const shareOf = (ns) => percent(100 * ratio(ns, brickNs)) + " %";
+  const withoutNs = brickNs - sum(parts.slice(1), partNs);
+  const options = parts.map((part, i) => html("option", { value: String(i) }, part.label + ": " + shareOf(partNs(part)) + " of brick time"));
+  /** @type {HTMLSelectElement} */
+  const choice = html("select", { "aria-label": "Steps of which the bricks are shown", onchange: () => select(Number(choice.value)) }, options);
+  return html(
+    "p",
+    {},
+    html("label", {}, "Bricks in ", choice),
+    withoutNs > 0 ? html("span", { class: "quiet" }, " " + shareOf(withoutNs) + " of brick time has no phase: no step, or steps of several phases, were under way.") : "",
+  );
 }
 
 /** @type {Record<BrickFact["format"], (value: unknown) => string>} */
@@ -1652,6 +1699,27 @@ function roofChart(name, peak, lines, points) {
   return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": name }, picture);
 }
 
+/**
+ * How much of the time of each phase is bound by what, at a glance.
+ *
+ * @param {RooflinePhase[]} phases
+ */
+function boundsOfPhases(phases) {
+  /** @type {Bound[]} */
+  const bounds = ["compute", "memory", "overhead"];
+  /** @type {Column<RooflinePhase>[]} */
+  const columns = [
+    { label: "phase", text: true, cell: (phase) => phase.phase },
+    ...bounds.map((bound) => ({
+      label: "% bound by " + bound,
+      /** @param {RooflinePhase} phase */
+      cell: (phase) => share(phase.bounds[bound], 1, 1, "Other"),
+    })),
+    { label: "% of roof", cell: (phase) => percent(100 * phase.attained) },
+  ];
+  return table("Bounds by phase", columns, phases).element;
+}
+
 function rooflineSection() {
   if (roofline === undefined) {
     return "";
@@ -1689,10 +1757,15 @@ function rooflineSection() {
   return section(
     "Distance to the roof",
     note(known(roofline.cpu, plural(roofline.threads, "thread", "threads") + " on one brick", "measured " + moment(roofline.measured_at))),
+    roofline.phases === undefined ? "" : boundsOfPhases(roofline.phases),
     used.length === 0 ? "" : [legend(used), roofChart("Roofline", roofline.peak_gflops, roofs(roofline), used)],
     roofline.bricks.length === 0
       ? html("p", {}, "No brick has known work: recordWork, or a WorkModel, states it.")
       : table("Distance to the roof", columns, roofline.bricks).element,
+    (roofline.phases ?? []).map((phase) => [
+      html("p", { class: "above" }, "In " + phase.phase + " steps:"),
+      table("Distance to the roof in " + phase.phase + " steps", columns, phase.bricks).element,
+    ]),
     roofline.unplaced.length === 0
       ? ""
       : html("p", { class: "above" }, "Without known work or time: ", listed(roofline.unplaced)),

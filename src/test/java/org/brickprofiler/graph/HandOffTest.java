@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 @Spec("9.14")
 final class HandOffTest extends RecordedGraph {
 
-    private static final long LAYER = LayerToken.of(1, 0);
+    private static final long LAYER = LayerToken.of(1, 0, 0);
 
     private int node(long token) throws Exception {
         return Crew.onNewThread(() -> {
@@ -264,7 +264,7 @@ final class HandOffTest extends RecordedGraph {
     /** Each thread ends its layer while it works for the other's. */
     @Test
     void layersThatWorkForEachOtherMakeNoCircle() throws Exception {
-        long other = LayerToken.of(2, 0);
+        long other = LayerToken.of(2, 0, 0);
         recorder.startLayer(LAYER);
         brick("mine", clock.now());
         Crew.runOnNewThread(() -> {

@@ -127,6 +127,7 @@ class HtmlReportIT extends PageInBrowser {
                 .withRoofline(roofline())
                 .withKernelRoofline(kernels(), PEAK_TFLOPS, BANDWIDTH_GBPS));
         pages.add(HtmlReport.of(disturbed()).withFurther(RECORDED));
+        pages.add(inPhases());
         return pages;
     }
 
@@ -547,6 +548,31 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(savedJson())
                 .isEqualTo(JsonReport.toJson(
                         RooflineReportTest.PROFILE, Map.of("roofline", RooflineReport.values(roofline))));
+    }
+
+    @Spec("8.7")
+    @Test
+    void switchesBetweenThePhases() throws Exception {
+        show(inPhases());
+
+        String shown = "[...document.querySelectorAll('#section-bricks tbody tr')].filter((tr) => tr.checkVisibility())"
+                + ".map((tr) => tr.innerText.replaceAll(/\\s+/g, ' ')).join()";
+        assertThat(browser.texts("#section-bricks select option"))
+                .containsExactly(
+                        "all steps: 100.0 % of brick time",
+                        "prefill steps: 40.0 % of brick time",
+                        "decode steps: 60.0 % of brick time");
+        assertThat(browser.evaluate(shown).asText()).contains(" 20 150.0 ms");
+        browser.evaluate("const choice = document.querySelector('#section-bricks select');"
+                + "choice.value = '2'; choice.dispatchEvent(new Event('change'))");
+        assertThat(browser.evaluate(shown).asText()).contains(" 10 90.00 ms").doesNotContain("150.0 ms");
+        assertThat(browser.texts("#section-distance-to-the-roof th")).contains("prefill", "decode");
+    }
+
+    private static HtmlReport inPhases() {
+        ProfileSnapshot snapshot = RooflineReportTest.inPhases();
+        return HtmlReport.of(snapshot)
+                .withRoofline(BrickRoofline.of(snapshot, RooflineReportTest.MACHINE, 8));
     }
 
     private static BrickRoofline roofline() {

@@ -12,10 +12,13 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.Work;
 import org.brickprofiler.roofline.BrickRoofline;
+import org.brickprofiler.roofline.BrickRoofline.Bound;
 import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.roofline.MachineRoof.Bandwidth;
 import org.brickprofiler.roofline.MachineRoof.Rate;
@@ -54,7 +57,7 @@ final class RooflineReportTest {
         return new Rate(0.75 * high, 0.9375 * high, high);
     }
 
-    private static org.brickprofiler.BrickStats working(String name, BrickCategory category, long totalNs, Work work) {
+    private static BrickStats working(String name, BrickCategory category, long totalNs, Work work) {
         return Samples.working(Samples.brick(name, category, 10, totalNs, 1, totalNs, 10), work);
     }
 
@@ -62,6 +65,33 @@ final class RooflineReportTest {
     @Test
     void looksAsExpected() throws IOException {
         Golden.assertSame(RooflineReport.render(BrickRoofline.of(PROFILE, MACHINE, 8)), "roofline.txt");
+    }
+
+    /** One brick, bound by its operations in prefill and by its bytes in decode. */
+    static ProfileSnapshot inPhases() {
+        BrickStats prefill = working(
+                "QkvProjection", BrickCategory.ATTENTION, 60_000_000, new Work(80_000_000_000L, 52_000_000L, 2L << 30));
+        BrickStats decode = working(
+                "QkvProjection", BrickCategory.ATTENTION, 90_000_000, new Work(5_000_000_000L, 2_600_000_000L, 2L << 30));
+        return Samples.of(prefill, decode).toBuilder()
+                .phases(Map.of(Phase.PREFILL, List.of(prefill), Phase.DECODE, List.of(decode)))
+                .build();
+    }
+
+    @Spec("18.2")
+    @Test
+    void eachPhaseHasItsOwnBounds() throws IOException {
+        BrickRoofline roofline = BrickRoofline.of(inPhases(), MACHINE, 8);
+
+        assertThat(roofline.phases().get(Phase.PREFILL).bounds()).containsEntry(Bound.COMPUTE, 1.0);
+        assertThat(roofline.phases().get(Phase.DECODE).bounds()).containsEntry(Bound.MEMORY, 1.0);
+        assertThat(RooflineReport.render(roofline))
+                .contains("In prefill steps, by counted time: 100.0 % bound by compute")
+                .contains("In decode steps, by counted time: 100.0 % bound by memory");
+        assertThat(new ObjectMapper().readTree(JsonReport.toJson(inPhases(), Map.of("roofline", RooflineReport.values(roofline))))
+                        .at("/roofline/phases/1/bounds/memory")
+                        .asDouble())
+                .isEqualTo(1);
     }
 
     @Test

@@ -168,7 +168,7 @@ final class BrickRooflineTest {
         assertThat(roofline.bricks()).extracting(Distance::name).containsExactly("LmHead");
         assertThat(roofline.unplaced()).containsExactly("beyond count", "no work", "no time");
         assertThat(roofline.attained()).isCloseTo(0.04, within(1e-12));
-        assertThat(new BrickRoofline(MACHINE, 1, List.of(), List.of(), List.of()).attained())
+        assertThat(new BrickRoofline(MACHINE, 1, List.of(), List.of(), List.of(), Map.of()).attained())
                 .isZero();
     }
 

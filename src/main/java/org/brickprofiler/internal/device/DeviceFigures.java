@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.StatSums;
 import org.brickprofiler.internal.record.StatTable;
@@ -21,8 +22,8 @@ public final class DeviceFigures {
     private final StatSums launches;
     private final int fromKey;
 
-    /** From the first key on. */
-    private final long[] samples;
+    /** By phase, and from the first key on. */
+    private final long[][] samples;
 
     /** From the first key on. */
     private final long[] unresolved;
@@ -35,7 +36,7 @@ public final class DeviceFigures {
     private DeviceFigures(
             StatSums launches,
             int fromKey,
-            long[] samples,
+            long[][] samples,
             long[] unresolved,
             long[] withoutStart,
             List<StreamTotals> streams) {
@@ -48,10 +49,10 @@ public final class DeviceFigures {
     }
 
     /**
-     * Returns the host's side of a row: how long it took between setting the marks, for the samples of which that was
+     * Returns the host's side of a brick: how long it took between setting the marks, for the samples of which that was
      * timed.
      *
-     * @param key the row
+     * @param key the brick
      * @return its sums, {@link StatRow#EMPTY} without such samples
      */
     public StatRow launches(int key) {
@@ -59,13 +60,39 @@ public final class DeviceFigures {
     }
 
     /**
-     * Returns how many samples of a row a device timed.
+     * Returns the host's side of a brick in a phase.
      *
-     * @param key a row that was asked for
+     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param key the brick
+     * @return its sums, {@link StatRow#EMPTY} without such samples
+     */
+    public StatRow launches(int phase, int key) {
+        return launches.row(phase, key);
+    }
+
+    /**
+     * Returns how many samples of a brick a device timed.
+     *
+     * @param key a brick that was asked for
      * @return 0 or more
      */
     public long samples(int key) {
-        return samples[key - fromKey];
+        long sum = 0;
+        for (int phase = 0; phase < samples.length; phase++) {
+            sum += samples(phase, key);
+        }
+        return sum;
+    }
+
+    /**
+     * Returns how many samples of a brick in a phase a device timed.
+     *
+     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param key a brick that was asked for
+     * @return 0 or more
+     */
+    public long samples(int phase, int key) {
+        return samples[phase][key - fromKey];
     }
 
     /**
@@ -127,7 +154,8 @@ public final class DeviceFigures {
         private final TableRegistry bricks;
         private final TableRegistry launches;
 
-        private long[] samples = {};
+        /** By phase and key. */
+        private final long[][] samples = new long[PhaseRow.PHASES][0];
 
         /** Takes the times of a batch; null between batches. A reset waits for the batch. */
         private @Nullable StatTable table;
@@ -160,25 +188,34 @@ public final class DeviceFigures {
         /**
          * A sample has its time. Between {@link #begin} and {@link #end}.
          *
-         * @param key the brick
+         * @param row the {@link PhaseRow} of the brick
          * @param elapsedNs its duration on the device, ns
          * @param launchNs how long the host took between its marks, ns; {@link DeviceRecorder#NO_TIME} where that was
          *     not timed
          * @param atNs the host's clock when it ended, as far as that is known
          * @param elements elements it processed
          */
-        void resolved(int key, long elapsedNs, long launchNs, long atNs, long elements) {
+        void resolved(int row, long elapsedNs, long launchNs, long atNs, long elements) {
+            int key = PhaseRow.key(row);
+            StatTable ofBatch = Objects.requireNonNull(table);
+            ofBatch.use(PhaseRow.phase(row));
             // Not on the timeline of the calling thread, which did not do it.
-            Objects.requireNonNull(table).addForeign(key, elapsedNs, atNs, elements);
-            if (key >= samples.length) {
-                samples = Arrays.copyOf(samples, (key | (CHUNK - 1)) + 1);
-            }
-            samples[key]++;
+            ofBatch.addForeign(key, elapsedNs, atNs, elements);
+            count(PhaseRow.phase(row), key);
             if (launchNs != DeviceRecorder.NO_TIME) {
-                StatTable timed = launches.acquire();
+                StatTable timed = launches.acquire(PhaseRow.phase(row));
                 timed.addForeign(key, launchNs, atNs, elements);
                 launches.release(timed);
             }
+        }
+
+        private void count(int phase, int key) {
+            long[] ofPhase = samples[phase];
+            if (key >= ofPhase.length) {
+                ofPhase = Arrays.copyOf(ofPhase, (key | (CHUNK - 1)) + 1);
+                samples[phase] = ofPhase;
+            }
+            ofPhase[key]++;
         }
 
         /** A sample will never have a time. Any thread. */
@@ -205,7 +242,9 @@ public final class DeviceFigures {
                     TimerToken.MAX_KEY + 1,
                     (chunk, row) -> chunk.getAndSet(row, 0),
                     streams);
-            Arrays.fill(samples, 0);
+            for (long[] ofPhase : samples) {
+                Arrays.fill(ofPhase, 0);
+            }
             return ended;
         }
 
@@ -214,7 +253,9 @@ public final class DeviceFigures {
             return new DeviceFigures(
                     launched,
                     fromKey,
-                    rows(fromKey, toKey, key -> key < samples.length ? samples[key] : 0),
+                    Arrays.stream(samples)
+                            .map(ofPhase -> rows(fromKey, toKey, key -> key < ofPhase.length ? ofPhase[key] : 0))
+                            .toArray(long[][]::new),
                     rows(fromKey, toKey, key -> unresolved.read(key, reading)),
                     rows(fromKey, toKey, key -> withoutStart.read(key, reading)),
                     streams);

@@ -7,11 +7,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.CloseActions;
 import org.brickprofiler.internal.io.GraphMarks;
+import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.TimerToken;
@@ -82,6 +84,9 @@ public final class DeviceRecorder {
     /** Whether launches of captured graphs are timed. */
     private volatile BooleanSupplier timesLaunches = () -> true;
 
+    /** Returns the phase of the samples of the calling thread. */
+    private volatile IntSupplier phases = () -> PhaseRow.NO_PHASE;
+
     /**
      * A recorder.
      *
@@ -106,7 +111,8 @@ public final class DeviceRecorder {
         this.queue = new SampleQueue(launches, new Taking());
         this.sums = new DeviceFigures.Sums(bricks, launches);
         this.streams = new MarkedStream[streams.size()];
-        MarkedStream.Shared shared = new MarkedStream.Shared(clock, new Readings(), queue, sums, bricks);
+        MarkedStream.Shared shared =
+                new MarkedStream.Shared(clock, new Readings(), queue, sums, bricks, () -> phases.getAsInt());
         // Whoever traces may catch up as soon as it knows of a stream.
         turn.lock();
         try {
@@ -141,6 +147,17 @@ public final class DeviceRecorder {
      */
     public void timeLaunchesWhile(BooleanSupplier condition) {
         timesLaunches = Objects.requireNonNull(condition, "condition");
+    }
+
+    /**
+     * Sets the phases of samples; otherwise they have none. A sample has the phase of the moment at which it was
+     * stopped, and the bricks of a captured graph have that of the launch.
+     *
+     * @param ofCaller returns the number of the phase of the calling thread's samples, or {@link PhaseRow#NO_PHASE};
+     *     any thread
+     */
+    public void takePhasesFrom(IntSupplier ofCaller) {
+        phases = Objects.requireNonNull(ofCaller, "ofCaller");
     }
 
     /** Follows the captures and launches of one stream. */
@@ -512,18 +529,18 @@ public final class DeviceRecorder {
     /** By the holder of the turn. */
     private final class Taking implements SampleQueue.Taker {
         @Override
-        public void take(long owner, int stream, int key, long start, int end, long elements) {
-            streams[stream].take(owner, key, start, end, elements);
+        public void take(long owner, int stream, int row, long start, int end, long elements) {
+            streams[stream].take(owner, row, start, end, elements);
         }
 
         @Override
-        public void takeDeferred(long owner, int stream, int key, int end, long elements) {
-            streams[stream].takeDeferred(owner, key, end, elements);
+        public void takeDeferred(long owner, int stream, int row, int end, long elements) {
+            streams[stream].takeDeferred(owner, row, end, elements);
         }
 
         @Override
-        public void takeLaunch(long owner, int stream, int capture, int end) {
-            streams[stream].takeLaunch(owner, capture, end);
+        public void takeLaunch(long owner, int stream, int phase, int capture, int end) {
+            streams[stream].takeLaunch(owner, phase, capture, end);
         }
 
         @Override

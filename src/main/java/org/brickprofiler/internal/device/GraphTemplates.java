@@ -238,11 +238,12 @@ final class GraphTemplates {
     /**
      * Takes a launch, which waits for its times from then on. The launch before it is lost if that still waits.
      *
+     * @param phase the number of the phase of its samples
      * @param end the mark behind the launch, of which this takes over a hold; or {@link DeviceStream#NO_MARK}
      * @param owner which thread launched
      * @param waiting gets the launch as one sample from the mark before it to the mark behind it
      */
-    void takeLaunch(int capture, int end, long owner, WaitingSamples waiting) {
+    void takeLaunch(int capture, int phase, int end, long owner, WaitingSamples waiting) {
         Template template = templates.get(capture);
         if (template == null || template.released) {
             if (end != DeviceStream.NO_MARK) {
@@ -268,7 +269,7 @@ final class GraphTemplates {
         template.pending = template.launches;
         template.before = end;
         marks.hold(end);
-        waiting.addLaunch(capture, template.launches, before, end, owner);
+        waiting.addLaunch(phase, capture, template.launches, before, end, owner);
     }
 
     /** Returns whether a launch was taken since {@link #settle}: bricks of its template may still be in a queue. */

@@ -5,10 +5,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.GraphMarks;
+import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.TableRegistry;
@@ -48,6 +50,9 @@ final class MarkedStream {
     /** Makes the starts of deferred measurements of all streams different. */
     private final Readings readings;
 
+    /** The phase of the samples that the calling thread ends now: they belong to the step that enqueues them. */
+    private final IntSupplier phase;
+
     private final LaunchDraws draws;
     private final SampleQueue queue;
     private final DeviceFigures.Sums sums;
@@ -78,7 +83,7 @@ final class MarkedStream {
     /** The bricks of captured graphs; null if the stream knows no captures. */
     private final @Nullable GraphTemplates graphs;
 
-    /** Deferred measurements that were taken before their start: owner, key, end and elements of each. */
+    /** Deferred measurements that were taken before their start: owner, row, end and elements of each. */
     private final LongArrayList unmatched = new LongArrayList();
 
     /** The threads that ended samples here since they last ended a pass. */
@@ -119,9 +124,15 @@ final class MarkedStream {
      * @param queue takes the samples that threads end
      * @param sums takes those that have their time, or never will
      * @param lines has the timelines of the threads, for launches
+     * @param phase the number of the phase of the samples that the calling thread ends now
      */
     record Shared(
-            NanoClock clock, Readings readings, SampleQueue queue, DeviceFigures.Sums sums, TableRegistry lines) {}
+            NanoClock clock,
+            Readings readings,
+            SampleQueue queue,
+            DeviceFigures.Sums sums,
+            TableRegistry lines,
+            IntSupplier phase) {}
 
     /**
      * A stream that was not marked so far.
@@ -156,6 +167,7 @@ final class MarkedStream {
         GraphMarks captured = GraphMarks.of(stream);
         this.graphs = captured == null ? null : new GraphTemplates(captured, marks, sums);
         this.readings = shared.readings;
+        this.phase = shared.phase;
     }
 
     DeviceStream stream() {
@@ -210,7 +222,8 @@ final class MarkedStream {
             launched(key, marks.setNs(Marks.mark(start)), end);
         }
         boolean isMarked = end != Marks.NONE;
-        if (!queue.offer(index, key, start, isMarked ? Marks.mark(end) : SampleQueue.NO_END, elements)) {
+        int row = PhaseRow.of(phase.getAsInt(), key);
+        if (!queue.offer(index, row, start, isMarked ? Marks.mark(end) : SampleQueue.NO_END, elements)) {
             sums.unresolved(key);
             letGo(end);
             return false;
@@ -258,7 +271,7 @@ final class MarkedStream {
         }
         int mark = Marks.mark(end);
         marks.setReading(mark, sinceNs);
-        if (!queue.offerDeferred(index, key, mark, elements)) {
+        if (!queue.offerDeferred(index, PhaseRow.of(phase.getAsInt(), key), mark, elements)) {
             sums.unresolved(key);
             marks.letGo(end);
         }
@@ -272,7 +285,8 @@ final class MarkedStream {
     /** A graph was launched at the end of the queue. */
     void launched(int capture) {
         long end = set(false, 1, true);
-        if (!queue.offerLaunch(index, capture, end == Marks.NONE ? SampleQueue.NO_END : Marks.mark(end))) {
+        if (!queue.offerLaunch(
+                index, phase.getAsInt(), capture, end == Marks.NONE ? SampleQueue.NO_END : Marks.mark(end))) {
             letGo(end);
             lostLaunches.merge(capture, 1, Integer::sum);
         }
@@ -342,7 +356,8 @@ final class MarkedStream {
      * Takes a sample from the queue, unless it has no end or its first mark is another brick's by now: then it is
      * unresolved.
      */
-    void take(long owner, int key, long start, int end, long elements) {
+    void take(long owner, int row, long start, int end, long elements) {
+        int key = PhaseRow.key(row);
         int startMark = Marks.mark(start);
         boolean isMarked = end != SampleQueue.NO_END;
         noteMarker(owner);
@@ -359,7 +374,7 @@ final class MarkedStream {
                 marks.hold(startMark);
             }
             if (graphs == null || !graphs.take(key, startMark, end, elements)) {
-                waiting.add(key, startMark, end, elements, owner);
+                waiting.add(row, startMark, end, elements, owner);
             }
         } else {
             sums.unresolved(key);
@@ -385,10 +400,10 @@ final class MarkedStream {
     }
 
     /** Takes a deferred measurement from the queue. */
-    void takeDeferred(long owner, int key, int end, long elements) {
+    void takeDeferred(long owner, int row, int end, long elements) {
         noteMarker(owner);
-        if (!match(owner, key, end, elements)) {
-            unmatched.addAll(owner, key, end, elements);
+        if (!match(owner, row, end, elements)) {
+            unmatched.addAll(owner, row, end, elements);
         }
     }
 
@@ -407,9 +422,10 @@ final class MarkedStream {
     }
 
     /** Takes a launch of a captured graph from the queue. */
-    void takeLaunch(long owner, int capture, int end) {
+    void takeLaunch(long owner, int launchPhase, int capture, int end) {
         noteMarker(owner);
-        graphs().takeLaunch(capture, end == SampleQueue.NO_END ? DeviceStream.NO_MARK : end, owner, waiting);
+        int mark = end == SampleQueue.NO_END ? DeviceStream.NO_MARK : end;
+        graphs().takeLaunch(capture, launchPhase, mark, owner, waiting);
     }
 
     /** Returns the bricks of captured graphs, for calls that only a stream with captures gets. */
@@ -442,20 +458,21 @@ final class MarkedStream {
         for (Integer capture : List.copyOf(lostLaunches.keySet())) {
             Integer lost = lostLaunches.remove(capture);
             for (int i = lost == null ? 0 : lost; i > 0; i--) {
-                templates.takeLaunch(capture, DeviceStream.NO_MARK, DeviceRecorder.EVERYBODY, waiting);
+                templates.takeLaunch(
+                        capture, PhaseRow.NO_PHASE, DeviceStream.NO_MARK, DeviceRecorder.EVERYBODY, waiting);
             }
         }
     }
 
-    private boolean match(long owner, int key, int end, long elements) {
+    private boolean match(long owner, int row, int end, long elements) {
         int at = starts.find(marks.reading(end));
         if (at == StartMarks.UNKNOWN) {
             return false;
         }
         if (starts.isTime(at)) {
-            waiting.addSince(key, starts.useTime(at), end, elements, owner);
+            waiting.addSince(row, starts.useTime(at), end, elements, owner);
         } else {
-            waiting.add(key, starts.lend(at), end, elements, owner);
+            waiting.add(row, starts.lend(at), end, elements, owner);
         }
         return true;
     }
@@ -468,10 +485,10 @@ final class MarkedStream {
     /** All starts were taken that were queued before the unmatched measurements: one without a start now has none. */
     void matchAgain() {
         for (int at = 0; at < unmatched.size(); at += 4) {
-            int key = (int) unmatched.get(at + 1);
+            int row = (int) unmatched.get(at + 1);
             int end = (int) unmatched.get(at + 2);
-            if (!match(unmatched.get(at), key, end, unmatched.get(at + 3))) {
-                sums.withoutStart(key);
+            if (!match(unmatched.get(at), row, end, unmatched.get(at + 3))) {
+                sums.withoutStart(PhaseRow.key(row));
                 marks.letGo(end);
             }
         }
@@ -556,7 +573,7 @@ final class MarkedStream {
             if (graphs != null && waiting.isLaunch(i)) {
                 graphs.giveUp(waiting.capture(i), waiting.launch(i));
             } else {
-                sums.unresolved(waiting.key(i));
+                sums.unresolved(PhaseRow.key(waiting.row(i)));
             }
         }
         if (count > 0) {
@@ -649,6 +666,7 @@ final class MarkedStream {
     private void resolveLaunch(int i, long lookedNs) {
         GraphTemplates.Template template = measure(i);
         int behind = waiting.end(i);
+        int launchPhase = PhaseRow.phase(waiting.row(i));
         if (template == null) {
             chain.leaveOut(waiting.start(i), behind);
             return;
@@ -661,7 +679,8 @@ final class MarkedStream {
                 sums.unresolved(template.key(brick));
                 chain.leaveOut(start, end);
             } else {
-                add(template.key(brick), end, elapsedNs, template.elements(brick), NO_TIME, lookedNs);
+                int row = PhaseRow.of(launchPhase, template.key(brick));
+                add(row, end, elapsedNs, template.elements(brick), NO_TIME, lookedNs);
                 addSpan(template.key(brick), end, elapsedNs, template.elements(brick), NO_LINE, marks.setNs(behind));
             }
         }
@@ -676,7 +695,8 @@ final class MarkedStream {
     }
 
     private void resolve(int i, long lookedNs) {
-        int key = waiting.key(i);
+        int row = waiting.row(i);
+        int key = PhaseRow.key(row);
         int start = waiting.start(i);
         int end = waiting.end(i);
         boolean hasStart = waiting.hasStart(i);
@@ -694,14 +714,14 @@ final class MarkedStream {
         long endedNs = marks.setNs(end);
         boolean isTimed = launchedNs != Marks.NOT_READ && endedNs != Marks.NOT_READ;
         long launchNs = isTimed ? Math.max(0, endedNs - launchedNs) : NO_TIME;
-        add(key, end, elapsedNs, waiting.elements(i), launchNs, lookedNs);
+        add(row, end, elapsedNs, waiting.elements(i), launchNs, lookedNs);
         addSpan(key, end, elapsedNs, waiting.elements(i), marks.line(end), launchedNs);
     }
 
-    private void add(int key, int end, long elapsedNs, long elements, long launchNs, long lookedNs) {
+    private void add(int row, int end, long elapsedNs, long elements, long launchNs, long lookedNs) {
         samples++;
         workedUntilNs = Math.max(workedUntilNs, chain.deviceNs(end));
-        sums.resolved(key, elapsedNs, launchNs, chain.isUnbroken() ? chain.hostNs(end) : lookedNs, elements);
+        sums.resolved(row, elapsedNs, launchNs, chain.isUnbroken() ? chain.hostNs(end) : lookedNs, elements);
     }
 
     private void addSpan(int key, int end, long elapsedNs, long elements, long line, long launchedNs) {

@@ -1,6 +1,7 @@
 package org.brickprofiler.internal.device;
 
 import org.brickprofiler.internal.io.MarkPool;
+import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.TableRegistry;
 
 /**
@@ -11,10 +12,10 @@ import org.brickprofiler.internal.record.TableRegistry;
  * The row is more than a brick's key here, and the origin is marks:
  *
  * <pre>
- *           31  20 19  18  17    12 11       0
- *          +------+---+---+--------+---------+
- *  row:    |  0   | l | d | stream |   key   |   d: a deferred measurement, l: a launch of a graph
- *          +------+---+---+--------+---------+
+ *           31   22 21   20 19  18  17    12 11       0
+ *          +-------+-------+---+---+--------+---------+   d: a deferred measurement, l: a launch of a graph,
+ *  row:    |   0   | phase | l | d | stream |   key   |   phase: of a {@link PhaseRow}
+ *          +-------+-------+---+---+--------+---------+
  *           63   62      43 42              0
  *          +---+-----------+----------------+
  *  origin: | 0 |    end    | start's handle |   of a deferred measurement or a launch, 0 for the start
@@ -32,11 +33,11 @@ final class SampleQueue {
     /** Instead of the mark at the end: none could be set, and the start is to be let go. No mark has this number. */
     static final int NO_END = MarkPool.MAX_BOUND;
 
-    private static final int KEY_BITS = 12;
-    private static final int KEY_MASK = (1 << KEY_BITS) - 1;
+    private static final int KEY_BITS = PhaseRow.KEY_BITS;
     private static final int STREAM_MASK = MarkToken.MAX_STREAMS - 1;
     private static final int DEFERRED = 1 << 18;
     private static final int LAUNCH = 1 << 19;
+    private static final int PHASE_SHIFT = 20;
     private static final long START_MASK = (1L << Marks.HANDLE_BITS) - 1;
 
     /** Resolves samples. */
@@ -46,33 +47,34 @@ final class SampleQueue {
          *
          * @param owner which thread ended it, as {@link SampleQueue#caller()} reports it
          * @param stream on which stream
-         * @param key the brick
+         * @param row the {@link PhaseRow} of the brick
          * @param start the handle of the mark at its start
          * @param end the mark at its end, or {@link SampleQueue#NO_END}
          * @param elements elements it processed
          */
-        void take(long owner, int stream, int key, long start, int end, long elements);
+        void take(long owner, int stream, int row, long start, int end, long elements);
 
         /**
          * Takes a deferred measurement.
          *
          * @param owner which thread ended it
          * @param stream on which stream
-         * @param key the brick
+         * @param row the {@link PhaseRow} of the brick
          * @param end the mark at its end, with which the reading of its start is noted
          * @param elements elements it processed
          */
-        void takeDeferred(long owner, int stream, int key, int end, long elements);
+        void takeDeferred(long owner, int stream, int row, int end, long elements);
 
         /**
          * Takes a launch of a captured graph.
          *
          * @param owner which thread launched
          * @param stream on which stream
+         * @param phase the number of the phase of its samples
          * @param capture the number of the graph's capture
          * @param end the mark behind it, or {@link SampleQueue#NO_END}
          */
-        void takeLaunch(long owner, int stream, int capture, int end);
+        void takeLaunch(long owner, int stream, int phase, int capture, int end);
 
         /**
          * Takes the start of deferred measurements, or that one of them has no mark at its end.
@@ -109,32 +111,38 @@ final class SampleQueue {
             @Override
             public void accept(int row, long marks, long elements) {
                 int stream = (row >>> KEY_BITS) & STREAM_MASK;
-                int key = row & KEY_MASK;
+                int phase = row >>> PHASE_SHIFT;
+                int brick = PhaseRow.of(phase, PhaseRow.key(row));
                 int end = (int) (marks >>> Marks.HANDLE_BITS);
                 if ((row & (DEFERRED | LAUNCH)) == 0) {
-                    taker.take(owner, stream, key, marks & START_MASK, end, elements);
+                    taker.take(owner, stream, brick, marks & START_MASK, end, elements);
                 } else if ((row & DEFERRED) != 0) {
-                    taker.takeDeferred(owner, stream, key, end, elements);
+                    taker.takeDeferred(owner, stream, brick, end, elements);
                 } else {
-                    taker.takeLaunch(owner, stream, (int) elements, end);
+                    taker.takeLaunch(owner, stream, phase, (int) elements, end);
                 }
             }
         };
     }
 
     /** Adds a sample that the calling thread has ended. False where its queue is full, and nothing was added. */
-    boolean offer(int stream, int key, long start, int end, long elements) {
-        return threads.defer((stream << KEY_BITS) | key, ((long) end << Marks.HANDLE_BITS) | start, elements);
+    boolean offer(int stream, int row, long start, int end, long elements) {
+        return threads.defer(packed(stream, row), ((long) end << Marks.HANDLE_BITS) | start, elements);
     }
 
     /** Adds a deferred measurement that the calling thread has ended, in the same way. */
-    boolean offerDeferred(int stream, int key, int end, long elements) {
-        return threads.defer(DEFERRED | (stream << KEY_BITS) | key, (long) end << Marks.HANDLE_BITS, elements);
+    boolean offerDeferred(int stream, int row, int end, long elements) {
+        return threads.defer(DEFERRED | packed(stream, row), (long) end << Marks.HANDLE_BITS, elements);
     }
 
     /** Adds a launch that the calling thread has enqueued, in the same way. */
-    boolean offerLaunch(int stream, int capture, int end) {
-        return threads.defer(LAUNCH | (stream << KEY_BITS), (long) end << Marks.HANDLE_BITS, capture);
+    boolean offerLaunch(int stream, int phase, int capture, int end) {
+        int row = PhaseRow.of(phase, 0);
+        return threads.defer(LAUNCH | packed(stream, row), (long) end << Marks.HANDLE_BITS, capture);
+    }
+
+    private static int packed(int stream, int row) {
+        return (PhaseRow.phase(row) << PHASE_SHIFT) | (stream << KEY_BITS) | PhaseRow.key(row);
     }
 
     /** Adds what {@link Taker#takeStart} is to take from the calling thread, in the same way. */

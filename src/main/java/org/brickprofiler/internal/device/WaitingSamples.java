@@ -2,6 +2,7 @@ package org.brickprofiler.internal.device;
 
 import java.util.Arrays;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.internal.record.PhaseRow;
 
 /**
  * The samples of one stream that wait for their time, those of a thread in the order in which it ended them. Each holds
@@ -15,13 +16,13 @@ final class WaitingSamples {
     /** Instead of the time at which a sample began: it is not known. */
     static final long NO_START = Long.MIN_VALUE;
 
-    // The cells of a sample: its owner; its elements; its key and its marks in one; and its start if that is a time.
+    // The cells of a sample: its owner; its elements; its row and its marks in one; and its start if that is a time.
     private static final int CELLS_EACH = 4;
     private static final int ELEMENTS = 1;
-    private static final int KEY_AND_MARKS = 2;
+    private static final int ROW_AND_MARKS = 2;
     private static final int START_NS = 3;
 
-    /** In the cell of the key: not a brick's sample, but a launch of a captured graph. */
+    /** In the cell of the row: not a brick's sample, but a launch of a captured graph. */
     private static final long LAUNCH = 1L << 63;
 
     private static final int MARK_BITS = 20;
@@ -59,34 +60,34 @@ final class WaitingSamples {
     /**
      * Adds a sample at the end, and takes over one hold of each of its marks.
      *
-     * @param key the brick
+     * @param row the {@link PhaseRow} of the brick
      * @param start the mark at its start
      * @param end the mark at its end
      * @param elements elements it processed
      * @param owner which thread ended it
      */
-    void add(int key, int start, int end, long elements, long owner) {
+    void add(int row, int start, int end, long elements, long owner) {
         int at = CELLS_EACH * size;
         if (at == cells.length) {
             cells = Arrays.copyOf(cells, 2 * at);
         }
         cells[at] = owner;
         cells[at + ELEMENTS] = elements;
-        cells[at + KEY_AND_MARKS] = ((long) key << (2 * MARK_BITS)) | ((long) start << MARK_BITS) | end;
+        cells[at + ROW_AND_MARKS] = ((long) row << (2 * MARK_BITS)) | ((long) start << MARK_BITS) | end;
         size++;
     }
 
     /**
      * Adds a sample whose start is a time at the end, and takes over one hold of its mark.
      *
-     * @param key the brick
+     * @param row the {@link PhaseRow} of the brick
      * @param startNs its start on the stream's timeline, ns
      * @param end the mark at its end
      * @param elements elements it processed
      * @param owner which thread ended it
      */
-    void addSince(int key, long startNs, int end, long elements, long owner) {
-        add(key, end, end, elements, owner);
+    void addSince(int row, long startNs, int end, long elements, long owner) {
+        add(row, end, end, elements, owner);
         cells[CELLS_EACH * (size - 1) + START_NS] = startNs;
         times++;
     }
@@ -95,15 +96,16 @@ final class WaitingSamples {
      * Adds a launch of a captured graph, which stands for one sample of each of its bricks, and takes over one hold of
      * each of its marks.
      *
+     * @param phase the number of the phase of its samples
      * @param capture the capture of the graph
      * @param launch the number of the launch
      * @param before the mark before it
      * @param end the mark behind it, another one
      * @param owner which thread launched
      */
-    void addLaunch(int capture, int launch, int before, int end, long owner) {
-        add(0, before, end, ((long) launch << Integer.SIZE) | capture, owner);
-        cells[CELLS_EACH * (size - 1) + KEY_AND_MARKS] |= LAUNCH;
+    void addLaunch(int phase, int capture, int launch, int before, int end, long owner) {
+        add(PhaseRow.of(phase, 0), before, end, ((long) launch << Integer.SIZE) | capture, owner);
+        cells[CELLS_EACH * (size - 1) + ROW_AND_MARKS] |= LAUNCH;
         launches++;
     }
 
@@ -116,9 +118,12 @@ final class WaitingSamples {
         return launches;
     }
 
-    /** Returns whether a sample is a launch; it has {@link #capture} and {@link #launch}, no key and no elements. */
+    /**
+     * Returns whether a sample is a launch; it has {@link #capture} and {@link #launch}, a row without a brick, no
+     * elements.
+     */
     boolean isLaunch(int i) {
-        return cells[CELLS_EACH * i + KEY_AND_MARKS] < 0;
+        return cells[CELLS_EACH * i + ROW_AND_MARKS] < 0;
     }
 
     int capture(int i) {
@@ -129,16 +134,17 @@ final class WaitingSamples {
         return (int) (elements(i) >>> Integer.SIZE);
     }
 
-    int key(int i) {
-        return (int) (cells[CELLS_EACH * i + KEY_AND_MARKS] >>> (2 * MARK_BITS));
+    /** Returns the row of a sample; of a launch, key 0 in its phase. */
+    int row(int i) {
+        return (int) ((cells[CELLS_EACH * i + ROW_AND_MARKS] & ~LAUNCH) >>> (2 * MARK_BITS));
     }
 
     int start(int i) {
-        return (int) (cells[CELLS_EACH * i + KEY_AND_MARKS] >>> MARK_BITS) & MARK_MASK;
+        return (int) (cells[CELLS_EACH * i + ROW_AND_MARKS] >>> MARK_BITS) & MARK_MASK;
     }
 
     int end(int i) {
-        return (int) cells[CELLS_EACH * i + KEY_AND_MARKS] & MARK_MASK;
+        return (int) cells[CELLS_EACH * i + ROW_AND_MARKS] & MARK_MASK;
     }
 
     long elements(int i) {

@@ -17,9 +17,9 @@ final class LateTables {
      * Keeps a table that was replaced.
      *
      * @param table the table
-     * @param counted which of its samples are counted already, row by row
+     * @param counted which of its samples are counted already, by phase and row
      */
-    void add(StatTable table, StatRow[] counted) {
+    void add(StatTable table, StatRow[][] counted) {
         tables.add(new LateTable(table, counted));
     }
 
@@ -59,23 +59,30 @@ final class LateTables {
     /** A replaced table, and which of its samples are counted already. */
     private static final class LateTable {
         private final StatTable table;
-        private StatRow[] counted;
+        private final StatRow[][] counted;
 
-        LateTable(StatTable table, StatRow[] counted) {
+        LateTable(StatTable table, StatRow[][] counted) {
             this.table = table;
             this.counted = counted;
         }
 
         void countInto(StatSums sums) {
-            int known = counted.length;
-            counted = Arrays.copyOf(counted, Math.max(known, table.rowCount()));
-            Arrays.fill(counted, known, counted.length, StatRow.EMPTY);
-            for (int key = 0; key < counted.length; key++) {
-                StatRow now = table.read(key);
-                StatRow samples = now.samplesSince(counted[key]);
+            for (int phase = 0; phase < counted.length; phase++) {
+                countInto(sums, phase);
+            }
+        }
+
+        private void countInto(StatSums sums, int phase) {
+            int known = counted[phase].length;
+            StatRow[] rows = Arrays.copyOf(counted[phase], Math.max(known, table.rowCount(phase)));
+            Arrays.fill(rows, known, rows.length, StatRow.EMPTY);
+            counted[phase] = rows;
+            for (int key = 0; key < rows.length; key++) {
+                StatRow now = table.read(phase, key);
+                StatRow samples = now.samplesSince(rows[key]);
                 if (samples.count() > 0) {
-                    sums.addSamples(key, samples, table.withBuckets());
-                    counted[key] = now;
+                    sums.addSamples(phase, key, samples, table.withBuckets());
+                    rows[key] = now;
                 }
             }
         }

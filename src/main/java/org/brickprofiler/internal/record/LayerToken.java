@@ -5,15 +5,16 @@ package org.brickprofiler.internal.record;
  * Stateless; any thread.
  *
  * <pre>
- *   63  62           48 47                  20 19            0
- *  +---+---------------+----------------------+---------------+
- *  | 0 | hand-off, or 0| number of the pass   | layer + 1     |
- *  +---+---------------+----------------------+---------------+
+ *   63  62           48 47   45 44           20 19            0
+ *  +---+---------------+-------+---------------+---------------+
+ *  | 0 | hand-off, or 0| step  | number of pass| layer + 1     |
+ *  +---+---------------+-------+---------------+---------------+
  * </pre>
  *
- * <p>Passes are numbered over all threads. Two layers share a token only if 2<sup>28</sup> passes lie between them, and
- * two hand-offs only if they belong to one layer and 32,767 other hand-offs lie between them; readers treat a token
- * that two layers or two hand-offs share as belonging to neither.
+ * <p>The step is what {@link Layers} knows of the step to which the layer belongs. Passes are numbered over all
+ * threads. Two layers share a token only if 2<sup>25</sup> passes lie between them, and two hand-offs only if they
+ * belong to one layer and 32,767 other hand-offs lie between them; readers treat a token that two layers or two
+ * hand-offs share as belonging to neither.
  */
 public final class LayerToken {
 
@@ -35,9 +36,12 @@ public final class LayerToken {
     /** The largest number of a layer; larger ones count as that. */
     public static final int LAST_LAYER = (int) LAYER_MASK - 1;
 
-    private static final int PASS_BITS = 28;
+    private static final int PASS_BITS = 25;
     private static final long PASS_MASK = (1L << PASS_BITS) - 1;
-    private static final int HAND_OFF_SHIFT = LAYER_BITS + PASS_BITS;
+    private static final int STEP_SHIFT = LAYER_BITS + PASS_BITS;
+    private static final int STEP_BITS = 3;
+    private static final int STEP_MASK = (1 << STEP_BITS) - 1;
+    private static final int HAND_OFF_SHIFT = STEP_SHIFT + STEP_BITS;
     private static final long HAND_OFF_MASK = (1L << (Long.SIZE - 1 - HAND_OFF_SHIFT)) - 1;
 
     private LayerToken() {}
@@ -45,12 +49,23 @@ public final class LayerToken {
     /**
      * Packs a layer.
      *
-     * @param pass the number of the pass, 1 or more; its lowest 28 bits are kept
+     * @param pass the number of the pass, 1 or more; its lowest 25 bits are kept
+     * @param step 0 to 7: what the token tells of its step
      * @param layer the number of the layer, 0 or more; from 1,048,574 on all are that one
      * @return the token
      */
-    public static long of(long pass, int layer) {
-        return ((pass & PASS_MASK) << LAYER_BITS) | Math.min(LAYER_MASK, layer + 1L);
+    public static long of(long pass, int step, int layer) {
+        return ((long) step << STEP_SHIFT) | ((pass & PASS_MASK) << LAYER_BITS) | Math.min(LAYER_MASK, layer + 1L);
+    }
+
+    /**
+     * Returns what a token tells of its step.
+     *
+     * @param token the token of a layer
+     * @return 0 to 7
+     */
+    static int step(long token) {
+        return (int) (token >>> STEP_SHIFT) & STEP_MASK;
     }
 
     /**

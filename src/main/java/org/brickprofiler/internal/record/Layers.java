@@ -13,11 +13,23 @@ public final class Layers implements LongSupplier {
     /** Instead of a layer's number: the one after the last. */
     public static final int NEXT = -1;
 
+    /** Instead of the phase of a step: there is no step. */
+    private static final int NO_STEP = 0;
+
+    /** Instead of the phase of a step: the step is not recorded, so its samples have no phase. */
+    private static final int UNRECORDED = PhaseRow.PHASES;
+
     private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
     private final AtomicLong passes = new AtomicLong();
 
-    /** Increases with each {@link #reset()}: a thread whose place has an older epoch discards its pass. */
+    /** Increases with each {@link #reset}: a thread whose place has an older epoch discards its pass. */
     private volatile int epoch;
+
+    /** Increases with each reset that forgets steps: a thread whose place has an older one has no step. */
+    private volatile int stepEpoch;
+
+    /** Whether any step ever began; before, nobody has a phase. */
+    private volatile boolean hasSteps;
 
     /** Counts layers from the first pass. */
     public Layers() {}
@@ -34,6 +46,13 @@ public final class Layers implements LongSupplier {
 
         /** The layer that this thread began and did not end. */
         private long own;
+
+        /**
+         * The phase of the step that this thread began and did not end; or {@link #NO_STEP}, or {@link #UNRECORDED}.
+         */
+        private int step = NO_STEP;
+
+        private int stepEpoch;
 
         /** The token that it works for: that of its own layer, unless it was given another layer's. */
         private long current;
@@ -76,7 +95,7 @@ public final class Layers implements LongSupplier {
         if (mine.pass == 0) {
             mine.pass = passes.incrementAndGet();
         }
-        return LayerToken.of(mine.pass, mine.next);
+        return LayerToken.of(mine.pass, step(mine), mine.next);
     }
 
     /**
@@ -122,14 +141,71 @@ public final class Layers implements LongSupplier {
         return ended;
     }
 
-    /** Ends the pass of the calling thread: its next layer is number 0. */
-    public void endPass() {
-        mine().endPass();
+    /**
+     * Ends the pass of the calling thread: its next layer is number 0.
+     *
+     * @param endsStep whether its step ends, too
+     */
+    public void endPass(boolean endsStep) {
+        Place mine = mine();
+        mine.endPass();
+        mine.step = endsStep ? NO_STEP : mine.step;
     }
 
-    /** Ends the passes of all threads. */
-    public synchronized void reset() {
+    /**
+     * Begins a step of the calling thread: its layers and samples belong to the step from now on.
+     *
+     * @param phase the number of its phase; {@link PhaseRow#NO_PHASE} for a step that is not recorded
+     */
+    public void beginStep(int phase) {
+        Place mine = mine();
+        mine.step = phase == PhaseRow.NO_PHASE ? UNRECORDED : phase;
+        mine.stepEpoch = stepEpoch;
+        hasSteps = true;
+    }
+
+    private int step(Place mine) {
+        return mine.stepEpoch == stepEpoch ? mine.step : NO_STEP;
+    }
+
+    /**
+     * Returns the phase of the samples that the calling thread records now, and selects it in the thread's table: of
+     * the step of the layer that it was given by {@link #workFor}, or else of its own step, or else the only phase of
+     * which steps are under way.
+     *
+     * @param own the thread's own table, which nobody else writes; null if it has none
+     * @param state a {@link ProfilerState}
+     * @return the number of the phase, or {@link PhaseRow#NO_PHASE}
+     */
+    public int phase(@Nullable StatTable own, int state) {
+        if (own != null && own.isSelectedFor(state)) {
+            return own.phase();
+        }
+        int phase = hasSteps ? phase(ProfilerState.only(state)) : PhaseRow.NO_PHASE;
+        if (own != null && ProfilerState.isOn(state)) {
+            own.select(phase, state);
+        }
+        return phase;
+    }
+
+    private int phase(int only) {
+        Place mine = places.mineOrNull();
+        if (mine == null) {
+            return only;
+        }
+        int given = mine.isForeign() ? LayerToken.step(mine.current) : NO_STEP;
+        int step = given != NO_STEP ? given : step(mine);
+        return step == NO_STEP ? only : step % UNRECORDED;
+    }
+
+    /**
+     * Ends the passes of all threads.
+     *
+     * @param endsSteps whether their steps end, too
+     */
+    public synchronized void reset(boolean endsSteps) {
         epoch++;
+        stepEpoch += endsSteps ? 1 : 0;
         places.sweep();
     }
 
@@ -164,6 +240,16 @@ public final class Layers implements LongSupplier {
     public long getAsLong() {
         Place mine = mine();
         return mine.isForeign() ? mine.current : LayerToken.OWN;
+    }
+
+    /**
+     * Returns whether the calling thread works for a layer that it did not begin, and the layer may have a phase; a
+     * boundary of its own ends that.
+     *
+     * @return true from {@link #workFor} on; false if no step ever began
+     */
+    public boolean isGiven() {
+        return hasSteps && mine().isForeign();
     }
 
     /**

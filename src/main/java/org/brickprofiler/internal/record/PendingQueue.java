@@ -69,27 +69,27 @@ final class PendingQueue {
     /**
      * Adds a measurement at the end. Only the producer.
      *
-     * @param key the row
+     * @param row its row, in the form of {@link TableRegistry#defer}
      * @param origin its begin, in the form of {@link TableRegistry#defer}
      * @param elements elements it processed
      * @return false if {@link #BOUND} measurements are waiting, so that this one was refused
      */
-    boolean offer(int key, long origin, long elements) {
-        return offer((long) key, origin, elements);
+    boolean offer(int row, long origin, long elements) {
+        return offer((long) row, origin, elements);
     }
 
     /** Adds a measurement to a shared queue, for the thread with a number from {@link #sharing}. */
-    boolean offer(long sharingOwner, int key, long origin, long elements) {
-        return offer((sharingOwner << OWNER_SHIFT) | key, origin, elements);
+    boolean offer(long sharingOwner, int row, long origin, long elements) {
+        return offer((sharingOwner << OWNER_SHIFT) | row, origin, elements);
     }
 
-    private boolean offer(long ownerAndKey, long origin, long elements) {
+    private boolean offer(long ownerAndRow, long origin, long elements) {
         if (at == until && !findRoom()) {
             return false;
         }
         long[] free = cells;
         int base = at;
-        free[base] = ownerAndKey;
+        free[base] = ownerAndRow;
         free[base + 1] = origin;
         free[base + 2] = elements;
         at = base + LONGS_EACH;

@@ -43,7 +43,7 @@ public final class PendingResolver {
 
     // The measurements that are being put in order; guarded by this.
     private int size;
-    private int[] keys = new int[FIRST_CAPACITY];
+    private int[] rows = new int[FIRST_CAPACITY];
     private long[] starts = new long[FIRST_CAPACITY];
     private long[] elements = new long[FIRST_CAPACITY];
 
@@ -121,7 +121,7 @@ public final class PendingResolver {
 
     /** Forgets everything that is pending. */
     public synchronized void discard() {
-        registry.drainPending((key, startNs, elementCount) -> {});
+        registry.drainPending((row, startNs, elementCount) -> {});
     }
 
     /**
@@ -147,22 +147,22 @@ public final class PendingResolver {
     /** Ends each measurement at the common end. */
     private final class LiteralAdder implements TableRegistry.PendingConsumer {
         @Override
-        public void accept(int key, long startNs, long elementCount) {
+        public void accept(int row, long startNs, long elementCount) {
             untilEnd += startNs < endNs ? 1 : 0;
-            add(key, startNs, endNs, elementCount);
+            add(row, startNs, endNs, elementCount);
         }
     }
 
     /** Keeps measurements, to be put in order. */
     private final class Collector implements TableRegistry.PendingConsumer {
         @Override
-        public void accept(int key, long startNs, long elementCount) {
-            if (size == keys.length) {
-                keys = Arrays.copyOf(keys, 2 * size);
+        public void accept(int row, long startNs, long elementCount) {
+            if (size == rows.length) {
+                rows = Arrays.copyOf(rows, 2 * size);
                 starts = Arrays.copyOf(starts, 2 * size);
                 elements = Arrays.copyOf(elements, 2 * size);
             }
-            keys[size] = key;
+            rows[size] = row;
             starts[size] = startNs;
             elements[size] = elementCount;
             size++;
@@ -175,7 +175,7 @@ public final class PendingResolver {
             int at = order == null ? i : order[i];
             int next = order == null || i + 1 == size ? i + 1 : order[i + 1];
             long until = i + 1 == size ? endNs : Math.min(endNs, starts[next]);
-            add(keys[at], starts[at], until, elements[at]);
+            add(rows[at], starts[at], until, elements[at]);
         }
     }
 
@@ -196,16 +196,17 @@ public final class PendingResolver {
     }
 
     /** Asks for each sample whether the calling thread still has the same table: resets rely on it. */
-    private void add(int key, long startNs, long untilNs, long elementCount) {
+    private void add(int row, long startNs, long untilNs, long elementCount) {
         PerThread.Slots<StatTable, ?> now = registry.tables();
         if (now != tables) {
             findOwn(now);
         }
         long elapsedNs = Math.max(0L, untilNs - startNs);
         if (own != null) {
-            own.addDeferred(key, startNs, elapsedNs, endNs, elementCount);
+            own.use(PhaseRow.phase(row));
+            own.addDeferred(PhaseRow.key(row), startNs, elapsedNs, endNs, elementCount);
         } else {
-            registry.addDeferred(key, startNs, elapsedNs, endNs, elementCount);
+            registry.addDeferred(row, startNs, elapsedNs, endNs, elementCount);
         }
     }
 
@@ -219,8 +220,8 @@ public final class PendingResolver {
         own = null;
         untilEnd = 0;
         size = 0;
-        if (keys.length > LARGEST_KEPT) {
-            keys = new int[FIRST_CAPACITY];
+        if (rows.length > LARGEST_KEPT) {
+            rows = new int[FIRST_CAPACITY];
             starts = new long[FIRST_CAPACITY];
             elements = new long[FIRST_CAPACITY];
         }

@@ -25,26 +25,27 @@ final class RowReader {
      * Returns the consistent values of a row at one moment.
      *
      * @param table the table of the row
+     * @param phase the phase of the row
      * @param key the row
      * @param into the target to which its buckets are added, {@link LatencyBuckets#COUNT} longs, or null. While the row
      *     is written without a pause, the buckets can miss the samples of the last moment; they agree once its writer
      *     pauses.
      * @param settling whether the writer is about to leave this table, or has left it: the buckets then always agree
      */
-    static StatRow read(StatTable table, int key, long @Nullable [] into, boolean settling) {
+    static StatRow read(StatTable table, int phase, int key, long @Nullable [] into, boolean settling) {
         long[] spread = null;
         long stuckAt = -1;
         int stuckReads = 0;
         for (int reads = 1; ; reads++) {
-            long[] cells = table.cells();
+            long[] cells = table.cells(phase);
             int base = key * StatTable.STRIDE;
             if (base >= cells.length) {
                 return StatRow.EMPTY;
             }
             long count = (long) StatTable.CELL.getAcquire(cells, base + StatTable.COUNT);
-            StatRow values = count == 0 ? StatRow.EMPTY : copy(cells, base, count);
+            StatRow values = count == 0 ? StatRow.EMPTY : copy(cells, base, count, table.extras(phase));
             if (into != null && (settling || reads <= READS_WITH_BUCKETS)) {
-                long[] live = table.buckets(key);
+                long[] live = table.buckets(phase, key);
                 spread = live == null ? null : live.clone();
             }
             VarHandle.loadLoadFence();
@@ -52,7 +53,9 @@ final class RowReader {
             // A writer that an error stopped between its two counts must not block readers forever.
             stuckReads = begun == stuckAt ? stuckReads + 1 : 0;
             stuckAt = begun;
-            if (begun == count || (begun == count + 1 && stuckReads >= READS_OF_A_STUCK_ROW)) {
+            // Buckets and further columns go on in longer rows, too: those that were read must be the rows until now.
+            boolean isCurrent = table.cells(phase) == cells;
+            if (isCurrent && (begun == count || (begun == count + 1 && stuckReads >= READS_OF_A_STUCK_ROW))) {
                 addBuckets(spread, into);
                 return values;
             }
@@ -64,23 +67,25 @@ final class RowReader {
         }
     }
 
-    private static StatRow copy(long[] cells, int base, long count) {
-        return StatRow.builder()
+    private static StatRow copy(long[] cells, int base, long count, long @Nullable [] extras) {
+        StatRow.Builder row = StatRow.builder()
                 .samples(
                         count,
                         Sums.limited(cells[base + StatTable.TOTAL_NS]),
                         cells[base + StatTable.MIN_NS],
                         cells[base + StatTable.MAX_NS])
                 .last(cells[base + StatTable.LAST_NS], cells[base + StatTable.LAST_AT_NS])
-                .elements(Sums.limited(cells[base + StatTable.ELEMENTS]))
-                .bytes(cells[base + StatTable.BYTES], cells[base + StatTable.COMPRESSED_BYTES])
-                .cycles(
-                        cells[base + StatTable.CYCLES],
-                        cells[base + StatTable.MIN_CYCLES],
-                        cells[base + StatTable.MAX_CYCLES])
-                .work(cells[base + StatTable.WORK])
-                .maxTag(cells[base + StatTable.MAX_TAG])
-                .build();
+                .elements(Sums.limited(cells[base + StatTable.ELEMENTS]));
+        if (extras != null && base < extras.length) {
+            row.bytes(extras[base + StatTable.BYTES], extras[base + StatTable.COMPRESSED_BYTES])
+                    .cycles(
+                            extras[base + StatTable.CYCLES],
+                            extras[base + StatTable.MIN_CYCLES],
+                            extras[base + StatTable.MAX_CYCLES])
+                    .work(extras[base + StatTable.WORK])
+                    .maxTag(extras[base + StatTable.MAX_TAG]);
+        }
+        return row.build();
     }
 
     private static void addBuckets(long @Nullable [] spread, long @Nullable [] into) {

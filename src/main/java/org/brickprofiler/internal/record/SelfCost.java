@@ -160,7 +160,7 @@ public final class SelfCost implements Runnable {
             long timer = TimerToken.pack(0, read.nanoTime());
             long now = read.nanoTime();
             StatTable own = tables.ownTable();
-            if (own == null || !own.addTimed(timer, now, 1)) {
+            if (own == null || !own.addTimed(StatTable.NO_STATE, timer, now, 1)) {
                 tables.add(TimerToken.key(timer), TimerToken.elapsedNs(timer, now), now, 1);
             }
         }

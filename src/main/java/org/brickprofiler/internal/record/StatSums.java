@@ -6,14 +6,75 @@ import org.jspecify.annotations.Nullable;
 /** The sums of several tables, row by row. One thread fills it; afterwards it is only read. */
 public final class StatSums {
 
-    private StatRow[] rows = new StatRow[0];
-    private long[] @Nullable [] buckets = new long[0][];
+    /** The sums of each phase, {@link PhaseRow#NO_PHASE} first; null if the phase has no sample. */
+    private final @Nullable Part[] parts = new Part[PhaseRow.PHASES];
+
     private int threads;
     private boolean virtualThreads;
     private int queuingThreads;
     private boolean queuingVirtualThreads;
 
+    /** The sums of one phase. */
+    private static final class Part {
+        private StatRow[] rows = new StatRow[0];
+        private long[] @Nullable [] buckets = new long[0][];
+
+        void add(Part other, int fromKey, int toKey) {
+            for (int key = fromKey; key < Math.min(toKey, other.rows.length); key++) {
+                add(key, other.rows[key]);
+                long[] row = other.buckets[key];
+                if (row != null) {
+                    addAll(row, bucketsOf(key));
+                }
+            }
+        }
+
+        void add(int key, StatRow row) {
+            if (row.count() > 0) {
+                ensure(key);
+                rows[key] = rows[key].plus(row);
+            }
+        }
+
+        long[] bucketsOf(int key) {
+            ensure(key);
+            long[] row = buckets[key];
+            if (row == null) {
+                row = new long[LatencyBuckets.COUNT];
+                buckets[key] = row;
+            }
+            return row;
+        }
+
+        private void ensure(int key) {
+            if (key >= rows.length) {
+                int from = rows.length;
+                int to = Math.max(key + 1, from + from / 2);
+                rows = Arrays.copyOf(rows, to);
+                Arrays.fill(rows, from, to, StatRow.EMPTY);
+                buckets = Arrays.copyOf(buckets, to);
+            }
+        }
+
+        StatRow row(int key) {
+            return key < rows.length ? rows[key] : StatRow.EMPTY;
+        }
+
+        long @Nullable [] buckets(int key) {
+            return key < buckets.length ? buckets[key] : null;
+        }
+    }
+
     StatSums() {}
+
+    private Part part(int phase) {
+        Part part = parts[phase];
+        if (part == null) {
+            part = new Part();
+            parts[phase] = part;
+        }
+        return part;
+    }
 
     /** Returns a copy that can be added to without changing this one. */
     StatSums copy() {
@@ -24,16 +85,15 @@ public final class StatSums {
 
     /** Adds everything that another has. */
     void add(StatSums other) {
-        add(other, 0, other.rows.length);
+        add(other, 0, Integer.MAX_VALUE);
     }
 
     /** Adds the rows of another from one key to before another. */
     void add(StatSums other, int fromKey, int toKey) {
-        for (int key = fromKey; key < Math.min(toKey, other.rows.length); key++) {
-            add(key, other.rows[key]);
-            long[] row = other.buckets[key];
-            if (row != null) {
-                addAll(row, bucketsOf(key));
+        for (int phase = 0; phase < PhaseRow.PHASES; phase++) {
+            Part added = other.parts[phase];
+            if (added != null) {
+                part(phase).add(added, fromKey, toKey);
             }
         }
         threads += other.threads;
@@ -45,10 +105,10 @@ public final class StatSums {
     /**
      * Adds all rows of a table whose writer is about to leave it or has left it.
      *
-     * @return the rows that were added, by key
+     * @return the rows that were added, by phase and key
      */
-    StatRow[] add(StatTable table) {
-        return add(table, 0, table.rowCount(), true);
+    StatRow[][] add(StatTable table) {
+        return add(table, 0, Integer.MAX_VALUE, true);
     }
 
     /** Adds the rows that a table has now, from one key to before another, while it may be written. */
@@ -56,18 +116,16 @@ public final class StatSums {
         add(table, fromKey, toKey, false);
     }
 
-    private StatRow[] add(StatTable table, int fromKey, int toKey, boolean settling) {
-        StatRow[] added = new StatRow[Math.max(0, Math.min(toKey, table.rowCount()) - fromKey)];
+    private StatRow[][] add(StatTable table, int fromKey, int toKey, boolean settling) {
+        StatRow[][] added = new StatRow[PhaseRow.PHASES][];
         long samples = 0;
-        for (int i = 0; i < added.length; i++) {
-            int key = fromKey + i;
-            StatRow row = table.read(key);
-            if (row.count() > 0 && table.hasBuckets(key)) {
-                row = table.read(key, bucketsOf(key), settling);
+        for (int phase = 0; phase < added.length; phase++) {
+            added[phase] = new StatRow[Math.max(0, Math.min(toKey, table.rowCount(phase)) - fromKey)];
+            for (int i = 0; i < added[phase].length; i++) {
+                StatRow row = addRow(table, phase, fromKey + i, settling);
+                added[phase][i] = row;
+                samples += row.count();
             }
-            added[i] = row;
-            add(key, row);
-            samples += row.count();
         }
         boolean recorded = samples > table.foreignCount();
         if (recorded && table.owner() != null) {
@@ -75,6 +133,17 @@ public final class StatSums {
         }
         virtualThreads |= recorded && table.owner() == null;
         return added;
+    }
+
+    private StatRow addRow(StatTable table, int phase, int key, boolean settling) {
+        StatRow row = table.read(phase, key);
+        if (row.count() > 0) {
+            if (table.hasBuckets(phase, key)) {
+                row = table.read(phase, key, part(phase).bucketsOf(key), settling);
+            }
+            part(phase).add(key, row);
+        }
+        return row;
     }
 
     /** Counts the thread of a queue from which measurements were taken. */
@@ -93,42 +162,15 @@ public final class StatSums {
     }
 
     /** Adds samples that came too late for the table they were written to; a third one and more at their mean. */
-    void addSamples(int key, StatRow late, boolean withBuckets) {
-        add(key, late);
+    void addSamples(int phase, int key, StatRow late, boolean withBuckets) {
+        part(phase).add(key, late);
         if (withBuckets) {
-            long[] row = bucketsOf(key);
+            long[] row = part(phase).bucketsOf(key);
             row[LatencyBuckets.indexOf(late.lastNs())]++;
             long others = late.count() - 1;
             if (others > 0) {
                 row[LatencyBuckets.indexOf((late.totalNs() - late.lastNs()) / others)] += others;
             }
-        }
-    }
-
-    private void add(int key, StatRow row) {
-        if (row.count() > 0) {
-            ensure(key);
-            rows[key] = rows[key].plus(row);
-        }
-    }
-
-    private long[] bucketsOf(int key) {
-        ensure(key);
-        long[] row = buckets[key];
-        if (row == null) {
-            row = new long[LatencyBuckets.COUNT];
-            buckets[key] = row;
-        }
-        return row;
-    }
-
-    private void ensure(int key) {
-        if (key >= rows.length) {
-            int from = rows.length;
-            int to = Math.max(key + 1, from + from / 2);
-            rows = Arrays.copyOf(rows, to);
-            Arrays.fill(rows, from, to, StatRow.EMPTY);
-            buckets = Arrays.copyOf(buckets, to);
         }
     }
 
@@ -138,37 +180,79 @@ public final class StatSums {
         }
     }
 
-    /** Adds the time of each row's samples to the sum of its key's tag. */
-    void addTotalsNs(NameTable keys, long[] totalsNs) {
-        int rowCount = Math.min(keys.size(), rows.length);
+    /** Adds the time of each row's samples of a phase to the sum of its key's tag. */
+    void addTotalsNs(int phase, NameTable keys, long[] totalsNs) {
+        Part part = parts[phase];
+        int rowCount = part == null ? 0 : Math.min(keys.size(), part.rows.length);
         for (int key = 0; key < rowCount; key++) {
-            totalsNs[keys.tag(key)] += rows[key].totalNs();
+            totalsNs[keys.tag(key)] += row(phase, key).totalNs();
         }
     }
 
-    /** Returns the number of rows: keys beyond it were not recorded. */
-    int rowCount() {
-        return rows.length;
+    /** Returns the number of rows of a phase: keys beyond it were not recorded in it. */
+    int rowCount(int phase) {
+        Part part = parts[phase];
+        return part == null ? 0 : part.rows.length;
     }
 
     /**
-     * Returns the sums of one row.
+     * Returns the sums of one row over all phases.
      *
      * @param key the row
      * @return its sums over all tables, {@link StatRow#EMPTY} if nothing was recorded
      */
     public StatRow row(int key) {
-        return key < rows.length ? rows[key] : StatRow.EMPTY;
+        StatRow sum = StatRow.EMPTY;
+        for (int phase = 0; phase < PhaseRow.PHASES; phase++) {
+            sum = sum.plus(row(phase, key));
+        }
+        return sum;
     }
 
     /**
-     * Returns the duration counts of one row.
+     * Returns the sums of one row of a phase.
+     *
+     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param key the row
+     * @return its sums over all tables, {@link StatRow#EMPTY} if nothing was recorded
+     */
+    public StatRow row(int phase, int key) {
+        Part part = parts[phase];
+        return part == null ? StatRow.EMPTY : part.row(key);
+    }
+
+    /**
+     * Returns the duration counts of one row over all phases.
      *
      * @param key the row
      * @return {@link LatencyBuckets#COUNT} counts, not to be changed, or null if none were kept
      */
     public long @Nullable [] buckets(int key) {
-        return key < buckets.length ? buckets[key] : null;
+        long[] sum = null;
+        boolean isOwn = false;
+        for (int phase = 0; phase < PhaseRow.PHASES; phase++) {
+            long[] counts = buckets(phase, key);
+            if (sum == null || counts == null) {
+                sum = sum == null ? counts : sum;
+                continue;
+            }
+            sum = isOwn ? sum : sum.clone();
+            isOwn = true;
+            addAll(counts, sum);
+        }
+        return sum;
+    }
+
+    /**
+     * Returns the duration counts of one row of a phase.
+     *
+     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param key the row
+     * @return {@link LatencyBuckets#COUNT} counts, not to be changed, or null if none were kept
+     */
+    public long @Nullable [] buckets(int phase, int key) {
+        Part part = parts[phase];
+        return part == null ? null : part.buckets(key);
     }
 
     /**

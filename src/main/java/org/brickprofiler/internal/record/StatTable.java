@@ -7,7 +7,7 @@ import org.brickprofiler.internal.io.Sums;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sums of one recording thread, a row per key. One writer, any number of readers.
+ * The sums of one recording thread, a row per key and phase. One writer, any number of readers.
  *
  * <p>The writer is the owner or, for a shared table, whichever thread holds it; {@link PerThread} has the memory model.
  * Recording allocates nothing once a row exists, takes no lock and never waits. {@link RowReader} reads.
@@ -18,6 +18,12 @@ import org.jspecify.annotations.Nullable;
  * writer's fences order <i>begun, columns, count</i>; a reader's order <i>count, columns, begun</i>. If a reader finds
  * both counts equal, no write lay between its first and its last load: a write that had begun would show in
  * {@code BEGUN}, and one that ended earlier was complete when {@code COUNT} was read.
+ *
+ * <h2>Phases</h2>
+ *
+ * Each phase has rows of its own, made with its first sample. The writer records in the rows of the selected phase:
+ * {@link #use} exchanges two fields, so the path of a sample is the same in every phase. A selection is good for one
+ * state of the profiler, see {@link #addTimed}.
  */
 public final class StatTable extends PerThread.Owned {
 
@@ -29,13 +35,15 @@ public final class StatTable extends PerThread.Owned {
     static final int LAST_NS = 5;
     static final int LAST_AT_NS = 6;
     static final int ELEMENTS = 7;
-    static final int BYTES = 8;
-    static final int COMPRESSED_BYTES = 9;
-    static final int CYCLES = 10;
-    static final int MIN_CYCLES = 11;
-    static final int MAX_CYCLES = 12;
-    static final int WORK = 13;
-    static final int MAX_TAG = 14;
+
+    // The columns of few samples are in an array of their own, at the same places, which comes with the first of them.
+    static final int BYTES = 0;
+    static final int COMPRESSED_BYTES = 1;
+    static final int CYCLES = 2;
+    static final int MIN_CYCLES = 3;
+    static final int MAX_CYCLES = 4;
+    static final int WORK = 5;
+    static final int MAX_TAG = 6;
 
     /**
      * Elements of more bits than this go through {@link #add}, which keeps sums from wrapping. {@link #addTimed} checks
@@ -43,19 +51,30 @@ public final class StatTable extends PerThread.Owned {
      */
     private static final int LARGE_BITS = 32;
 
-    /** Longs a row: a power of two, two cache lines. */
-    static final int STRIDE = 16;
+    /** Longs a row: as many as a cache line has. */
+    static final int STRIDE = 8;
+
+    /**
+     * The state of a profiler that is off. No phase is selected for it, so {@link #addTimed} with this state records in
+     * the phase that {@link #use} selected; in a table that knows no phases, this is the only state.
+     */
+    static final int NO_STATE = 0;
+
+    private static final long[] NO_ROWS = {};
 
     static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
 
     private static final VarHandle ROWS;
     private static final VarHandle BUCKETS;
+    private static final VarHandle EXTRAS;
+    private static final VarHandle PHASES = MethodHandles.arrayElementVarHandle(Part[].class);
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            ROWS = lookup.findVarHandle(StatTable.class, "rows", long[].class);
-            BUCKETS = lookup.findVarHandle(StatTable.class, "buckets", long[][].class);
+            ROWS = lookup.findVarHandle(Part.class, "rows", long[].class);
+            BUCKETS = lookup.findVarHandle(Part.class, "buckets", long[][].class);
+            EXTRAS = lookup.findVarHandle(Part.class, "extras", long[].class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -71,11 +90,40 @@ public final class StatTable extends PerThread.Owned {
     /** How many samples need not be the writer's own. */
     private long foreign;
 
-    /** Only the writer replaces it, with release, by a longer copy. It has rows only for keys in use. */
+    private final boolean withBuckets;
+
+    /** The rows of each phase, {@link PhaseRow#NO_PHASE} first; null if the phase has no sample. */
+    private final @Nullable Part[] parts = new Part[PhaseRow.PHASES];
+
+    // The selected phase. These fields are the writer's alone.
+
+    private Part part;
+    private int phase;
+
+    /** The rows and buckets of the part, here to save a load. */
     private long[] rows;
 
-    /** The buckets of each row, null if percentiles are off; a row's own buckets come with its first sample. */
     private long @Nullable [] @Nullable [] buckets;
+
+    /** For which state of the profiler the phase was selected. */
+    private int selectedFor = NO_STATE;
+
+    /** The rows of one phase. Only the writer replaces the arrays, with release, by longer copies. */
+    private static final class Part {
+        /** Has rows only for keys in use. */
+        private long[] rows;
+
+        /** The further columns of each row; null until a sample has one of them. */
+        private long @Nullable [] extras;
+
+        /** The buckets of each row, null if percentiles are off; a row's own buckets come with its first sample. */
+        private long @Nullable [] @Nullable [] buckets;
+
+        Part(int rowCount, boolean withBuckets) {
+            rows = emptyRows(rowCount);
+            buckets = withBuckets ? new long[rowCount][] : null;
+        }
+    }
 
     /**
      * Creates an empty table.
@@ -98,8 +146,12 @@ public final class StatTable extends PerThread.Owned {
         this.pending = pending;
         this.spans = spans;
         this.names = names;
-        this.rows = emptyRows(rowCount);
-        this.buckets = withBuckets ? new long[rowCount][] : null;
+        this.withBuckets = withBuckets;
+        Part first = new Part(rowCount, withBuckets);
+        this.part = first;
+        this.rows = first.rows;
+        this.buckets = first.buckets;
+        PHASES.setRelease(parts, PhaseRow.NO_PHASE, first);
     }
 
     private static long[] emptyRows(int rowCount) {
@@ -108,10 +160,21 @@ public final class StatTable extends PerThread.Owned {
         return cells;
     }
 
+    private static long[] emptyExtras(int length) {
+        long[] cells = new long[length];
+        initialiseExtras(cells, 0);
+        return cells;
+    }
+
     private static void initialise(long[] cells, int from) {
         for (int base = from; base < cells.length; base += STRIDE) {
             cells[base + MIN_NS] = Long.MAX_VALUE;
             cells[base + LAST_AT_NS] = Long.MIN_VALUE;
+        }
+    }
+
+    private static void initialiseExtras(long[] cells, int from) {
+        for (int base = from; base < cells.length; base += STRIDE) {
             cells[base + MIN_CYCLES] = Long.MAX_VALUE;
             cells[base + MAX_TAG] = StatRow.NO_TAG;
         }
@@ -120,18 +183,76 @@ public final class StatTable extends PerThread.Owned {
     // ---- the writer ----
 
     /**
+     * Selects the phase whose rows the next samples go to. Only the writer. If it was another one, the table has to be
+     * selected anew for every state.
+     *
+     * @param number the number of the phase, or {@link PhaseRow#NO_PHASE}
+     */
+    public void use(int number) {
+        if (number != phase) {
+            Part next = parts[number];
+            if (next == null) {
+                next = new Part(rows.length / STRIDE, withBuckets);
+                PHASES.setRelease(parts, number, next);
+            }
+            part = next;
+            phase = number;
+            rows = next.rows;
+            buckets = next.buckets;
+            deselect();
+        }
+    }
+
+    /**
+     * Selects the phase of the timed samples that the writer adds while the profiler is in a state. Only the writer.
+     *
+     * @param number the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param state the state, not {@link #NO_STATE}
+     */
+    public void select(int number, int state) {
+        use(number);
+        selectedFor = state;
+    }
+
+    /** The phase has to be selected anew before the next timed sample. Only the writer. */
+    public void deselect() {
+        selectedFor = NO_STATE;
+    }
+
+    /**
+     * Returns whether the phase was selected for a state. Only the writer.
+     *
+     * @param state the state
+     * @return true if {@link #phase} is the phase of the writer's samples
+     */
+    public boolean isSelectedFor(int state) {
+        return selectedFor == state;
+    }
+
+    /**
+     * Returns the phase that is selected. Only the writer.
+     *
+     * @return its number, or {@link PhaseRow#NO_PHASE}
+     */
+    public int phase() {
+        return phase;
+    }
+
+    /**
      * Adds the sample of a timer; nearly all samples take this path. Only the writer.
      *
+     * @param state the state of the profiler. It differs from the state for which the phase was selected if the writer
+     *     may work for another phase now
      * @param timer a {@link TimerToken}
      * @param nowNs the clock when it was stopped
      * @param elementCount elements it processed
-     * @return false, without adding anything, if this table has no row for it yet, or the elements are negative or so
-     *     many that their sum may wrap
+     * @return false, without adding anything, if the phase is to be selected, this table has no row for it yet, or the
+     *     elements are negative or so many that their sum may wrap
      */
-    public boolean addTimed(long timer, long nowNs, long elementCount) {
+    public boolean addTimed(int state, long timer, long nowNs, long elementCount) {
         long[] cells = rows;
         int base = TimerToken.key(timer) * STRIDE;
-        if (base < 0 || base >= cells.length || elementCount >>> LARGE_BITS != 0) {
+        if (state != selectedFor || base < 0 || base >= cells.length || elementCount >>> LARGE_BITS != 0) {
             return false;
         }
         long @Nullable [] spread = buckets == null ? null : spreadOf(base / STRIDE);
@@ -215,10 +336,11 @@ public final class StatTable extends PerThread.Owned {
         long[] cells = rowsFor(key);
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
+        long[] more = extrasFor(key);
         long count = begin(cells, base);
         addTimeLimited(cells, base, spread, elapsedNs, atNs, elementCount);
-        addLimited(cells, base + BYTES, inputBytes);
-        addLimited(cells, base + COMPRESSED_BYTES, outputBytes);
+        addLimited(more, base + BYTES, inputBytes);
+        addLimited(more, base + COMPRESSED_BYTES, outputBytes);
         end(cells, base, count);
         addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
@@ -236,12 +358,13 @@ public final class StatTable extends PerThread.Owned {
         long[] cells = rowsFor(key);
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
+        long[] more = extrasFor(key);
         long count = begin(cells, base);
         addTimeLimited(cells, base, spread, elapsedNs, atNs, elementCount);
         if (cycleCount > 0) {
-            addLimited(cells, base + CYCLES, cycleCount);
-            cells[base + MIN_CYCLES] = Math.min(cells[base + MIN_CYCLES], cycleCount);
-            cells[base + MAX_CYCLES] = Math.max(cells[base + MAX_CYCLES], cycleCount);
+            addLimited(more, base + CYCLES, cycleCount);
+            more[base + MIN_CYCLES] = Math.min(more[base + MIN_CYCLES], cycleCount);
+            more[base + MAX_CYCLES] = Math.max(more[base + MAX_CYCLES], cycleCount);
         }
         end(cells, base, count);
         addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
@@ -261,14 +384,15 @@ public final class StatTable extends PerThread.Owned {
         long[] cells = rowsFor(key);
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
+        long[] more = extrasFor(key);
         long count = begin(cells, base);
         // The greater tag among equals, as in StatRow.plus: the result must not depend on the order of the threads.
         long longest = cells[base + MAX_NS];
-        if (elapsedNs > longest || (elapsedNs == longest && tag > cells[base + MAX_TAG])) {
-            cells[base + MAX_TAG] = tag;
+        if (elapsedNs > longest || (elapsedNs == longest && tag > more[base + MAX_TAG])) {
+            more[base + MAX_TAG] = tag;
         }
         addTimeLimited(cells, base, spread, elapsedNs, atNs, elementCount);
-        addLimited(cells, base + WORK, workCount);
+        addLimited(more, base + WORK, workCount);
         end(cells, base, count);
         addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
@@ -286,11 +410,12 @@ public final class StatTable extends PerThread.Owned {
     public void addAmounts(int key, long size, long elementCount, long inputBytes, long outputBytes, long workCount) {
         long[] cells = rowsFor(key);
         int base = key * STRIDE;
+        long[] more = extrasFor(key);
         long count = begin(cells, base);
         addTimeLimited(cells, base, null, size, 0, elementCount);
-        addLimited(cells, base + BYTES, inputBytes);
-        addLimited(cells, base + COMPRESSED_BYTES, outputBytes);
-        addLimited(cells, base + WORK, workCount);
+        addLimited(more, base + BYTES, inputBytes);
+        addLimited(more, base + COMPRESSED_BYTES, outputBytes);
+        addLimited(more, base + WORK, workCount);
         end(cells, base, count);
     }
 
@@ -372,20 +497,59 @@ public final class StatTable extends PerThread.Owned {
         initialise(longer, old.length);
         long @Nullable [] @Nullable [] oldBuckets = buckets;
         if (oldBuckets != null) {
-            BUCKETS.setRelease(this, Arrays.copyOf(oldBuckets, newCount));
+            buckets = Arrays.copyOf(oldBuckets, newCount);
+            BUCKETS.setRelease(part, buckets);
         }
-        ROWS.setRelease(this, longer);
+        rows = longer;
+        ROWS.setRelease(part, longer);
+        return longer;
+    }
+
+    /** Returns the further columns, with a row for a key that has a row. Made before the row's write begins. */
+    private long[] extrasFor(int key) {
+        long[] more = part.extras;
+        return more != null && key * STRIDE < more.length ? more : growExtras(more);
+    }
+
+    private long[] growExtras(long @Nullable [] old) {
+        long[] longer = old == null ? emptyExtras(rows.length) : Arrays.copyOf(old, rows.length);
+        if (old != null) {
+            initialiseExtras(longer, old.length);
+        }
+        EXTRAS.setRelease(part, longer);
         return longer;
     }
 
     /**
-     * Returns how many samples a row has. Only the writer.
+     * Returns how many samples a row has, in all phases. Only the writer.
      *
      * @param key the row
      * @return 0 or more
      */
     public long count(int key) {
-        return hasRow(key) ? rows[key * STRIDE + COUNT] : 0;
+        long count = 0;
+        for (Part each : parts) {
+            count += each == null ? 0 : count(each.rows, key * STRIDE);
+        }
+        return count;
+    }
+
+    private static long count(long[] cells, int base) {
+        return base < cells.length ? cells[base + COUNT] : 0;
+    }
+
+    /** Returns the rows of the phase in which a row has its latest sample; the selected ones if it has none. */
+    private long[] latest(int key) {
+        int base = key * STRIDE;
+        long[] latest = rows;
+        for (Part each : parts) {
+            if (each != null
+                    && count(each.rows, base) > 0
+                    && (count(latest, base) == 0 || each.rows[base + LAST_AT_NS] - latest[base + LAST_AT_NS] > 0)) {
+                latest = each.rows;
+            }
+        }
+        return latest;
     }
 
     /**
@@ -395,7 +559,8 @@ public final class StatTable extends PerThread.Owned {
      * @return ns, -1 if there is none
      */
     public long latestNs(int key) {
-        return count(key) > 0 ? rows[key * STRIDE + LAST_NS] : -1;
+        long[] cells = latest(key);
+        return count(cells, key * STRIDE) > 0 ? cells[key * STRIDE + LAST_NS] : -1;
     }
 
     /**
@@ -405,8 +570,9 @@ public final class StatTable extends PerThread.Owned {
      * @return the clock, ns
      */
     public long latestBeganNs(int key) {
+        long[] cells = latest(key);
         int base = key * STRIDE;
-        return rows[base + LAST_AT_NS] - rows[base + LAST_NS];
+        return cells[base + LAST_AT_NS] - cells[base + LAST_NS];
     }
 
     /**
@@ -416,7 +582,8 @@ public final class StatTable extends PerThread.Owned {
      * @return the clock, ns; {@link Long#MIN_VALUE} if it has none
      */
     public long latestEndedNs(int key) {
-        return hasRow(key) ? rows[key * STRIDE + LAST_AT_NS] : Long.MIN_VALUE;
+        long[] cells = latest(key);
+        return count(cells, key * STRIDE) > 0 ? cells[key * STRIDE + LAST_AT_NS] : Long.MIN_VALUE;
     }
 
     /**
@@ -427,17 +594,12 @@ public final class StatTable extends PerThread.Owned {
      * @return false if it has none
      */
     public boolean isLatest(int key) {
-        if (count(key) == 0) {
+        long[] own = latest(key);
+        if (count(own, key * STRIDE) == 0) {
             return false;
         }
-        long[] cells = rows;
-        long endedNs = cells[key * STRIDE + LAST_AT_NS];
-        for (int base = 0; base < cells.length; base += STRIDE) {
-            if (cells[base + COUNT] > 0 && cells[base + LAST_AT_NS] - endedNs > 0) {
-                return false;
-            }
-        }
-        return true;
+        long endedNs = own[key * STRIDE + LAST_AT_NS];
+        return !hasSample((cells, base) -> cells[base + LAST_AT_NS] - endedNs > 0);
     }
 
     /**
@@ -447,17 +609,24 @@ public final class StatTable extends PerThread.Owned {
      * @return true if one did
      */
     public boolean hasBegunSince(long ns) {
-        long[] cells = rows;
-        for (int base = 0; base < cells.length; base += STRIDE) {
-            if (cells[base + COUNT] > 0 && cells[base + LAST_AT_NS] - cells[base + LAST_NS] - ns >= 0) {
-                return true;
+        return hasSample((cells, base) -> cells[base + LAST_AT_NS] - cells[base + LAST_NS] - ns >= 0);
+    }
+
+    /** A question to a row that has samples. */
+    private interface Question {
+        boolean test(long[] cells, int base);
+    }
+
+    private boolean hasSample(Question question) {
+        for (Part each : parts) {
+            long[] cells = each == null ? NO_ROWS : each.rows;
+            for (int base = 0; base < cells.length; base += STRIDE) {
+                if (cells[base + COUNT] > 0 && question.test(cells, base)) {
+                    return true;
+                }
             }
         }
         return false;
-    }
-
-    private boolean hasRow(int key) {
-        return key * STRIDE < rows.length;
     }
 
     // ---- any thread ----
@@ -467,8 +636,18 @@ public final class StatTable extends PerThread.Owned {
         return pending;
     }
 
+    /** Returns the number of rows of a phase; 0 if it has no sample. */
+    int rowCount(int number) {
+        return cells(number).length / STRIDE;
+    }
+
+    /** Returns the largest number of rows of a phase. */
     int rowCount() {
-        return cells().length / STRIDE;
+        int most = 0;
+        for (int number = 0; number < PhaseRow.PHASES; number++) {
+            most = Math.max(most, rowCount(number));
+        }
+        return most;
     }
 
     /** Returns how many of the samples need not be the writer's own. */
@@ -481,22 +660,26 @@ public final class StatTable extends PerThread.Owned {
      * it also sees everything that the writer wrote before, also to other tables.
      */
     boolean isWritten() {
-        long[] cells = cells();
-        for (int base = 0; base < cells.length; base += STRIDE) {
-            if ((long) CELL.getAcquire(cells, base + COUNT) != 0) {
-                return true;
+        for (int number = 0; number < PhaseRow.PHASES; number++) {
+            long[] cells = cells(number);
+            for (int base = 0; base < cells.length; base += STRIDE) {
+                if ((long) CELL.getAcquire(cells, base + COUNT) != 0) {
+                    return true;
+                }
             }
         }
         return false;
     }
 
     boolean withBuckets() {
-        return BUCKETS.getAcquire(this) != null;
+        return withBuckets;
     }
 
-    /** Adds the time of each row's samples to the sum of its key's tag; of one that is being added, perhaps. */
-    void addTotalsNs(NameTable keys, long[] totalsNs) {
-        long[] cells = cells();
+    /**
+     * Adds the time of each row's samples of a phase to the sum of its key's tag; of one that is being added, perhaps.
+     */
+    void addTotalsNs(int number, NameTable keys, long[] totalsNs) {
+        long[] cells = cells(number);
         int rowCount = Math.min(keys.size(), cells.length / STRIDE);
         for (int key = 0; key < rowCount; key++) {
             int base = key * STRIDE;
@@ -510,45 +693,72 @@ public final class StatTable extends PerThread.Owned {
     void clear() {
         int rowCount = rowCount();
         foreign = 0;
-        if (buckets != null) {
-            BUCKETS.setRelease(this, new long[rowCount][]);
+        for (int number = 1; number < PhaseRow.PHASES; number++) {
+            PHASES.setRelease(parts, number, (Part) null);
         }
-        ROWS.setRelease(this, emptyRows(rowCount));
+        Part first = new Part(rowCount, withBuckets);
+        PHASES.setRelease(parts, PhaseRow.NO_PHASE, first);
+        part = first;
+        phase = PhaseRow.NO_PHASE;
+        rows = first.rows;
+        buckets = first.buckets;
+        deselect();
     }
 
     /** Returns an empty table of the same writer, with the same number of rows. */
     StatTable renewed() {
-        return new StatTable(owner(), rowCount(), withBuckets(), pending, spans, names);
+        return new StatTable(owner(), rowCount(), withBuckets, pending, spans, names);
     }
 
-    /** Returns whether the durations of a row were counted in buckets. */
-    boolean hasBuckets(int key) {
-        return buckets(key) != null;
+    /** Returns whether the durations of a row of a phase were counted in buckets. */
+    boolean hasBuckets(int number, int key) {
+        return buckets(number, key) != null;
     }
 
     /**
-     * Returns the values of a row as they stood at one moment, without its buckets.
+     * Returns the values of a row as they stood at one moment, in all phases, without its buckets.
      *
      * @param key the row
      * @return the values
      */
     public StatRow read(int key) {
-        return RowReader.read(this, key, null, false);
+        StatRow sum = StatRow.EMPTY;
+        for (int number = 0; number < PhaseRow.PHASES; number++) {
+            sum = sum.plus(read(number, key));
+        }
+        return sum;
     }
 
-    /** Returns the values of a row as they stood at one moment; the rest is at {@link RowReader#read}. */
-    StatRow read(int key, long @Nullable [] into, boolean settling) {
-        return RowReader.read(this, key, into, settling);
+    /** Returns the values of a row of a phase as they stood at one moment, without its buckets. */
+    StatRow read(int number, int key) {
+        return RowReader.read(this, number, key, null, false);
     }
 
-    /** Returns the rows as they are now; only the writer changes them. */
-    long[] cells() {
-        return (long[]) ROWS.getAcquire(this);
+    /** Returns the values of a row of a phase as they stood at one moment; the rest is at {@link RowReader#read}. */
+    StatRow read(int number, int key, long @Nullable [] into, boolean settling) {
+        return RowReader.read(this, number, key, into, settling);
     }
 
-    /** Returns the buckets of a row, or null if it has none; only the writer changes them. */
-    long @Nullable [] buckets(int key) {
-        long @Nullable [] @Nullable [] all = (long[][]) BUCKETS.getAcquire(this);
+    private @Nullable Part part(int number) {
+        return (Part) PHASES.getAcquire(parts, number);
+    }
+
+    /** Returns the rows of a phase as they are now; only the writer changes them. */
+    long[] cells(int number) {
+        Part of = part(number);
+        return of == null ? NO_ROWS : (long[]) ROWS.getAcquire(of);
+    }
+
+    /** Returns the further columns of a phase; null if no sample has one of them. */
+    long @Nullable [] extras(int number) {
+        Part of = part(number);
+        return of == null ? null : (long[]) EXTRAS.getAcquire(of);
+    }
+
+    /** Returns the buckets of a row of a phase, or null if it has none; only the writer changes them. */
+    long @Nullable [] buckets(int number, int key) {
+        Part of = part(number);
+        long @Nullable [] @Nullable [] all = of == null ? null : (long[][]) BUCKETS.getAcquire(of);
         return all == null || key >= all.length ? null : all[key];
     }
 }

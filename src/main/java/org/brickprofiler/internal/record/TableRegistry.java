@@ -44,8 +44,8 @@ public final class TableRegistry {
     /** Guarded by {@code readers}. */
     private final LateTables late = new LateTables();
 
-    /** The time of the samples that resets have handed over, ns by key. Guarded by {@code readers}. */
-    private long[] resetNs = new long[0];
+    /** The time of the samples that resets have handed over, ns by phase and key. Guarded by {@code readers}. */
+    private final long[][] resetNs = new long[PhaseRow.PHASES][0];
 
     /**
      * The samples and queues of ended threads.
@@ -119,11 +119,11 @@ public final class TableRegistry {
         /**
          * Takes one measurement.
          *
-         * @param key its row
+         * @param row its row, as it was queued
          * @param origin its begin, as it was queued
          * @param elements elements it processed
          */
-        void accept(int key, long origin, long elements);
+        void accept(int row, long origin, long elements);
 
         /**
          * Sets the owner of the measurements that follow. Only {@link #drainPending} calls this.
@@ -174,40 +174,53 @@ public final class TableRegistry {
      * @param elements elements it processed
      */
     public void add(int key, long elapsedNs, long atNs, long elements) {
-        StatTable table = threads.mine();
+        add(PhaseRow.NO_PHASE, key, elapsedNs, atNs, elements);
+    }
+
+    /**
+     * Adds a sample of a phase to the calling thread's table. Allocates only for a thread's or a row's first sample.
+     *
+     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param key the row, 0 or more
+     * @param elapsedNs its duration, ns
+     * @param atNs the clock when it ended
+     * @param elements elements it processed
+     */
+    public void add(int phase, int key, long elapsedNs, long atNs, long elements) {
+        StatTable table = acquire(phase);
         table.add(key, elapsedNs, atNs, elements);
         threads.release(table);
     }
 
-    /** Adds a sample whose end became known at a synchronisation. */
-    void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elements) {
-        StatTable table = threads.mine();
-        table.addDeferred(key, startNs, elapsedNs, atNs, elements);
+    /** Adds a sample of a phase whose end became known at a synchronisation. */
+    void addDeferred(int row, long startNs, long elapsedNs, long atNs, long elements) {
+        StatTable table = acquire(PhaseRow.phase(row));
+        table.addDeferred(PhaseRow.key(row), startNs, elapsedNs, atNs, elements);
         threads.release(table);
     }
 
     /**
      * Queues a measurement until its end is known.
      *
-     * @param key the row, 0 or more
+     * @param row its {@link PhaseRow}, or another number by the same agreement as the begin
      * @param origin its begin: the clock, ns, or a device's marks, by agreement of the code that queues and drains; not
      *     interpreted here
      * @param elements elements it processes
      * @return false if the queue is full, so that the measurement was refused
      */
-    public boolean defer(int key, long origin, long elements) {
+    public boolean defer(int row, long origin, long elements) {
         if (!hasDeferred) {
             hasDeferred = true;
         }
         StatTable own = ownTable();
-        return own != null ? own.pending().offer(key, origin, elements) : deferElsewhere(key, origin, elements);
+        return own != null ? own.pending().offer(row, origin, elements) : deferElsewhere(row, origin, elements);
     }
 
-    private boolean deferElsewhere(int key, long origin, long elements) {
+    private boolean deferElsewhere(int row, long origin, long elements) {
         StatTable table = threads.mine();
         boolean queued = table.owner() == null
-                ? table.pending().offer(PendingQueue.sharing(Thread.currentThread()), key, origin, elements)
-                : table.pending().offer(key, origin, elements);
+                ? table.pending().offer(PendingQueue.sharing(Thread.currentThread()), row, origin, elements)
+                : table.pending().offer(row, origin, elements);
         threads.release(table);
         return queued;
     }
@@ -257,6 +270,27 @@ public final class TableRegistry {
      */
     public StatTable acquire() {
         return threads.mine();
+    }
+
+    /**
+     * Returns a table that the calling thread may write until it gives it back, with the phase of its next samples
+     * selected.
+     *
+     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @return a table, to be handed to {@link #release}
+     */
+    public StatTable acquire(int phase) {
+        StatTable table = threads.mine();
+        table.use(phase);
+        return table;
+    }
+
+    /** Makes the calling thread look its phase up again with its next timed sample. */
+    public void deselect() {
+        StatTable own = threads.own();
+        if (own != null) {
+            own.deselect();
+        }
     }
 
     /**
@@ -357,37 +391,44 @@ public final class TableRegistry {
     }
 
     /**
-     * Adds the time of all samples since the registry was created, regardless of resets, to sums by the tags of their
-     * keys. Samples that ended before the call are included. Allocates nothing unless a reset has just happened.
+     * Adds the time of all samples of a phase since the registry was created, regardless of resets, to sums by the tags
+     * of their keys. Samples that ended before the call are included. Allocates nothing unless a reset has just
+     * happened.
      *
+     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
      * @param keys the names of the keys, whose tags are indices
      * @param totalsNs the sums, ns
      */
-    public void addTotalsNs(NameTable keys, long[] totalsNs) {
+    public void addTotalsNs(int phase, NameTable keys, long[] totalsNs) {
         synchronized (readers) {
             PerThread.Slots<StatTable, Left> now = threads.slots();
             late.count(now);
-            late.sums().addTotalsNs(keys, totalsNs);
-            now.left().sums().addTotalsNs(keys, totalsNs);
-            for (int key = 0; key < resetNs.length; key++) {
-                totalsNs[keys.tag(key)] += resetNs[key];
+            late.sums().addTotalsNs(phase, keys, totalsNs);
+            now.left().sums().addTotalsNs(phase, keys, totalsNs);
+            long[] reset = resetNs[phase];
+            for (int key = 0; key < reset.length; key++) {
+                totalsNs[keys.tag(key)] += reset[key];
             }
-            addTotalsNs(now.live(), keys, totalsNs);
-            addTotalsNs(threads.shared(), keys, totalsNs);
+            addTotalsNs(now.live(), phase, keys, totalsNs);
+            addTotalsNs(threads.shared(), phase, keys, totalsNs);
         }
     }
 
-    private static void addTotalsNs(List<StatTable> tables, NameTable keys, long[] totalsNs) {
+    private static void addTotalsNs(List<StatTable> tables, int phase, NameTable keys, long[] totalsNs) {
         for (int i = 0; i < tables.size(); i++) {
-            tables.get(i).addTotalsNs(keys, totalsNs);
+            tables.get(i).addTotalsNs(phase, keys, totalsNs);
         }
     }
 
     /** Keeps the time that a reset is about to hand over. */
     private void carry(StatSums ended) {
-        resetNs = Arrays.copyOf(resetNs, Math.max(resetNs.length, ended.rowCount()));
-        for (int key = 0; key < ended.rowCount(); key++) {
-            resetNs[key] += ended.row(key).totalNs();
+        for (int phase = 0; phase < resetNs.length; phase++) {
+            int rowCount = ended.rowCount(phase);
+            long[] reset = Arrays.copyOf(resetNs[phase], Math.max(resetNs[phase].length, rowCount));
+            for (int key = 0; key < rowCount; key++) {
+                reset[key] += ended.row(phase, key).totalNs();
+            }
+            resetNs[phase] = reset;
         }
     }
 

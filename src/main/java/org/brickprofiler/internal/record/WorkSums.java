@@ -51,17 +51,18 @@ public final class WorkSums {
     /**
      * Adds to a brick's work. Allocates for a thread's first record alone.
      *
+     * @param phase the number of the phase of the work, or {@link PhaseRow#NO_PHASE}
      * @param key the brick's row
      * @param flops floating-point operations, not negative
      * @param bytes bytes moved, not negative
      * @param workingSetBytes bytes of the data that the work touches
      */
-    public void record(int key, long flops, long bytes, long workingSetBytes) {
+    public void record(int phase, int key, long flops, long bytes, long workingSetBytes) {
         TableRegistry tables = registry;
         if (tables == null) {
             tables = made();
         }
-        StatTable table = tables.acquire();
+        StatTable table = tables.acquire(phase);
         table.addAmounts(key, workingSetBytes, bytes & LOW_HALF, flops & LOW_HALF, flops >>> HALF, bytes >>> HALF);
         tables.release(table);
     }

@@ -106,7 +106,7 @@ class GraphTemplatesTest {
     private int takeLaunch(long endNs) {
         int end = mark(false);
         device.timesNs[end] = endNs;
-        graphs.takeLaunch(CAPTURE, end, 1, waiting);
+        graphs.takeLaunch(CAPTURE, 0, end, 1, waiting);
         return end;
     }
 

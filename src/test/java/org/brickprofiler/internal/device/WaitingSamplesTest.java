@@ -38,8 +38,8 @@ class WaitingSamplesTest {
     private List<Integer> keys(int count) {
         List<Integer> keys = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            assertThat(waiting.elements(i)).isEqualTo(10L * waiting.key(i));
-            keys.add(waiting.key(i));
+            assertThat(waiting.elements(i)).isEqualTo(10L * waiting.row(i));
+            keys.add(waiting.row(i));
         }
         return keys;
     }
@@ -55,12 +55,12 @@ class WaitingSamplesTest {
         waiting.forgetStarts();
         assertThat(waiting.startNs(1)).isEqualTo(WaitingSamples.NO_START);
         assertThat(waiting.size()).isEqualTo(2);
-        assertThat(waiting.key(0)).isEqualTo(4_094);
+        assertThat(waiting.row(0)).isEqualTo(4_094);
         assertThat(waiting.start(0)).isEqualTo(start);
         assertThat(waiting.end(0)).isEqualTo(end);
         assertThat(waiting.elements(0)).isEqualTo(Long.MAX_VALUE);
         assertThat(waiting.hasStart(0)).isTrue();
-        assertThat(waiting.key(1)).isZero();
+        assertThat(waiting.row(1)).isZero();
         assertThat(waiting.end(1)).isEqualTo(end);
         assertThat(waiting.hasStart(1)).isFalse();
     }

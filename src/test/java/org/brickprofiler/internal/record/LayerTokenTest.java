@@ -10,9 +10,9 @@ class LayerTokenTest {
 
     @Test
     void aHandOffChangesNeitherPassNorLayer() {
-        for (long pass : new long[] {1, 2, (1L << 28) - 1}) {
+        for (long pass : new long[] {1, 2, (1L << 25) - 1}) {
             for (int layer : new int[] {0, 1, 79, LayerToken.LAST_LAYER}) {
-                long plain = LayerToken.of(pass, layer);
+                long plain = LayerToken.of(pass, 7, layer);
                 for (int number : new int[] {0, 1, 32_766, 32_767, Integer.MAX_VALUE}) {
                     long token = LayerToken.withHandOff(plain, number);
                     assertThat(token).isPositive().isNotEqualTo(plain);
@@ -28,7 +28,7 @@ class LayerTokenTest {
     void consecutiveHandOffsOfALayerDiffer() {
         Set<Long> tokens = new HashSet<>();
         for (int number = 0; number < 32_767; number++) {
-            assertThat(tokens.add(LayerToken.withHandOff(LayerToken.of(7, 3), number)))
+            assertThat(tokens.add(LayerToken.withHandOff(LayerToken.of(7, 1, 3), number)))
                     .isTrue();
         }
     }
@@ -40,7 +40,7 @@ class LayerTokenTest {
     }
 
     @Test
-    void aPassBeyondTheBitsOverlapsNoHandOff() {
-        assertThat(LayerToken.of((1L << 28) + 5, 2)).isEqualTo(LayerToken.of(5, 2));
+    void aPassBeyondTheBitsOverlapsNothing() {
+        assertThat(LayerToken.of((1L << 25) + 5, 0, 2)).isEqualTo(LayerToken.of(5, 0, 2));
     }
 }

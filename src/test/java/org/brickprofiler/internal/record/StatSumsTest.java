@@ -52,7 +52,7 @@ final class StatSumsTest {
         StatTable table = table(3, false);
         table.add(1, 10, 1, 1);
 
-        assertThat(new StatSums().add(table)).containsExactly(StatRow.EMPTY, table.read(1), StatRow.EMPTY);
+        assertThat(new StatSums().add(table)[0]).containsExactly(StatRow.EMPTY, table.read(1), StatRow.EMPTY);
     }
 
     @Test
@@ -129,9 +129,9 @@ final class StatSumsTest {
         StatTable table = table(1, true);
         table.add(0, 20, 1, 3);
         StatSums with = new StatSums();
-        with.addSamples(4, table.read(0), true);
+        with.addSamples(0, 4, table.read(0), true);
         StatSums without = new StatSums();
-        without.addSamples(4, table.read(0), false);
+        without.addSamples(0, 4, table.read(0), false);
 
         assertThat(with.row(4)).isEqualTo(table.read(0));
         assertThat(counted(with, 4, 20)).isEqualTo(1);
@@ -146,7 +146,7 @@ final class StatSumsTest {
         table.add(0, 30, 2, 1);
         table.add(0, 90, 3, 1);
         StatSums sums = new StatSums();
-        sums.addSamples(4, table.read(0), true);
+        sums.addSamples(0, 4, table.read(0), true);
 
         assertThat(counted(sums, 4, 90)).as("the last").isEqualTo(1);
         assertThat(counted(sums, 4, 20)).as("the mean of 10 and 30").isEqualTo(2);

@@ -157,9 +157,9 @@ final class StatTableTest {
 
     @Test
     void aRowPastTheEndReadsAsEmpty() {
-        assertThat(table(2, true).read(2, new long[LatencyBuckets.COUNT], false))
+        assertThat(table(2, true).read(0, 2, new long[LatencyBuckets.COUNT], false))
                 .isEqualTo(StatRow.EMPTY);
-        assertThat(table(2, true).hasBuckets(2)).isFalse();
+        assertThat(table(2, true).hasBuckets(0, 2)).isFalse();
     }
 
     // ---- buckets ----
@@ -173,7 +173,7 @@ final class StatTableTest {
         table.addWork(1, 0, 4, 1, 1, 1);
 
         long[] counts = new long[LatencyBuckets.COUNT];
-        StatRow row = table.read(1, counts, false);
+        StatRow row = table.read(0, 1, counts, false);
 
         assertThat(row.count()).isEqualTo(4);
         assertThat(counts[5]).isEqualTo(2);
@@ -181,8 +181,10 @@ final class StatTableTest {
         assertThat(counts[LatencyBuckets.indexOf(100_000)]).isEqualTo(1);
         assertThat(Arrays.stream(counts).sum()).isEqualTo(4);
         assertThat(table.withBuckets()).isTrue();
-        assertThat(table.hasBuckets(1)).isTrue();
-        assertThat(table.hasBuckets(0)).as("buckets come with the first sample").isFalse();
+        assertThat(table.hasBuckets(0, 1)).isTrue();
+        assertThat(table.hasBuckets(0, 0))
+                .as("buckets come with the first sample")
+                .isFalse();
     }
 
     @Test
@@ -192,8 +194,8 @@ final class StatTableTest {
         table.add(9, 6, 2, 1);
 
         long[] counts = new long[LatencyBuckets.COUNT];
-        table.read(0, counts, false);
-        table.read(9, counts, false);
+        table.read(0, 0, counts, false);
+        table.read(0, 9, counts, false);
 
         assertThat(counts[5]).isEqualTo(1);
         assertThat(counts[6]).isEqualTo(1);
@@ -206,7 +208,7 @@ final class StatTableTest {
         long[] counts = new long[LatencyBuckets.COUNT];
         counts[5] = 10;
 
-        table.read(0, counts, false);
+        table.read(0, 0, counts, false);
 
         assertThat(counts[5]).isEqualTo(11);
     }
@@ -217,7 +219,7 @@ final class StatTableTest {
         table.add(0, 5, 1, 1);
 
         assertThat(table.withBuckets()).isFalse();
-        assertThat(table.hasBuckets(0)).isFalse();
+        assertThat(table.hasBuckets(0, 0)).isFalse();
     }
 
     /**
@@ -236,7 +238,7 @@ final class StatTableTest {
         FutureTask<long[]> read = crew.start(() -> {
             reader.set(Thread.currentThread());
             long[] counts = new long[LatencyBuckets.COUNT];
-            long[] countAndSum = {table.read(0, counts, true).count(), 0};
+            long[] countAndSum = {table.read(0, 0, counts, true).count(), 0};
             countAndSum[1] = Arrays.stream(counts).sum();
             return countAndSum;
         });
@@ -286,7 +288,7 @@ final class StatTableTest {
 
         assertThat(table.read(1)).isEqualTo(StatRow.EMPTY);
         assertThat(table.isWritten()).isFalse();
-        assertThat(table.hasBuckets(1)).isFalse();
+        assertThat(table.hasBuckets(0, 1)).isFalse();
         assertThat(table.withBuckets()).isTrue();
         assertThat(table.rowCount()).isEqualTo(2);
     }
@@ -339,9 +341,9 @@ final class StatTableTest {
 
         StatTable table = Crew.result(writer);
         long[] counts = new long[LatencyBuckets.COUNT];
-        assertThat(table.read(0, counts, false).count()
-                        + table.read(1, counts, false).count()
-                        + table.read(2, counts, false).count())
+        assertThat(table.read(0, 0, counts, false).count()
+                        + table.read(0, 1, counts, false).count()
+                        + table.read(0, 2, counts, false).count())
                 .isEqualTo(samples);
         assertThat(Arrays.stream(counts).sum()).isEqualTo(samples);
         assertThat(checked).isPositive();

@@ -17,7 +17,11 @@ class FormatDocumentTest {
 
     /** The place of a table's records in a report. */
     private static final Map<String, String> PLACES = Map.ofEntries(
-            Map.entry("brick", "An object of `bricks`. CSV has a row for each."),
+            Map.entry(
+                    "brick",
+                    "An object of `bricks`, for which CSV has a row each; and of `bricks` in an object of `phases`, which"
+                            + " has the samples that belong to the steps of a `phase`: `prefill`, `decode` or `mixed`. `phases`"
+                            + " is left out if no sample belongs to a step."),
             Map.entry("tile level", "An object of `tiles`."),
             Map.entry("stream", "An object of `streams`, which is left out without streams."),
             Map.entry("phase of steps", "An object of `steps.phases`."),

@@ -1,0 +1,55 @@
+package org.brickprofiler.internal.record;
+
+/**
+ * The row of a brick among the samples of one phase, as one {@code int}: bits 0 to 11 are the key, bits 12 and 13 the
+ * number of the phase. A row of samples without a phase is the key itself. Stateless; any thread.
+ */
+public final class PhaseRow {
+
+    /** In place of the number of a phase: the sample belongs to no phase. */
+    public static final int NO_PHASE = 0;
+
+    /** How many numbers there are: {@link #NO_PHASE}, and 1 to 3 for the phases of steps. */
+    public static final int PHASES = 4;
+
+    /** How many bits the key takes. */
+    public static final int KEY_BITS = 12;
+
+    /** How many bits a row takes. */
+    static final int BITS = KEY_BITS + 2;
+
+    private static final int KEY_MASK = (1 << KEY_BITS) - 1;
+
+    private PhaseRow() {}
+
+    /**
+     * Packs a row.
+     *
+     * @param phase the number of the phase, or {@link #NO_PHASE}
+     * @param key the brick, 0 to {@link TimerToken#MAX_KEY}
+     * @return the row
+     */
+    public static int of(int phase, int key) {
+        return (phase << KEY_BITS) | key;
+    }
+
+    /**
+     * Returns the brick of a row.
+     *
+     * @param row a row
+     * @return its key
+     */
+    public static int key(int row) {
+        return row & KEY_MASK;
+    }
+
+    /**
+     * Returns the phase of a row.
+     *
+     * @param row a row
+     * @return its number, or {@link #NO_PHASE}
+     */
+    public static int phase(int row) {
+        return row >>> KEY_BITS;
+    }
+}

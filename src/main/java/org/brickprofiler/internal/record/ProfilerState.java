@@ -1,0 +1,82 @@
+package org.brickprofiler.internal.record;
+
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+
+/**
+ * Whether a profiler is on and which phases its steps have, as one {@code int}. Stateless; any thread.
+ *
+ * <pre>
+ *   31                       3  2     1  0
+ *  +--------------------------+--------+----+
+ *  | number of resets         |  only  | on |
+ *  +--------------------------+--------+----+
+ * </pre>
+ *
+ * <p><b>Only</b> is the phase of every step that is under way, or {@link PhaseRow#NO_PHASE} if none is under way or
+ * they have different phases. A thread's {@link StatTable} keeps the state for which its phase was selected, so a
+ * change of any part makes each thread look its phase up again with its next sample.
+ */
+public final class ProfilerState {
+
+    private static final int ON = 1;
+    private static final int ONLY_SHIFT = 1;
+    private static final int ONLY_MASK = (PhaseRow.PHASES - 1) << ONLY_SHIFT;
+    private static final int RESET = 1 << 3;
+
+    private ProfilerState() {}
+
+    /**
+     * Returns whether the profiler is on.
+     *
+     * @param state a state
+     * @return true if it records
+     */
+    public static boolean isOn(int state) {
+        return (state & ON) != 0;
+    }
+
+    /**
+     * Returns the only phase of which steps are under way.
+     *
+     * @param state a state
+     * @return its number, or {@link PhaseRow#NO_PHASE}
+     */
+    public static int only(int state) {
+        return (state & ONLY_MASK) >>> ONLY_SHIFT;
+    }
+
+    /**
+     * Switches a profiler on or off.
+     *
+     * @param <T> the type of the profiler
+     * @param field the field of its state
+     * @param profiler the profiler
+     * @param on whether it records from now on
+     */
+    public static <T> void setOn(AtomicIntegerFieldUpdater<T> field, T profiler, boolean on) {
+        field.updateAndGet(profiler, state -> on ? state | ON : state & ~ON);
+    }
+
+    /**
+     * Sets the only phase of which steps are under way.
+     *
+     * @param <T> the type of the profiler
+     * @param field the field of its state
+     * @param profiler the profiler
+     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     */
+    public static <T> void setOnly(AtomicIntegerFieldUpdater<T> field, T profiler, int phase) {
+        field.updateAndGet(profiler, state -> (state & ~ONLY_MASK) | (phase << ONLY_SHIFT));
+    }
+
+    /**
+     * Forgets the steps of all threads.
+     *
+     * @param <T> the type of the profiler
+     * @param field the field of its state
+     * @param profiler the profiler
+     */
+    public static <T> void reset(AtomicIntegerFieldUpdater<T> field, T profiler) {
+        field.updateAndGet(profiler, state -> (state & ~ONLY_MASK) + RESET);
+    }
+}

@@ -1,0 +1,194 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CountDownLatch;
+import org.brickprofiler.StepInfo.Phase;
+import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.testing.AllocatedBytes;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Phases of samples in the cases that {@link PhasesProperties} does not draw: devices, ended threads, resets, memory.
+ */
+class PhasesTest extends ProfiledDevice {
+
+    private final BrickProfiler onHost = BrickProfiler.builder().clock(clock).build();
+
+    PhasesTest() {
+        onHost.enable();
+    }
+
+    private static long count(BrickProfiler of, Phase phase) {
+        return of.brickStats(BrickId.RMS_NORM, phase).count();
+    }
+
+    private static void record(BrickProfiler into) {
+        into.record(BrickId.RMS_NORM, 5, 1);
+    }
+
+    @Test
+    void thereIsARowForEveryPhase() {
+        assertThat(Phase.values()).hasSize(PhaseRow.PHASES - 1);
+        for (Phase phase : Phase.values()) {
+            assertThat(phase.number()).isBetween(1, PhaseRow.PHASES - 1);
+        }
+    }
+
+    /** The time comes when the next step is under way, of another phase: the moment of the stop counts. */
+    @Spec({"17.9", "17.10"})
+    @Test
+    void aDeviceSampleBelongsToTheStepInWhichItWasStopped() {
+        profiler.beginStep(StepInfo.prefill(4));
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        launch(100);
+        profiler.stopBrick(timer, 4);
+        long startNs = profiler.elapsedNs();
+        launch(40);
+        profiler.recordDeferred(BrickId.RMS_NORM, startNs, 1);
+        profiler.endPassAsync();
+        profiler.beginStep(StepInfo.decode(4));
+        timer = profiler.startBrick(BrickId.RMS_NORM);
+        launch(7);
+        profiler.stopBrick(timer, 1);
+        profiler.endPass();
+
+        BrickStats prefill = profiler.brickStats(BrickId.RMS_NORM, Phase.PREFILL);
+        BrickStats decode = profiler.brickStats(BrickId.RMS_NORM, Phase.DECODE);
+        assertThat(prefill.totalNs()).isEqualTo(140);
+        assertThat(prefill.totalElements()).isEqualTo(5);
+        assertThat(prefill.device().samples()).isEqualTo(2);
+        assertThat(prefill.timeSource()).isEqualTo(DeviceTime.Source.DEVICE);
+        assertThat(decode.totalNs()).isEqualTo(7);
+        assertThat(decode.device().samples()).isEqualTo(1);
+        assertThat(prefill.device().launches() + decode.device().launches())
+                .isEqualTo(stats(BrickId.RMS_NORM).device().launches());
+    }
+
+    /**
+     * A worker with a token of the first step, one without, while steps of two phases and then of one are under way.
+     */
+    @Spec("17.9")
+    @Test
+    void aWorkerWithoutATokenHasThePhaseOfTheOnlySteps() throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        onHost.beginStep(StepInfo.prefill(4));
+        onHost.startLayer();
+        long token = onHost.layerToken();
+        Thread decoding = start(() -> {
+            onHost.beginStep(StepInfo.decode(4));
+            record(onHost);
+            begun.countDown();
+            await(end);
+            onHost.endPass();
+        });
+        begun.await();
+        join(start(() -> record(onHost)));
+        join(start(() -> {
+            long before = onHost.workFor(token);
+            record(onHost);
+            onHost.workFor(before);
+            record(onHost);
+        }));
+        assertThat(count(onHost, Phase.PREFILL)).as("with a token").isEqualTo(1);
+        assertThat(count(onHost, Phase.DECODE)).as("on its own thread").isEqualTo(1);
+        assertThat(onHost.brickStats(BrickId.RMS_NORM).count()).isEqualTo(4);
+        end.countDown();
+        join(decoding);
+        join(start(() -> record(onHost)));
+
+        assertThat(count(onHost, Phase.PREFILL)).as("the only step left").isEqualTo(2);
+    }
+
+    @Spec("17.9")
+    @Test
+    void theStepOfAnEndedThreadIsUnderWayNoMore() throws InterruptedException {
+        join(start(() -> {
+            onHost.beginStep(StepInfo.prefill(4));
+            record(onHost);
+        }));
+        onHost.snapshot();
+        record(onHost);
+
+        assertThat(count(onHost, Phase.PREFILL))
+                .as("samples of the abandoned step")
+                .isEqualTo(1);
+        assertThat(onHost.brickStats(BrickId.RMS_NORM).count()).isEqualTo(2);
+        assertThat(onHost.snapshot().steps().abandoned()).isEqualTo(1);
+    }
+
+    @Spec("17.9")
+    @Test
+    void aResetForgetsTheStepUnderWay() {
+        onHost.beginStep(StepInfo.prefill(4));
+        record(onHost);
+        onHost.reset();
+        record(onHost);
+        onHost.endPass();
+        record(onHost);
+
+        assertThat(onHost.snapshot().phases()).isEmpty();
+        assertThat(onHost.brickStats(BrickId.RMS_NORM).count()).isEqualTo(2);
+    }
+
+    /** The samples of an earlier step that come after it count in the next one, so that steps sum to their phase. */
+    @Spec("17.2")
+    @Test
+    void aLateSampleCountsInTheNextStepOfItsPhase() throws InterruptedException {
+        onHost.beginStep(StepInfo.decode(1));
+        onHost.startLayer();
+        long token = onHost.layerToken();
+        onHost.record(BrickId.RMS_NORM, 5, 1);
+        onHost.endPass();
+        join(start(() -> {
+            onHost.workFor(token);
+            onHost.record(BrickId.RMS_NORM, 30, 1);
+        }));
+        onHost.record(BrickId.RMS_NORM, 1_000, 1);
+        onHost.beginStep(StepInfo.decode(2));
+        onHost.record(BrickId.RMS_NORM, 200, 1);
+        onHost.endPass();
+
+        assertThat(onHost.snapshot().steps().kept())
+                .extracting(step -> step.categoryNs().get(BrickCategory.NORM))
+                .containsExactly(5L, 230L);
+    }
+
+    /** The tables of a thread without steps have rows for the samples without a phase alone. */
+    @Spec("17.11")
+    @Test
+    void phasesTakeMemoryWithTheirFirstSampleOnly() throws InterruptedException {
+        long[] bytes = new long[2];
+        join(start(() -> bytes[0] = AllocatedBytes.of(() -> record(onHost))));
+        onHost.beginStep(StepInfo.decode(1));
+        record(onHost);
+        bytes[1] = AllocatedBytes.of(() -> {
+            for (int i = 0; i < 100; i++) {
+                record(onHost);
+            }
+        });
+
+        assertThat(bytes[0]).as("a table, at its first sample").isLessThan(6_000);
+        assertThat(bytes[1]).as("a phase that has its rows").isZero();
+    }
+
+    private static Thread start(Runnable action) {
+        Thread thread = new Thread(action);
+        thread.start();
+        return thread;
+    }
+
+    private static void join(Thread thread) throws InterruptedException {
+        thread.join();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package org.brickprofiler.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo.Phase;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Phases in reports. */
+class PhaseReportTest {
+
+    private static BrickStats brick(BrickId id, long count, long totalNs) {
+        return BrickStats.builder(id.displayName(), id.category())
+                .samples(count, totalNs, totalNs / count, totalNs / count)
+                .elements(count)
+                .build();
+    }
+
+    private static ProfileSnapshot profile(List<BrickStats> bricks, Map<Phase, List<BrickStats>> phases) {
+        return ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, 0)
+                .bricks(bricks)
+                .phases(phases)
+                .build();
+    }
+
+    /** 2 ms in prefill, 0.1 ms in decode: no average is between the two. */
+    @Spec("8.1")
+    @Test
+    void eachPhaseWithAtLeastAPercentHasATable() {
+        BrickStats norm = brick(BrickId.RMS_NORM, 10, 1_000_000);
+        BrickStats slow = brick(BrickId.QKV_PROJECTION, 3, 6_000_000);
+        BrickStats fast = brick(BrickId.QKV_PROJECTION, 30, 3_000_000);
+        BrickStats rare = brick(BrickId.QKV_PROJECTION, 1, 99_000);
+        String text = TextReport.render(profile(
+                List.of(norm, slow, fast, rare),
+                Map.of(Phase.PREFILL, List.of(slow), Phase.DECODE, List.of(fast), Phase.MIXED, List.of(rare))));
+
+        assertThat(text)
+                .contains(
+                        "Bricks in prefill steps: 59.4 % of brick time", "Bricks in decode steps: 29.7 % of brick time")
+                .containsPattern("QkvProjection +Attention +3 +6.000 ms +2.000 ms .* 100.0 ")
+                .containsPattern("QkvProjection +Attention +30 +3.000 ms +100.0 us .* 100.0 ")
+                .contains(
+                        "Without a phase, since no step or steps of several phases were under way: 1.000 ms, 9.9 % of")
+                .doesNotContain("mixed steps");
+    }
+
+    @Spec("8.1")
+    @Test
+    void theOnlyPhaseIsNamedInsteadOfRepeated() {
+        List<BrickStats> bricks = List.of(brick(BrickId.RMS_NORM, 10, 1_000_000));
+
+        assertThat(TextReport.render(profile(bricks, Map.of(Phase.DECODE, bricks))))
+                .contains("All samples belong to decode steps.\n")
+                .doesNotContain("Bricks in");
+        assertThat(TextReport.render(profile(bricks, Map.of()))).doesNotContain("decode", "phase");
+    }
+
+    @Spec("8.2")
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{'bricks': []}                                  | bricks of a phase have no phase",
+                "{'phase': 'decode'}, {'phase': 'decode'}        | the phase decode is there twice",
+                "{'phase': 'later'}                              | later",
+            })
+    void aFaultOfAPhaseIsNamed(String phases, String fault) {
+        String json = "{\"bricks\": [], \"phases\": [" + phases.replace('\'', '"') + "]}";
+
+        assertThatThrownBy(() -> JsonReport.fromJson(json)).hasMessageContaining(fault);
+    }
+}
