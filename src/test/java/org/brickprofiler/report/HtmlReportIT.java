@@ -560,8 +560,7 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.texts("#section-bricks select option"))
                 .containsExactly(
                         "all steps: 100.0 % of brick time",
-                        "prefill steps: 40.0 % of brick time",
-                        "decode steps: 60.0 % of brick time");
+                        "prefill steps: 40.0 % of brick time", "decode steps: 60.0 % of brick time");
         assertThat(browser.evaluate(shown).asText()).contains(" 20 150.0 ms");
         browser.evaluate("const choice = document.querySelector('#section-bricks select');"
                 + "choice.value = '2'; choice.dispatchEvent(new Event('change'))");
@@ -571,8 +570,7 @@ class HtmlReportIT extends PageInBrowser {
 
     private static HtmlReport inPhases() {
         ProfileSnapshot snapshot = RooflineReportTest.inPhases();
-        return HtmlReport.of(snapshot)
-                .withRoofline(BrickRoofline.of(snapshot, RooflineReportTest.MACHINE, 8));
+        return HtmlReport.of(snapshot).withRoofline(BrickRoofline.of(snapshot, RooflineReportTest.MACHINE, 8));
     }
 
     private static BrickRoofline roofline() {

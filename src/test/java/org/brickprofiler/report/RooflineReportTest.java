@@ -72,7 +72,10 @@ final class RooflineReportTest {
         BrickStats prefill = working(
                 "QkvProjection", BrickCategory.ATTENTION, 60_000_000, new Work(80_000_000_000L, 52_000_000L, 2L << 30));
         BrickStats decode = working(
-                "QkvProjection", BrickCategory.ATTENTION, 90_000_000, new Work(5_000_000_000L, 2_600_000_000L, 2L << 30));
+                "QkvProjection",
+                BrickCategory.ATTENTION,
+                90_000_000,
+                new Work(5_000_000_000L, 2_600_000_000L, 2L << 30));
         return Samples.of(prefill, decode).toBuilder()
                 .phases(Map.of(Phase.PREFILL, List.of(prefill), Phase.DECODE, List.of(decode)))
                 .build();
@@ -88,7 +91,8 @@ final class RooflineReportTest {
         assertThat(RooflineReport.render(roofline))
                 .contains("In prefill steps, by counted time: 100.0 % bound by compute")
                 .contains("In decode steps, by counted time: 100.0 % bound by memory");
-        assertThat(new ObjectMapper().readTree(JsonReport.toJson(inPhases(), Map.of("roofline", RooflineReport.values(roofline))))
+        assertThat(new ObjectMapper()
+                        .readTree(JsonReport.toJson(inPhases(), Map.of("roofline", RooflineReport.values(roofline))))
                         .at("/roofline/phases/1/bounds/memory")
                         .asDouble())
                 .isEqualTo(1);
