@@ -299,7 +299,14 @@ final class LayerPlaces implements Closeable {
         TraceRule.Target target = item.target;
         int kernel = target == null ? event.kernel() : kernels.as(event.kernel(), target);
         placed.add(
-                event.row(), event.startNs(), event.endNs(), event.offset(), kernel, event.amount(), 0, item.evidence);
+                event.row(),
+                event.startNs(),
+                event.endNs(),
+                event.offset(),
+                kernel,
+                event.amount(),
+                event.work(),
+                item.evidence);
     }
 
     /** Counts an occurrence of a layout and returns its number; layouts beyond the limit do not repeat. */
