@@ -498,7 +498,7 @@ final class ProfileBuilder extends EventCollector {
         }
         omissions.add(Reason.RULE, ignoredByRule);
         boolean mayBePlaced = !head.isOwn() && (sites.isAny() || LayerPlaces.mayKnow(kernels));
-        if (!mayBePlaced || !(deviceSeen || sites.isAny())) {
+        if (!mayBePlaced || !(deviceSeen || sites.isAny() || runs.isAny())) {
             CountingPass counting = new CountingPass(firstKeptNs, warmup.offsets(), null);
             pass(slices, counting);
             return counting.profile();
