@@ -36,7 +36,8 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
     }
 
     Execution(EventCollector.Slice slice, long endNs) {
-        this(slice.startNs, endNs, slice.offset, slice.amount, slice.row, slice.name, slice.detail, (int) slice.deviceNs);
+        this(slice.startNs, endNs, slice.offset, slice.amount, slice.row, slice.name, slice.detail, (int)
+                slice.deviceNs);
     }
 
     long elapsedNs() {

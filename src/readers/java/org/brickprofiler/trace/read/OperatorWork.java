@@ -11,17 +11,17 @@ import org.jspecify.annotations.Nullable;
  * The work of the operators of a trace that states the shapes of their tensors: matrix products, and element-wise
  * operators of ONNX Runtime. A product of rows x columns with an inner dimension takes 2 x rows x columns x inner
  * operations. It reads each operand once and writes its result once; an element-wise operator takes at least one
- * operation for each element of its result. The work of all other operators is unknown. One object for each reading; one
- * thread.
+ * operation for each element of its result. The work of all other operators is unknown. One object for each reading;
+ * one thread.
  *
  * <p>ONNX Runtime packs constant weights before the first run and lists them no longer: a missing second operand of a
- * {@code MatMul} or {@code Gemm} has the dimensions that the first operand and the result leave, and the type of the first
- * operand. The weights of a quantised product are packed, too, and their format is not in the file, so the work of
- * {@code MatMulNBits} is unknown.
+ * {@code MatMul} or {@code Gemm} has the dimensions that the first operand and the result leave, and the type of the
+ * first operand. The weights of a quantised product are packed, too, and their format is not in the file, so the work
+ * of {@code MatMulNBits} is unknown.
  *
- * <p><b>Working set.</b> In a profile of ONNX Runtime, a weight is used again after all other weights of the model, each
- * of which is known by the path of its node. In a trace of PyTorch nothing identifies a weight, so the working set of
- * each product is its own operands: its roof may be too high, and never too low.
+ * <p><b>Working set.</b> In a profile of ONNX Runtime, a weight is used again after all other weights of the model,
+ * each of which is known by the path of its node. In a trace of PyTorch nothing identifies a weight, so the working set
+ * of each product is its own operands: its roof may be too high, and never too low.
  */
 final class OperatorWork {
 
@@ -166,8 +166,7 @@ final class OperatorWork {
     private static long bytes(TensorShapes tensors) {
         long bytes = 0;
         for (int i = 0; i < tensors.tensors(); i++) {
-            bytes = Math.addExact(
-                    bytes, Math.multiplyExact(known(tensors.elements(i)), sizeOf(tensors.type(i))));
+            bytes = Math.addExact(bytes, Math.multiplyExact(known(tensors.elements(i)), sizeOf(tensors.type(i))));
         }
         return bytes;
     }

@@ -22,6 +22,7 @@ final class TensorShapes {
     private final List<String> types = new ArrayList<>();
     /** The types that stand in a list of their own. */
     private final List<String> listed = new ArrayList<>();
+
     private final LongArrayList dimensions = new LongArrayList();
     private final IntArrayList ends = new IntArrayList();
     private boolean isComplete = true;

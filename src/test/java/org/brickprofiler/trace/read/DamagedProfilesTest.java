@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Files of ONNX Runtime and of PyTorch's two profilers, each damaged in 20 ways. A damaged file is refused, or its profile
- * lists a fault, or the damage is outside of all that counts and the profile is the whole one.
+ * Files of ONNX Runtime and of PyTorch's two profilers, each damaged in 20 ways. A damaged file is refused, or its
+ * profile lists a fault, or the damage is outside of all that counts and the profile is the whole one.
  */
 final class DamagedProfilesTest {
 

@@ -147,7 +147,8 @@ final class OnnxRuntimeReadTest {
                     .isEqualTo(brick(named, product).work().flops());
         }
         assertThat(numbered.snapshot().brick("Gemm")).isEmpty();
-        assertThat(numbered.placements()).allMatch(placement -> placement.source() == TraceProfile.Placement.Source.PLACE);
+        assertThat(numbered.placements())
+                .allMatch(placement -> placement.source() == TraceProfile.Placement.Source.PLACE);
     }
 
     @Spec("14.21")
@@ -407,8 +408,8 @@ final class OnnxRuntimeReadTest {
     }
 
     /**
-     * Of 30 runs of 6 layers, 16 rows times 256 x 256; the weights are those of all products, which are packed and not in
-     * the file.
+     * Of 30 runs of 6 layers, 16 rows times 256 x 256; the weights are those of all products, which are packed and not
+     * in the file.
      */
     @Spec("14.23")
     @Test
@@ -443,8 +444,8 @@ final class OnnxRuntimeReadTest {
                 "MatMul | {'float':[2,3]} | | 0 | 0",
                 "MatMulNBits | {'float':[2,32]},{'float':[5]} | {'float':[2,5]} | 0 | 0"
             })
-    void workFollowsFromShapesOrIsUnknown(String operator, String inputs, @Nullable String outputs, long flops, long bytes)
-            throws IOException {
+    void workFollowsFromShapesOrIsUnknown(
+            String operator, String inputs, @Nullable String outputs, long flops, long bytes) throws IOException {
         String event = node("/a", operator, 1, 4)
                 .replace("{\"float\":[1,16,256]}", inputs.replace('\'', '"'))
                 .replace("{\"float\":[1,16,8]}", outputs == null ? "" : outputs.replace('\'', '"'));

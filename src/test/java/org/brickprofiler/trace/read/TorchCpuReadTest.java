@@ -125,7 +125,8 @@ final class TorchCpuReadTest {
     })
     void operatorsNameBricks(String operator, String brick, BrickCategory category) throws IOException {
         for (String event : List.of(op(operator, 1, 4), legacy(operator, 1, 4, "[]"))) {
-            BrickStats found = Traces.read(Traces.array(event)).snapshot().bricks().get(0);
+            BrickStats found =
+                    Traces.read(Traces.array(event)).snapshot().bricks().get(0);
 
             assertThat(found.name()).isEqualTo(brick);
             assertThat(found.category()).isEqualTo(category);
