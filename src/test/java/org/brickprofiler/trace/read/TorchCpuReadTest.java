@@ -94,8 +94,8 @@ final class TorchCpuReadTest {
         assertThat(profile.unmatched().events()).isZero();
         assertThat(profile.snapshot().totalNs()).isEqualTo(7_294_247);
         assertThat(profile.snapshot().brick("Gemm").orElseThrow().count()).isEqualTo(150);
-        assertThat(profile.snapshot().brick("FusedAttention").orElseThrow().category())
-                .isEqualTo(BrickCategory.ATTENTION);
+        assertThat(profile.snapshot().brick("FusedAttention").orElseThrow().count())
+                .isEqualTo(20);
         assertThat(profile.snapshot().brick("Embedding").orElseThrow().count()).isEqualTo(10);
     }
 
@@ -111,9 +111,14 @@ final class TorchCpuReadTest {
         "aten::matmul, ProductCall, MATRIX_PRODUCT",
         "aten::_scaled_dot_product_flash_attention_for_cpu, FusedAttention, ATTENTION",
         "aten::_softmax, AttentionSoftmax, ATTENTION",
-        "aten::conv2d, Convolution, CONVOLUTION",
+        "aten::conv2d, ConvolutionCall, CONVOLUTION",
         "aten::mkldnn_convolution, Convolution, CONVOLUTION",
-        "aten::_convolution, Convolution, CONVOLUTION",
+        "aten::_convolution, ConvolutionCall, CONVOLUTION",
+        "aten::_slow_conv2d_forward, Convolution, CONVOLUTION",
+        "aten::softmax, AttentionCall, ATTENTION",
+        "aten::scaled_dot_product_attention, AttentionCall, ATTENTION",
+        "aten::layer_norm, NormCall, NORM",
+        "aten::_batch_norm_impl_index, NormCall, NORM",
         "aten::native_layer_norm, LayerNorm, NORM",
         "aten::_fused_rms_norm, RmsNorm, NORM",
         "aten::native_batch_norm, BatchNorm, NORM",
@@ -140,7 +145,7 @@ final class TorchCpuReadTest {
         String[] events = {
             op("aten::linear", 11, 8),
             op("aten::mm", 12, 5),
-            op("aten::scaled_dot_product_attention", 30, 9),
+            op("aten::_scaled_dot_product_flash_attention_for_cpu", 30, 9),
             op("aten::linear", 41, 8),
             op("aten::mm", 42, 6),
             op("aten::mm", 62, 7),
@@ -181,6 +186,24 @@ final class TorchCpuReadTest {
         assertThat(profile.rows()).isEqualTo(2);
         // The format has no types, so the bytes are unknown.
         assertThat(profile.snapshot().brick("Gemm").orElseThrow().work()).isEqualTo(Work.NONE);
+    }
+
+    /**
+     * A run of {@code src/test/engines/DjlEncoder.java}. The sum of the outermost operators was taken by a program in
+     * Python.
+     */
+    @Spec("14.22")
+    @Test
+    void aTraceOfDjl() throws IOException {
+        TraceProfile profile = Traces.read(
+                TRACES.resolve("djl-encoder.json.gz"), ReadOptions.defaults().withKeepWarmup(true));
+
+        assertThat(profile.eventsCounted()).isEqualTo(2_226);
+        assertThat(profile.snapshot().totalNs()).isEqualTo(10_586_314);
+        assertThat(profile.snapshot().brick("Gemm").orElseThrow().count()).isEqualTo(78 + 24);
+        assertThat(profile.snapshot().brick("AttentionSoftmax").orElseThrow().count())
+                .isEqualTo(12);
+        assertThat(profile.unmatched().events()).isZero();
     }
 
     // ---- work ----
