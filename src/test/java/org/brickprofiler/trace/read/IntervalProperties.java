@@ -36,7 +36,14 @@ final class IntervalProperties {
         List<Execution> numbered = new ArrayList<>();
         for (Execution event : events) {
             numbered.add(new Execution(
-                    event.startNs(), event.endNs(), numbered.size(), event.amount(), event.row(), event.kernel(), 0, 0));
+                    event.startNs(),
+                    event.endNs(),
+                    numbered.size(),
+                    event.amount(),
+                    event.row(),
+                    event.kernel(),
+                    0,
+                    0));
         }
         return numbered;
     }
