@@ -154,6 +154,9 @@ public record BrickRoofline(
 
     private static List<String> remarks(ProfileSnapshot snapshot, MachineRoof machine) {
         List<String> remarks = new ArrayList<>();
+        if (snapshot.environments().isEmpty()) {
+            remarks.add("the profile does not say on which machine it was taken; the roof holds for that machine only");
+        }
         for (Environment environment : snapshot.environments()) {
             Environment measured = machine.environment();
             if (!environment.cpu().equals(measured.cpu()) || environment.processors() != measured.processors()) {

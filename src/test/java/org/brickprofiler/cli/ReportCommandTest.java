@@ -408,4 +408,16 @@ class ReportCommandTest {
         Path begun = Files.writeString(folder.resolve("t.json"), "[{\"ph\": X}]");
         assertThat(Cli.run("report", begun).err()).contains("'X' is no value").doesNotContain("--salvage");
     }
+
+    @Spec("14.21")
+    @Test
+    void theJsonOfAProfileOfOnnxRuntimeHasItsLoading() throws IOException {
+        JsonNode json = new ObjectMapper()
+                .readTree(Cli.run("report", Cli.TRACES.resolve("ort-1.22-java.json.gz"), "--json")
+                        .out());
+
+        assertThat(json.get("loading").get(0).get("name").asText()).isEqualTo("session_initialization");
+        assertThat(json.get("loading").get(0).get("total_ns").asLong()).isEqualTo(41_087_000);
+        assertThat(json.get("wall_ns").asLong()).isEqualTo((78_128 - 3_864) * 1_000);
+    }
 }

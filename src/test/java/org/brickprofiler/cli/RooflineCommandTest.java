@@ -17,6 +17,8 @@ import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 /** A run of the demonstration below a roof. */
@@ -46,6 +48,21 @@ final class RooflineCommandTest {
         Cli.run("report", run, "--roofline", roof, "--csv").assertRefused("cannot be combined with --csv");
         assertThat(JsonReport.read(run).facts().machine()).containsKeys("roof_gflops", "roof_read_gbps");
         assertThat(Cli.run("report", run).out()).doesNotContain("Distance to the roof");
+    }
+
+    /** The shapes in the files give the work; the file names no machine. */
+    @Spec("14.23")
+    @ParameterizedTest
+    @CsvSource({"ort-1.22-java.json.gz, QkvProjection", "torch-2.13-cpu.json.gz, Gemm"})
+    void productsOfTracesWithShapesAreSetBelowTheRoof(String trace, String brick) throws IOException {
+        Path roof = folder.resolve("roof.json");
+        RooflineReport.write(roof(1_000), roof);
+
+        Cli text = Cli.run("report", Cli.TRACES.resolve(trace), "--roofline", roof, "--threads", "1");
+
+        assertThat(text.out()).contains("\nDistance to the roof", "does not say on which machine it was taken");
+        assertThat(text.out().substring(text.out().indexOf("Distance to the roof")))
+                .containsPattern("\n" + brick + " +[a-z]+ +[0-9]");
     }
 
     private static MachineRoof roof(double high) {

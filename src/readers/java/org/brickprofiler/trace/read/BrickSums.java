@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.Work;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.stats.LatencyDistribution;
 
@@ -27,13 +28,17 @@ final class BrickSums {
         private long lastEndNs = Long.MIN_VALUE;
         private long totalElements;
         private long totalBytes;
+        private Work work = Work.NONE;
+        private boolean isWorkKnown = true;
 
         Sum(Spread.Supply buckets) {
             spread = new Spread(buckets);
         }
 
-        void add(Execution event, long selfNs, long elements, long bytes) {
+        void add(Execution event, long selfNs, long elements, long bytes, Work done) {
             count++;
+            work = work.plus(done);
+            isWorkKnown &= !done.equals(Work.NONE);
             totalNs += selfNs;
             minNs = Math.min(minNs, selfNs);
             maxNs = Math.max(maxNs, selfNs);
@@ -52,6 +57,7 @@ final class BrickSums {
                     .last(lastNs, clock.unixNs(lastEndNs))
                     .elements(totalElements)
                     .bytes(totalBytes, 0)
+                    .work(isWorkKnown ? work : Work.NONE)
                     .latency(spread.distribution())
                     .build();
         }
@@ -65,13 +71,14 @@ final class BrickSums {
      * @param selfNs its own time, ns
      * @param elements its elements
      * @param bytes its bytes
+     * @param work its work; if it is unknown, the work of the whole brick is
      * @throws ArithmeticException if one of these sums over all bricks no longer fits a {@code long}
      */
-    void add(TraceRule.Target brick, Execution event, long selfNs, long elements, long bytes) {
+    void add(TraceRule.Target brick, Execution event, long selfNs, long elements, long bytes, Work work) {
         totalNs = Math.addExact(totalNs, selfNs);
         totalElements = Math.addExact(totalElements, elements);
         totalBytes = Math.addExact(totalBytes, bytes);
-        sums.computeIfAbsent(brick, added -> new Sum(buckets)).add(event, selfNs, elements, bytes);
+        sums.computeIfAbsent(brick, added -> new Sum(buckets)).add(event, selfNs, elements, bytes, work);
     }
 
     /** Returns the sums. The times of the last events are in calendar time if the calendar time is known. */

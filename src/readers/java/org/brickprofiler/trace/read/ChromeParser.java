@@ -315,6 +315,8 @@ final class ChromeParser {
                     arguments(value);
                 }
                 case "id" -> event.id = identifier(value);
+                // The profiler that DJL calls has the shapes beside the arguments.
+                case "shape" -> shapes(value, event.inputs);
                 case "bp" -> event.bindsEnclosing = scalar(value).equals("e");
                 case "s" -> event.skipped += scalar(value).equals("t") ? 0 : 1;
                 default -> {
@@ -381,6 +383,8 @@ final class ChromeParser {
                 case "desc" -> event.isMarker = scalar(argument).startsWith(MARKER_FRAME);
                 case OnnxRuntime.OPERATOR -> event.operator = scalar(argument);
                 case OnnxRuntime.PROVIDER -> event.provider = scalar(argument);
+                case "Input Dims" -> shapes(argument, event.inputs);
+                case "Input type" -> types(argument);
                 case "input_type_shape" -> typedShapes(argument, event.inputs);
                 case "output_type_shape" -> typedShapes(argument, event.outputs);
                 case "sort_index" -> event.sortIndex = Math.max(NONE, bytes(argument));
@@ -424,6 +428,34 @@ final class ChromeParser {
                     parser.skipChildren();
                 }
             }
+        }
+    }
+
+    /** Reads tensors as PyTorch's profilers write them: {@code [[1,16,256],[],[[2,3],[2,3]]]}, the last a list. */
+    private void shapes(JsonToken value, TensorShapes tensors) throws IOException {
+        if (value != JsonToken.START_ARRAY) {
+            parser.skipChildren();
+            return;
+        }
+        for (JsonToken item = parser.nextToken(); item != JsonToken.END_ARRAY; item = parser.nextToken()) {
+            tensors.begin("");
+            if (item == JsonToken.START_ARRAY) {
+                dimensions(tensors);
+            } else {
+                tensors.incomplete();
+                parser.skipChildren();
+            }
+        }
+    }
+
+    /** Reads the types of tensors as Kineto writes them; they may precede the dimensions. */
+    private void types(JsonToken value) throws IOException {
+        if (value != JsonToken.START_ARRAY) {
+            parser.skipChildren();
+            return;
+        }
+        for (JsonToken item = parser.nextToken(); item != JsonToken.END_ARRAY; item = parser.nextToken()) {
+            event.inputs.nextType(scalar(item));
         }
     }
 

@@ -12,8 +12,9 @@ import java.util.Comparator;
  * @param row number of its row
  * @param kernel number of its kernel
  * @param detail further data of its store
+ * @param work the number of its {@link OperatorWork}
  */
-record Execution(long startNs, long endNs, long offset, long amount, int row, int kernel, long detail) {
+record Execution(long startNs, long endNs, long offset, long amount, int row, int kernel, long detail, int work) {
 
     /** The order of {@link EventStore}. */
     static final Comparator<Execution> BY_TIME = (one, two) -> {
@@ -23,11 +24,20 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
     };
 
     Execution(EventStore.Event event) {
-        this(event.startNs(), event.endNs(), event.offset(), event.amount(), event.row(), event.name(), event.detail());
+        this(
+                event.startNs(),
+                event.endNs(),
+                event.offset(),
+                event.amount(),
+                event.row(),
+                event.name(),
+                event.detail(),
+                (int) event.deviceNs());
     }
 
     Execution(EventCollector.Slice slice, long endNs) {
-        this(slice.startNs, endNs, slice.offset, slice.amount, slice.row, slice.name, slice.detail);
+        this(slice.startNs, endNs, slice.offset, slice.amount, slice.row, slice.name, slice.detail, (int)
+                slice.deviceNs);
     }
 
     long elapsedNs() {

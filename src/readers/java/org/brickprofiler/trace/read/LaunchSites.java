@@ -407,14 +407,54 @@ final class LaunchSites implements Closeable {
         return sited;
     }
 
+    /**
+     * Returns the same operators of the host with their sites as details: those of the modules and annotations that are
+     * open on their threads when they begin.
+     *
+     * @param operators the operators; their rows are those of the modules
+     * @return a new store, to be closed
+     */
+    EventStore ofHost(EventStore operators) throws IOException {
+        EventStore sited = new EventStore(EventStore.Order.BY_TIME);
+        IntObjectHashMap<Deque<Open>> rows = new IntObjectHashMap<>();
+        EventStore.Cursor modules = host.inOrder();
+        EventStore.Cursor events = operators.inOrder();
+        EventStore.Event module = modules.next();
+        for (EventStore.Event event = events.next(); event != null; event = events.next()) {
+            while (module != null && module.startNs() <= event.startNs()) {
+                Deque<Open> around = open(rows, module);
+                if (module.name() != LAUNCH && around.size() < MOST_OPEN) {
+                    around.addLast(new Open(Kind.ALL[module.name()], module.endNs(), module.offset()));
+                }
+                module = modules.next();
+            }
+            sited.add(
+                    event.row(),
+                    event.startNs(),
+                    event.endNs(),
+                    event.offset(),
+                    event.name(),
+                    event.amount(),
+                    event.deviceNs(),
+                    site(open(rows, event)));
+        }
+        return sited;
+    }
+
+    /** Returns the modules of a row that are still open when an event begins. */
+    private static Deque<Open> open(IntObjectHashMap<Deque<Open>> rows, EventStore.Event event) {
+        Deque<Open> around = rows.getIfAbsentPut(event.row(), ArrayDeque::new);
+        while (!around.isEmpty() && around.getLast().endNs() <= event.startNs()) {
+            around.removeLast();
+        }
+        return around;
+    }
+
     private void addLaunches(EventStore join) throws IOException {
         IntObjectHashMap<Deque<Open>> rows = new IntObjectHashMap<>();
         EventStore.Cursor events = host.inOrder();
         for (EventStore.Event event = events.next(); event != null; event = events.next()) {
-            Deque<Open> around = rows.getIfAbsentPut(event.row(), ArrayDeque::new);
-            while (!around.isEmpty() && around.getLast().endNs() <= event.startNs()) {
-                around.removeLast();
-            }
+            Deque<Open> around = open(rows, event);
             if (event.name() == LAUNCH) {
                 join.add(0, event.amount(), LAUNCH_END, event.offset(), 0, 0, 0, site(around));
             } else if (around.size() < MOST_OPEN) {

@@ -79,6 +79,8 @@ final class LayerPlaces implements Closeable {
         ACTIVATION(false),
         /** An activation that multiplies two halves of its input. */
         GATED_ACTIVATION(false),
+        /** The sigmoid of an activation that multiplies it with its own input, as SiLU and quick GELU do. */
+        SIGMOID(false),
         /** The choice of experts. */
         ROUTER(false),
         EXPERT(false),
@@ -116,10 +118,7 @@ final class LayerPlaces implements Closeable {
                 case "FusedAttention" -> ATTENTION;
                 case "AttentionSoftmax" -> SOFTMAX;
                 case "RopeEmbedding" -> ROPE;
-                case "Activation" ->
-                    name.contains("_and_mul") || name.contains("glu") || name.contains("gated")
-                            ? GATED_ACTIVATION
-                            : ACTIVATION;
+                case "Activation" -> ofActivation(name);
                 case "MoeRouter" -> ROUTER;
                 case "MoeExpert" -> EXPERT;
                 case "AllReduce", "ReduceScatter" -> COLLECTIVE;
@@ -135,12 +134,23 @@ final class LayerPlaces implements Closeable {
             };
         }
 
+        /** Compiled kernels list their operations by name: those that multiply more than a sigmoid are gated. */
+        private static Part ofActivation(String name) {
+            if (name.contains("sigmoid")) {
+                return SIGMOID;
+            }
+            boolean isFused = name.startsWith("triton_") && name.contains("_mul_");
+            return isFused || name.contains("_and_mul") || name.contains("glu") || name.contains("gated")
+                    ? GATED_ACTIVATION
+                    : ACTIVATION;
+        }
+
         boolean separates() {
             return this == NORM || this == ROOT || this == COLLECTIVE || this == EMBEDDING;
         }
 
         boolean isActivation() {
-            return this == ACTIVATION || this == GATED_ACTIVATION;
+            return this == ACTIVATION || this == GATED_ACTIVATION || this == SIGMOID;
         }
     }
 
@@ -201,6 +211,8 @@ final class LayerPlaces implements Closeable {
         boolean isTooLong;
         /** The kernels that were found to be query, key and value projections. */
         final Set<Integer> qkv = new HashSet<>();
+        /** How many projections were found before the attention that opens these events. */
+        int projections;
     }
 
     private LayerPlaces(Kernels kernels) {
@@ -284,6 +296,7 @@ final class LayerPlaces implements Closeable {
         }
         stretch.bySite();
         stretch.sums();
+        stream.projections = stretch.projected;
         writeAll(stream);
     }
 
@@ -299,7 +312,14 @@ final class LayerPlaces implements Closeable {
         TraceRule.Target target = item.target;
         int kernel = target == null ? event.kernel() : kernels.as(event.kernel(), target);
         placed.add(
-                event.row(), event.startNs(), event.endNs(), event.offset(), kernel, event.amount(), 0, item.evidence);
+                event.row(),
+                event.startNs(),
+                event.endNs(),
+                event.offset(),
+                kernel,
+                event.amount(),
+                event.work(),
+                item.evidence);
     }
 
     /** Counts an occurrence of a layout and returns its number; layouts beyond the limit do not repeat. */
@@ -324,6 +344,8 @@ final class LayerPlaces implements Closeable {
         private final @Nullable Item closing;
         private final List<Group> groups = new ArrayList<>();
         private long evidence;
+        /** The projections before the attention that closes the stretch. */
+        private int projected;
 
         Stretch(Stream stream, @Nullable Item closing) {
             this.stream = stream;
@@ -467,10 +489,16 @@ final class LayerPlaces implements Closeable {
         private void output(Group group) {
             List<Integer> products = group.products;
             boolean isUnfused = opening != null && opening.part == Part.SOFTMAX;
-            if (products.size() == (isUnfused ? 2 : 1) && !group.hasExperts) {
+            // A runtime may project the values only when it needs them.
+            boolean isValueLate = isUnfused && stream.projections == 2 && products.size() == 3;
+            if (products.size() == (isValueLate ? 3 : isUnfused ? 2 : 1) && !group.hasExperts) {
                 int output = products.get(products.size() - 1);
+                if (isValueLate) {
+                    items.get(products.get(0)).be(TraceRule.Target.of(BrickId.QKV_PROJECTION), evidence);
+                }
                 if (isUnfused) {
-                    items.get(products.get(0)).be(TraceRule.Target.of(BrickId.ATTENTION_OUTPUT), evidence);
+                    int mixing = products.get(products.size() - 2);
+                    items.get(mixing).be(TraceRule.Target.of(BrickId.ATTENTION_OUTPUT), evidence);
                 }
                 items.get(output).be(TraceRule.Target.of(BrickId.OUTPUT_PROJECTION), evidence);
                 inAttention(0, output);
@@ -485,6 +513,7 @@ final class LayerPlaces implements Closeable {
             if (projections < 1 || projections > 3 || group.hasExperts || group.activation >= 0) {
                 return;
             }
+            projected = projections;
             for (int product : products.subList(0, projections)) {
                 items.get(product).be(TraceRule.Target.of(BrickId.QKV_PROJECTION), evidence);
                 stream.qkv.add(items.get(product).event.kernel());
@@ -568,9 +597,12 @@ final class LayerPlaces implements Closeable {
             if (size < 2 || size > 3 || activation < products.get(0) || activation > products.get(size - 1)) {
                 return false;
             }
-            boolean isGated = items.get(activation).part == Part.GATED_ACTIVATION
-                    || items.subList(activation, products.get(size - 1)).stream()
-                            .anyMatch(item -> item.part == Part.ARITHMETIC);
+            Part function = items.get(activation).part;
+            long factors = items.subList(activation, products.get(size - 1)).stream()
+                    .filter(item -> item.part == Part.ARITHMETIC)
+                    .count();
+            // The first factor of a sigmoid is its own input.
+            boolean isGated = function == Part.GATED_ACTIVATION || factors > (function == Part.SIGMOID ? 1 : 0);
             Item first = items.get(products.get(0));
             if (size == 3) {
                 first.be(TraceRule.Target.of(BrickId.GATE_PROJECTION), why);

@@ -56,6 +56,8 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         WRAPPER(Effect.IGNORED, "wrapper"),
         /** The loading and initialising of a model; see {@link TraceProfile#loading}. */
         LOADING(Effect.IGNORED, "loading"),
+        /** A function of Python, or a module, around the operators that it calls. */
+        PYTHON(Effect.IGNORED, "function of Python"),
         /** An event of the virtual machine itself. */
         VIRTUAL_MACHINE(Effect.IGNORED, "event of the virtual machine"),
         /** A wait for the device, drawn on the device's row: {@code cuda_sync}, {@code cuda_event}. */

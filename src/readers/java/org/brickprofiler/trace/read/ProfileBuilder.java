@@ -72,6 +72,7 @@ final class ProfileBuilder extends EventCollector {
 
     private static final int MOST_LOADINGS = 64;
 
+    private final OperatorWork works = new OperatorWork();
     private final Runs runs = new Runs();
     private final Map<String, Integer> loadings = new LinkedHashMap<>();
     private final long[] loadingEvents = new long[MOST_LOADINGS];
@@ -247,8 +248,14 @@ final class ProfileBuilder extends EventCollector {
         long amount =
                 elements.isEmpty() ? event.bytes : TraceEvent.wholeNumberOf(event.ruleArgs.getOrDefault(elements, ""));
         int number = kernel >= 0 && isNamed ? kernel | NAMED : kernel;
-        Slice slice =
-                new Slice(event, row, number, Math.max(0, amount), 0, kind.isDevice() ? event.correlation : OF_HOST);
+        boolean mayHaveWork = kernel >= 0 && !kind.isDevice() && !isNamed;
+        Slice slice = new Slice(
+                event,
+                row,
+                number,
+                Math.max(0, amount),
+                mayHaveWork ? works.of(event) : OperatorWork.UNKNOWN,
+                kind.isDevice() ? event.correlation : OF_HOST);
         slice.begin = isOpen ? new Begin(all.key(event, isCopy), isNamed) : null;
         return slice;
     }
@@ -358,7 +365,15 @@ final class ProfileBuilder extends EventCollector {
         } else if (slice.name == Kernels.IGNORED) {
             ignoredByRule++;
         } else {
-            slices.add(slice.row, slice.startNs, endNs, slice.offset, slice.name, slice.amount, 0, slice.detail);
+            slices.add(
+                    slice.row,
+                    slice.startNs,
+                    endNs,
+                    slice.offset,
+                    slice.name,
+                    slice.amount,
+                    slice.deviceNs,
+                    slice.detail);
         }
     }
 
@@ -482,7 +497,8 @@ final class ProfileBuilder extends EventCollector {
             pass(slices, new WarmupPass(firstKeptNs, warmup));
         }
         omissions.add(Reason.RULE, ignoredByRule);
-        if (!deviceSeen || !(sites.isAny() || LayerPlaces.mayKnow(kernels))) {
+        boolean mayBePlaced = !head.isOwn() && (sites.isAny() || LayerPlaces.mayKnow(kernels));
+        if (!mayBePlaced || !(deviceSeen || sites.isAny() || runs.isAny())) {
             CountingPass counting = new CountingPass(firstKeptNs, warmup.offsets(), null);
             pass(slices, counting);
             return counting.profile();
@@ -500,7 +516,7 @@ final class ProfileBuilder extends EventCollector {
      * @throws IOException when a temporary file cannot be written or read
      */
     LayerPlaces places() throws IOException {
-        try (EventStore sited = sites.of(slices)) {
+        try (EventStore sited = deviceSeen ? sites.of(slices) : sites.ofHost(slices)) {
             return LayerPlaces.of(kernels, sited);
         }
     }
@@ -664,9 +680,14 @@ final class ProfileBuilder extends EventCollector {
 
         private void count(Execution event, long selfNs) {
             Kernel kernel = kernels.get(event.kernel());
-            boolean isElements = head.isOwn() || (!kernel.target().elements().isEmpty() && event.detail() == OF_HOST);
+            boolean isElements = head.isOwn() || (!kernel.target().elements().isEmpty() && !deviceSeen);
             bricks.add(
-                    kernel.target(), event, selfNs, isElements ? event.amount() : 0, isElements ? 0 : event.amount());
+                    kernel.target(),
+                    event,
+                    selfNs,
+                    isElements ? event.amount() : 0,
+                    isElements ? 0 : event.amount(),
+                    works.get(event.work()));
             head.disturbances.count(kernel.target().name(), event.row(), event.startNs(), event.endNs());
             addPlacement(kernel.target(), places == null ? Evidence.BY_RULE : event.detail(), selfNs);
             ranges.count(event.offset(), selfNs);

@@ -20,12 +20,16 @@ final class TensorShapes {
     private static final int MOST_DIMENSIONS = 16;
 
     private final List<String> types = new ArrayList<>();
+    /** The types that stand in a list of their own. */
+    private final List<String> listed = new ArrayList<>();
+
     private final LongArrayList dimensions = new LongArrayList();
     private final IntArrayList ends = new IntArrayList();
     private boolean isComplete = true;
 
     void clear() {
         types.clear();
+        listed.clear();
         dimensions.clear();
         ends.clear();
         isComplete = true;
@@ -57,10 +61,10 @@ final class TensorShapes {
         isComplete = false;
     }
 
-    /** Sets the type of a tensor. */
-    void type(int tensor, String type) {
-        if (tensor < types.size()) {
-            types.set(tensor, type);
+    /** Adds the type of the next tensor, in a trace that lists types and dimensions apart. */
+    void nextType(String type) {
+        if (listed.size() < MOST_TENSORS) {
+            listed.add(type);
         }
     }
 
@@ -74,7 +78,8 @@ final class TensorShapes {
     }
 
     String type(int tensor) {
-        return types.get(tensor);
+        String type = types.get(tensor);
+        return type.isEmpty() && tensor < listed.size() ? listed.get(tensor) : type;
     }
 
     int rank(int tensor) {

@@ -140,6 +140,8 @@ final class TraceEvent {
         LOADING(Omission.Reason.LOADING),
         /** The whole recording, or a slice of the program around its operators. */
         WRAPPER(Omission.Reason.WRAPPER),
+        /** A frame of Python's stack, around the operators that it calls. */
+        PYTHON(Omission.Reason.PYTHON),
         /** A wait, drawn on the device's row. */
         DEVICE_WAIT(Omission.Reason.DEVICE_WAIT),
         /** Any other slice: one of the host, or one in a trace that marks no slice as the device's. */
@@ -165,6 +167,7 @@ final class TraceEvent {
                 case "gpu_op" -> DEVICE_WORK;
                 case "user_annotation", AROUND -> ANNOTATION;
                 case "trace" -> WRAPPER;
+                case "python_function" -> PYTHON;
                 case "cuda_sync", "cuda_event" -> DEVICE_WAIT;
                 default -> OTHER;
             };

@@ -68,6 +68,10 @@ import org.jspecify.annotations.Nullable;
  * the model are its steps, and their union is the wall time; see {@link ReadOptions#keepWarmup} for the first one.
  * Nodes outside of the runs are left out. {@link TraceProfile#loading} has the time before the first run.
  *
+ * <p><b>In a trace of PyTorch without a device</b> operators count with their self times. If functions of Python name
+ * modules, a product counts by the module around it. Types and shapes of the operands give the work of matrix products,
+ * here and in profiles of ONNX Runtime; a timeline does not keep them.
+ *
  * <p><b>In a profile of TornadoVM's task graphs</b> each execution of a task counts with the time of its kernel, by the
  * name of the task without that of its graph; rules see category {@code task} and the arguments {@code graph},
  * {@code METHOD}, {@code BACKEND} and {@code DEVICE}. Copies count with their bytes, and dispatching counts with its

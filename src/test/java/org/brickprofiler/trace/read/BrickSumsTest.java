@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.Work;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.junit.jupiter.api.Test;
@@ -21,7 +22,7 @@ final class BrickSumsTest {
         for (int i = 0; i < startsAndNs.length; i += 2) {
             long startNs = startsAndNs[i];
             long elapsedNs = startsAndNs[i + 1];
-            sums.add(BRICK, new Execution(startNs, startNs + elapsedNs, i, 3, 0, 0, 0), elapsedNs, 1, 3);
+            sums.add(BRICK, new Execution(startNs, startNs + elapsedNs, i, 3, 0, 0, 0, 0), elapsedNs, 1, 3, Work.NONE);
         }
         return sums.stats(clock).get(0);
     }

@@ -262,7 +262,9 @@ final class FormsOfATraceProperties {
                 "ort-1.22-java",
                 "ort-decoder-merged",
                 "ort-decoder-pytorch",
-                "ort-decoder-genai"
+                "ort-decoder-genai",
+                "torch-2.13-cpu",
+                "djl-encoder"
             })
     void aRealTraceHasOneProfileInEveryForm(String name) throws IOException {
         Path trace = TRACES.resolve(name + ".json.gz");

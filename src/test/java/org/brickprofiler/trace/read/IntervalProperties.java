@@ -26,7 +26,7 @@ final class IntervalProperties {
         Arbitrary<Integer> times = Arbitraries.integers().between(0, END);
         return Combinators.combine(times, times, Arbitraries.integers().between(0, 2))
                 .as((one, two, row) ->
-                        new Execution(Math.min(one, two), Math.max(one, two), 0, one % 4, row, two % 3, 0))
+                        new Execution(Math.min(one, two), Math.max(one, two), 0, one % 4, row, two % 3, 0, 0))
                 .list()
                 .ofMaxSize(40)
                 .map(IntervalProperties::numbered);
@@ -36,7 +36,14 @@ final class IntervalProperties {
         List<Execution> numbered = new ArrayList<>();
         for (Execution event : events) {
             numbered.add(new Execution(
-                    event.startNs(), event.endNs(), numbered.size(), event.amount(), event.row(), event.kernel(), 0));
+                    event.startNs(),
+                    event.endNs(),
+                    numbered.size(),
+                    event.amount(),
+                    event.row(),
+                    event.kernel(),
+                    0,
+                    0));
         }
         return numbered;
     }

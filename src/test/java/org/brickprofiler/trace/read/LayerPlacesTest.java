@@ -33,6 +33,9 @@ final class LayerPlacesTest {
             Map.entry('t', "void vllm::rotary_embedding_kernel<c10::BFloat16, true>()"),
             Map.entry('G', "void vllm::act_and_mul_kernel<c10::BFloat16, &vllm::silu_kernel>"),
             Map.entry('U', "void at::native::vectorized_elementwise_kernel<4, at::native::silu_kernel()>"),
+            Map.entry('s', "void at::native::vectorized_elementwise_kernel<4, at::native::sigmoid_kernel_cuda()>"),
+            Map.entry('g', "triton_poi_fused_mul_silu_3"),
+            Map.entry('y', "triton_poi_fused_mul_sigmoid_4"),
             Map.entry('m', "void at::native::vectorized_elementwise_kernel<4, at::native::MulFunctor<float>>()"),
             Map.entry('+', "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>()"),
             Map.entry('c', "void at::native::elementwise_kernel<128, at::native::direct_copy_kernel_cuda()>"),
@@ -124,6 +127,34 @@ final class LayerPlacesTest {
                         "\n                QkvProjection: 5 events, 5.000 us, 80.0 % of them in layers that repeat\n");
     }
 
+    /** CLIP has a projection for each of query, key and value, and a quick GELU. */
+    @Spec("14.13")
+    @Test
+    void blocksOfClipArePlaced() throws IOException {
+        assertThat(counts(read("NPPPcAPN+PmsmP+".repeat(4) + "NH")))
+                .containsEntry("QkvProjection", 12L)
+                .containsEntry("OutputProjection", 4L)
+                .containsEntry("UpProjection", 4L)
+                .containsEntry("DownProjection", 4L)
+                .doesNotContainKeys("Gemm", "GateUpProjection", "Elementwise", "Multiply");
+    }
+
+    @Spec("14.13")
+    @Test
+    void valuesMayBeProjectedAfterTheSoftmax() throws IOException {
+        assertThat(counts(read("NPPPSPPPNPUP".repeat(4) + "NH")))
+                .containsEntry("QkvProjection", 12L)
+                .containsEntry("AttentionScore", 4L)
+                .containsEntry("AttentionOutput", 4L)
+                .containsEntry("OutputProjection", 4L)
+                .doesNotContainKey("Gemm");
+        assertThat(counts(read("NPPPPSPPNPUP".repeat(4) + "NH")))
+                .containsEntry("QkvProjection", 12L)
+                .containsEntry("AttentionScore", 4L)
+                .containsEntry("AttentionOutput", 4L)
+                .doesNotContainKey("Gemm");
+    }
+
     @Test
     void theFeedForwardBlockShowsByItsActivation() throws IOException {
         assertThat(products("NPAPNPUPNPA")).containsEntry("UpProjection", 1L).containsEntry("DownProjection", 1L);
@@ -134,6 +165,10 @@ final class LayerPlacesTest {
                 .containsEntry("GateProjection", 1L)
                 .containsEntry("UpProjection", 1L)
                 .containsEntry("DownProjection", 1L);
+        assertThat(products("NPAPNPmsmPNPA")).as("quick GELU of CLIP").containsEntry("UpProjection", 1L);
+        assertThat(products("NPAPNPyPNPA")).as("the same, compiled").containsEntry("UpProjection", 1L);
+        assertThat(products("NPAPNPsmmPNPA")).as("SiLU and a product").containsEntry("GateUpProjection", 1L);
+        assertThat(products("NPAPNPgPNPA")).as("the same, compiled").containsEntry("GateUpProjection", 1L);
         assertThat(products("NPAPNPPNPA")).as("without an activation").containsEntry("Gemm", 2L);
     }
 
