@@ -59,6 +59,7 @@ public final class Agent {
     private final @Nullable TraceRecorder trace;
     private final Recorder.Steps steps;
     private final Losses losses = new Losses(this::say);
+    private final WovenRequests requests;
     private final @Nullable Alternation alternation;
     private final Weaver weaver;
     private final PrintStream err = System.err;
@@ -103,6 +104,12 @@ public final class Agent {
         if (options.slow() != null && rules.rules().stream().noneMatch(rule -> rule.kind() == WeaveRule.Kind.STEP)) {
             throw new IllegalArgumentException("slow= keeps steps, and there is no step: in " + file);
         }
+        boolean hasRequests =
+                rules.rules().stream().anyMatch(rule -> rule.kind().isOfRequests());
+        if (hasRequests && alternation != null) {
+            say("requests are not recorded: ab= switches recording off and on, which gives up the requests under way");
+        }
+        requests = new WovenRequests(hasRequests && alternation == null ? profiler.requests() : null, losses);
         runFile = beginRunFile();
         steps = new Recorder.Steps(rules.warmupSteps(), this::forgetWarmup, alternation);
         weaver = new Weaver(rules, rule -> rule.kind() == WeaveRule.Kind.BRICK ? keyOf(rule) : 0);
@@ -183,7 +190,7 @@ public final class Agent {
         sayMissingFolder("page", options.html());
         sayMissingFolder("timeline", options.timeline());
         weaver.classes().forEach(this::check);
-        Bridge.install(new Recorder(profiler, steps, losses, this::say));
+        Bridge.install(new Recorder(profiler, steps, requests, losses, this::say));
         // Link the bridge to its sink now, rather than inside a method of the application.
         Bridge.endStep(0);
         profiler.enable();
@@ -319,6 +326,7 @@ public final class Agent {
     }
 
     private void forgetWarmup() {
+        requests.discard();
         profiler.reset();
         if (trace != null) {
             trace.clear();
@@ -347,6 +355,7 @@ public final class Agent {
         steps.doubtText().ifPresent(remarks::add);
         steps.nestedText().ifPresent(remarks::add);
         remarks.addAll(losses.summary());
+        remarks.addAll(requests.summary());
         return remarks.isEmpty()
                 ? snapshot
                 : snapshot.withFacts(
@@ -393,6 +402,7 @@ public final class Agent {
                                     .toList()));
         }
         losses.summary().forEach(this::say);
+        requests.summary().forEach(this::say);
         steps.doubtText().ifPresent(this::say);
         steps.nestedText().ifPresent(this::say);
         if (alternation != null) {
