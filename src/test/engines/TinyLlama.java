@@ -2,7 +2,6 @@ import com.github.tjake.jlama.model.AbstractModel;
 import com.github.tjake.jlama.model.ModelSupport;
 import com.github.tjake.jlama.safetensors.DType;
 import com.github.tjake.jlama.safetensors.prompt.PromptContext;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -15,8 +14,8 @@ import java.util.Random;
 import java.util.UUID;
 
 /**
- * Writes a tiny Llama of random weights and has Jlama decode with it, as its users do: {@code TinyLlama FOLDER DIM
- * RUNS [THREADS]}. Each thread generates one token more than the one before it.
+ * Writes a tiny Llama of random weights and has Jlama decode with it, as its users do: {@code TinyLlama FOLDER DIM RUNS
+ * [THREADS]}. Each thread generates one token more than the one before it.
  */
 public class TinyLlama {
 

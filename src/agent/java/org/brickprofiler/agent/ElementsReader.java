@@ -5,8 +5,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * Makes the code that reads a number or an object from an object by a path of fields, calls and array lengths. A null in the path,
- * or an exception that a call throws, is counted and gives 0 or null; it never reaches the application. Stateless; any thread.
+ * Makes the code that reads a number or an object from an object by a path of fields, calls and array lengths. A null
+ * in the path, or an exception that a call throws, is counted and gives 0 or null; it never reaches the application.
+ * Stateless; any thread.
  */
 final class ElementsReader {
 
@@ -35,8 +36,7 @@ final class ElementsReader {
                 .bindTo(place);
         if (!type.returnType().isPrimitive()) {
             failed = MethodHandles.filterReturnValue(
-                    MethodHandles.explicitCastArguments(
-                            failed, failed.type().changeReturnType(void.class)),
+                    MethodHandles.explicitCastArguments(failed, failed.type().changeReturnType(void.class)),
                     MethodHandles.zero(type.returnType()));
         }
         return MethodHandles.catchException(MethodHandles.explicitCastArguments(read, type), Throwable.class, failed);
@@ -50,12 +50,7 @@ final class ElementsReader {
      * @throws ReflectiveOperationException when a field or method of the path does not exist
      */
     static MethodHandle of(
-            MethodHandles.Lookup caller,
-            MethodType type,
-            String place,
-            String[] path,
-            Outcomes outcomes,
-            Losses losses)
+            MethodHandles.Lookup caller, MethodType type, String place, String[] path, Outcomes outcomes, Losses losses)
             throws ReflectiveOperationException {
         MethodHandle value = of(caller, type.changeReturnType(Object.class), place, path, losses);
         MethodHandle number = MethodHandles.lookup()

@@ -346,8 +346,8 @@ record Recorder(BrickProfiler profiler, Steps steps, WovenRequests requests, Los
     }
 
     /**
-     * Links a path that cannot be resolved to the constant 0 or null, for instance if another version of a class is loaded than
-     * the rule was checked against.
+     * Links a path that cannot be resolved to the constant 0 or null, for instance if another version of a class is
+     * loaded than the rule was checked against.
      */
     @Override
     public MethodHandle elements(MethodHandles.Lookup caller, MethodType type, String place, String... path) {
@@ -368,8 +368,7 @@ record Recorder(BrickProfiler profiler, Steps steps, WovenRequests requests, Los
         } catch (ReflectiveOperationException | RuntimeException | LinkageError failed) {
             losses.unread(place, failed);
             int completed = Outcomes.number(Outcome.COMPLETED);
-            return MethodHandles.dropArguments(
-                    MethodHandles.constant(int.class, completed), 0, type.parameterType(0));
+            return MethodHandles.dropArguments(MethodHandles.constant(int.class, completed), 0, type.parameterType(0));
         }
     }
 

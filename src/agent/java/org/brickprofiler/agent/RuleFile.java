@@ -210,9 +210,7 @@ final class RuleFile {
                     Kind.REQUEST,
                     entries(
                             request,
-                            Set.of(
-                                    "in", "lambda", "call", "from", "to", "request", "prompt", "outcome",
-                                    "outcomes"))));
+                            Set.of("in", "lambda", "call", "from", "to", "request", "prompt", "outcome", "outcomes"))));
         }
         addRequests(parts.get("requests"));
         for (Node layer : oneOrMore(parts.get("layer"))) {
@@ -254,17 +252,13 @@ final class RuleFile {
             }
             for (Node each : oneOrMore(parts.get("inStep"))) {
                 orProblem(() -> add(
-                        each,
-                        Kind.IN_STEP,
-                        entries(each, Set.of("in", "lambda", "at", "request", "prompt", "gives"))));
+                        each, Kind.IN_STEP, entries(each, Set.of("in", "lambda", "at", "request", "prompt", "gives"))));
             }
             for (Node each : oneOrMore(parts.get("finished"))) {
                 orProblem(() -> add(
                         each,
                         Kind.FINISH,
-                        entries(
-                                each,
-                                Set.of("in", "lambda", "call", "from", "to", "request", "outcome", "outcomes"))));
+                        entries(each, Set.of("in", "lambda", "call", "from", "to", "request", "outcome", "outcomes"))));
             }
         });
     }
@@ -287,15 +281,17 @@ final class RuleFile {
         } else if (!arrives && (servesArrived || !serves || inStep)) {
             reason = "arrived: is missing under requests:, so no object would be known as a request";
         } else if (arrives && !inStep && !servesArrived) {
-            reason = "inStep: is missing under requests:, so no step would work on these requests; or write request: in the"
-                    + " rule of the method that serves one of them";
+            reason =
+                    "inStep: is missing under requests:, so no step would work on these requests; or write request: in the"
+                            + " rule of the method that serves one of them";
         } else if (arrives && !servesArrived && !has(rule -> rule.kind() == Kind.FINISH)) {
             reason = "finished: is missing under requests:, so no request would end";
         } else if (inStep
                 && has(rule -> rule.kind() == Kind.ARRIVAL && rule.elements().equals(Elements.UNKNOWN))
                 && has(rule -> rule.kind() == Kind.IN_STEP && rule.output().equals(Elements.UNKNOWN))) {
-            reason = "neither prompt: of arrived nor gives: of inStep is written, so a prompt in parts would get its first"
-                    + " token too early";
+            reason =
+                    "neither prompt: of arrived nor gives: of inStep is written, so a prompt in parts would get its first"
+                            + " token too early";
         }
         if (reason != null) {
             rules.removeAll(ofRequests);
@@ -320,8 +316,7 @@ final class RuleFile {
 
     /** Returns the top-level parts of the file by key, without those with an unknown key. */
     private Map<String, Node> parts(Node root) {
-        Set<String> known =
-                Set.of("step", "prompts", "request", "requests", "layer", "tasks", "bricks", "annotated");
+        Set<String> known = Set.of("step", "prompts", "request", "requests", "layer", "tasks", "bricks", "annotated");
         Map<String, Node> parts = new LinkedHashMap<>();
         for (NodeTuple part : mapping(root, known)) {
             orProblem(() -> add(part, known, parts));
@@ -372,11 +367,11 @@ final class RuleFile {
             throw error(node, "steps: is missing; write the number of steps that process the prompt");
         }
         if (kind == Kind.IN_STEP && elements == null) {
-            throw error(node, "prompt: is missing; write the tokens of the request's prompt in this step, 0 if it decodes");
+            throw error(
+                    node, "prompt: is missing; write the tokens of the request's prompt in this step, 0 if it decodes");
         }
-        Elements unlessGiven = kind.isOfRequests()
-                ? Elements.UNKNOWN
-                : kind == Kind.LAYER ? Elements.COUNTED : Elements.ONE;
+        Elements unlessGiven =
+                kind.isOfRequests() ? Elements.UNKNOWN : kind == Kind.LAYER ? Elements.COUNTED : Elements.ONE;
         Node kvLength = entries.get("kv");
         boolean isPrompt = kind == Kind.STEP && isTrue(entries.get("prompt"));
         Elements output = kind == Kind.STEP && !isPrompt ? Elements.ONE : Elements.ZERO;
@@ -447,8 +442,9 @@ final class RuleFile {
         }
         Elements path = elements(node);
         if (path.isConstant()) {
-            throw error(node, "'" + text(node) + "' is neither an outcome nor a path; outcomes are "
-                    + List.of(Outcome.values()));
+            throw error(
+                    node,
+                    "'" + text(node) + "' is neither an outcome nor a path; outcomes are " + List.of(Outcome.values()));
         }
         return new Ending(Outcome.COMPLETED, path, Map.copyOf(known));
     }

@@ -148,6 +148,7 @@ record WeaveRule(
 
         /** No number: what else the profiler knows tells it. */
         static final Elements UNKNOWN = new Elements(Long.MIN_VALUE, List.of());
+
         static final Elements ZERO = new Elements(0, List.of());
         static final Elements ONE = new Elements(1, List.of());
 
@@ -200,12 +201,7 @@ record WeaveRule(
      * @param ending the outcome of a request
      */
     record Amounts(
-            Elements elements,
-            Elements kvLength,
-            Elements output,
-            boolean isPrompt,
-            Elements request,
-            Ending ending) {
+            Elements elements, Elements kvLength, Elements output, boolean isPrompt, Elements request, Ending ending) {
 
         /** Returns the amounts of a brick. */
         static Amounts of(Elements elements) {

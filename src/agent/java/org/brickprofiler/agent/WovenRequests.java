@@ -41,7 +41,7 @@ final class WovenRequests {
     private final AtomicLong cut = new AtomicLong();
 
     /** How often everything recorded was discarded, as after the warm-up. */
-    private volatile long epoch;
+    private final AtomicLong epoch = new AtomicLong();
 
     /** A request that has not finished. Guarded by itself. */
     private static final class Request {
@@ -190,14 +190,15 @@ final class WovenRequests {
 
     /** Everything recorded is discarded: the requests under way are void, and what happens to them is no loss. */
     void discard() {
-        epoch++;
+        epoch.incrementAndGet();
         cut.addAndGet(live.discard());
     }
 
     // ---- a thread serves a request ----
 
     /**
-     * A request arrives, and the calling thread begins to serve it. Within another request, it goes on serving that one.
+     * A request arrives, and the calling thread begins to serve it. Within another request, it goes on serving that
+     * one.
      *
      * @param promptTokens tokens of its prompt; {@link #UNKNOWN} if its steps tell
      * @return the value that ends it; 0 if requests are not recorded
@@ -247,7 +248,7 @@ final class WovenRequests {
     }
 
     private void serve(Served mine, Request request, RequestRecorder requests) {
-        mine.epoch = epoch;
+        mine.epoch = epoch.get();
         long handle = request.handle();
         if (handle != NONE) {
             mine.request = request;
@@ -280,7 +281,7 @@ final class WovenRequests {
 
     /** Returns whether everything recorded was discarded since the thread's request began, and counts the request. */
     private boolean isCut(Served mine) {
-        boolean isCut = mine.epoch != epoch;
+        boolean isCut = mine.epoch != epoch.get();
         if (isCut) {
             cut.incrementAndGet();
         }
@@ -427,11 +428,23 @@ final class WovenRequests {
         RequestRecorder requests = recorder;
         List<String> lines = new ArrayList<>();
         if (requests != null) {
-            say(lines, nested, "requests began within another one of the same thread, and count as parts of it: name one"
-                    + " method for each request under request:");
-            say(lines, unknown, "calls changed nothing, since their objects had not arrived as requests, or had finished");
-            say(lines, repeated, "objects arrived again before they had finished, and their earlier requests were given up");
-            say(lines, forgotten, "requests were given up without a finish: finished: misses a way in which a request ends");
+            say(
+                    lines,
+                    nested,
+                    "requests began within another one of the same thread, and count as parts of it: name one"
+                            + " method for each request under request:");
+            say(
+                    lines,
+                    unknown,
+                    "calls changed nothing, since their objects had not arrived as requests, or had finished");
+            say(
+                    lines,
+                    repeated,
+                    "objects arrived again before they had finished, and their earlier requests were given up");
+            say(
+                    lines,
+                    forgotten,
+                    "requests were given up without a finish: finished: misses a way in which a request ends");
             say(lines, cut, "requests were under way at the end of the warm-up, and do not count");
             say(
                     lines,

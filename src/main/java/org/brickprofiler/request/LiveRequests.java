@@ -213,7 +213,9 @@ final class LiveRequests {
         return tokens <= cells[base + PROMPT];
     }
 
-    /** Sets the tokens of a prompt; returns false if more of them are cached or processed already: those are the prompt. */
+    /**
+     * Sets the tokens of a prompt; returns false if more of them are cached or processed already: those are the prompt.
+     */
     boolean setPrompt(int slot, long tokens) {
         long[] cells = cells(slot);
         int base = base(slot);

@@ -392,7 +392,8 @@ public final class RequestRecorder {
     }
 
     /**
-     * Gives up a request whose end nobody will announce. It counts as abandoned, and in no latency or cause. Any thread.
+     * Gives up a request whose end nobody will announce. It counts as abandoned, and in no latency or cause. Any
+     * thread.
      *
      * @param request what {@link #arrived} returned
      */

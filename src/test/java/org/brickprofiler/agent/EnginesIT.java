@@ -124,8 +124,7 @@ class EnginesIT {
                 "2");
 
         assertThat(result.out().lines()).hasSize(4);
-        RequestStats requests =
-                JsonReport.read(folder.resolve("run.json")).requests();
+        RequestStats requests = JsonReport.read(folder.resolve("run.json")).requests();
         assertThat(requests.counts().arrived()).isEqualTo(4);
         assertThat(requests.counts().finished(Outcome.LENGTH)).isEqualTo(4);
         assertThat(requests.counts().ignoredCalls()).isZero();
@@ -133,7 +132,9 @@ class EnginesIT {
         assertThat(requests.slowestFirstTokens())
                 .extracting(RequestRecord::outputTokens)
                 .containsExactlyInAnyOrder(33L, 33L, 34L, 34L);
-        assertThat(requests.slowestFirstTokens()).extracting(RequestRecord::promptTokens).containsOnly(6L);
+        assertThat(requests.slowestFirstTokens())
+                .extracting(RequestRecord::promptTokens)
+                .containsOnly(6L);
     }
 
     @Spec("22.1")

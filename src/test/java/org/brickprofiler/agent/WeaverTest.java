@@ -420,8 +420,8 @@ class WeaverTest {
     void endsTheWarmUpWithAToken() {
         BrickProfiler profiler = BrickProfiler.enabled();
         List<String> said = new ArrayList<>();
-        Recorder recorder =
-                Woven.recorder(profiler, new Recorder.Steps(1, profiler::reset, null), new Losses(said::add), said::add);
+        Recorder recorder = Woven.recorder(
+                profiler, new Recorder.Steps(1, profiler::reset, null), new Losses(said::add), said::add);
         for (int prompt = 0; prompt < 2; prompt++) {
             recorder.endStep(recorder.startStep(16, 0, 0, true));
             recorder.endStep(recorder.startStep(16, 16, 0, true));

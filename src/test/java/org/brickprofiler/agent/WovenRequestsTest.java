@@ -39,9 +39,9 @@ class WovenRequestsTest {
             "  inStep:\n    " + SERVER + "add\n    request: request\n    prompt: promptTokens\n    gives: gives\n";
 
     private static final String FINISHED = "  finished:\n    - " + SERVER
-            + "complete\n      request: request\n      outcome: reason\n      outcomes: {STOP: COMPLETED}\n    - " + SERVER
+            + "complete\n      request: request\n      outcome: reason\n      outcomes: {STOP: COMPLETED}\n    - "
+            + SERVER
             + "cancel\n      request: request\n      outcome: CANCELLED\n";
-
 
     private static Object call(Object server, String name, @Nullable Object... arguments) throws Exception {
         for (Method method : server.getClass().getDeclaredMethods()) {
@@ -60,8 +60,10 @@ class WovenRequestsTest {
 
     /** The constant of the enum that the woven class has of its own. */
     private static Object reason(Object server, Reason reason) throws Exception {
-        Class<?> type = Class.forName(Reason.class.getName(), true, server.getClass().getClassLoader());
-        return Objects.requireNonNull(type.getEnumConstants())[List.of(Reason.values()).indexOf(reason)];
+        Class<?> type =
+                Class.forName(Reason.class.getName(), true, server.getClass().getClassLoader());
+        return Objects.requireNonNull(type.getEnumConstants())[
+                List.of(Reason.values()).indexOf(reason)];
     }
 
     private static RequestStats stats() {
@@ -186,9 +188,7 @@ class WovenRequestsTest {
         assertThat(stats().counts().ignoredCalls()).isZero();
         assertThat(Woven.PROFILER.requests().recent())
                 .extracting(RequestRecord::outcome, RequestRecord::promptTokens, RequestRecord::outputTokens)
-                .containsExactly(
-                        Tuple.tuple(Outcome.CANCELLED, 1L, 2L),
-                        Tuple.tuple(expected, 4L, 1L));
+                .containsExactly(Tuple.tuple(Outcome.CANCELLED, 1L, 2L), Tuple.tuple(expected, 4L, 1L));
     }
 
     @Spec("22.25")
@@ -205,9 +205,8 @@ class WovenRequestsTest {
     @Spec("22.25")
     @Test
     void aThreadServesARequestThatHasArrived() throws Exception {
-        Object server =
-                server(STEP + ARRIVED + "request:\n  " + SERVER + "serve\n  request: parts\n  outcome: result.reason\n"
-                        + REASONS);
+        Object server = server(STEP + ARRIVED + "request:\n  " + SERVER
+                + "serve\n  request: parts\n  outcome: result.reason\n" + REASONS);
         int[][] parts = {new int[3]};
         call(server, "submit", parts, 3, false);
         call(server, "serve", parts, 2, reason(server, Reason.MAX_TOKENS));
@@ -270,7 +269,9 @@ class WovenRequestsTest {
                 "STEPrequest:\\n  IN.serve\\n  outcomes: {STOP: FAILED}\\n | outcomes: needs outcome:"
             })
     void refusesRulesThatCannotWork(String rules, String message) {
-        String text = rules.replace("\\n", "\n").replace("STEP", STEP).replace("IN", SERVER.substring(0, SERVER.length() - 1));
+        String text = rules.replace("\\n", "\n")
+                .replace("STEP", STEP)
+                .replace("IN", SERVER.substring(0, SERVER.length() - 1));
         assertThat(problems(text)).anyMatch(each -> each.contains(message));
     }
 
@@ -293,8 +294,8 @@ class WovenRequestsTest {
                 "serve  | outcome: raisin      | serve has no parameter 'raisin'; the closest that exist: reason"
             })
     void refusesOutcomesThatDoNotExist(String method, String outcome, String message) throws Exception {
-        assertThat(Woven.messages(Woven.result(
-                        Server.class, STEP + "request:\n  " + SERVER + method + "\n  " + outcome + "\n")))
+        assertThat(Woven.messages(
+                        Woven.result(Server.class, STEP + "request:\n  " + SERVER + method + "\n  " + outcome + "\n")))
                 .singleElement()
                 .asString()
                 .contains(message);

@@ -198,8 +198,7 @@ public final class Bridge {
          * @param path the steps from the value to the one that decides, as of {@link #elements}
          * @return a handle of that type, which does not throw
          */
-        MethodHandle outcome(
-                MethodHandles.Lookup caller, MethodType type, String place, String table, String... path);
+        MethodHandle outcome(MethodHandles.Lookup caller, MethodType type, String place, String table, String... path);
 
         /**
          * Counts a call that failed, and records nothing for it.
