@@ -24,6 +24,7 @@ import org.brickprofiler.internal.io.HeapReserve;
 import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.internal.io.OutputOwner;
 import org.brickprofiler.internal.io.OwnedFile;
+import org.brickprofiler.metrics.jmx.BrickProfileBean;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
@@ -47,6 +48,8 @@ public final class Agent {
 
     private static final byte[] FULL_HEAP =
             "brick agent: the heap is full; if it still is at the end, the reports may be lost\n".getBytes(US_ASCII);
+
+    private static final long BEAN_DELAY_MS = 3_000;
 
     private static @Nullable Agent running;
 
@@ -202,6 +205,9 @@ public final class Agent {
         }
         Runtime.getRuntime().addShutdownHook(new Thread(this::reportAtEnd, "brick-agent-report"));
         options.port().ifPresent(this::open);
+        if (alternation == null) {
+            registerLater();
+        }
         sayApplied(true);
     }
 
@@ -230,6 +236,26 @@ public final class Agent {
     private static void noteFullHeap() {
         System.err.write(FULL_HEAP, 0, FULL_HEAP.length);
         System.err.flush();
+    }
+
+    /**
+     * Registers the profiler for {@code brick top}. The delay lets the application set up the platform's MBean server,
+     * and its logging, before anybody uses them.
+     */
+    private void registerLater() {
+        Thread registering = new Thread(this::register, "brick-agent-bean");
+        registering.setDaemon(true);
+        registering.start();
+    }
+
+    private void register() {
+        try {
+            Thread.sleep(BEAN_DELAY_MS);
+            BrickProfileBean.register(profiler, "agent");
+        } catch (InterruptedException | RuntimeException | LinkageError unable) {
+            // For instance a runtime image without the module java.management.
+            say("brick top reads this process through port= only: " + unable);
+        }
     }
 
     private void open(int port) {
