@@ -561,7 +561,7 @@ final class MethodWeaver {
             for (Track track : innermostFirst()) {
                 if (isOpen(track, left)) {
                     boolean atEnd = marker != null && !marker.begins && marker.span.track == track;
-                    stop(here, track, atEnd ? marker.span.outcome : outcome(isCaught(i)));
+                    stop(here, track, marker != null && atEnd ? marker.span.outcome : outcome(isCaught(i)));
                     if (!track.exact && !(marker != null && marker.begins && marker.span.track == track)) {
                         zero(here, track.timer);
                     }

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -72,7 +73,7 @@ final class BeanSource implements TopSource {
      * @throws Refused if there is no such process or profiler, or the profiler cannot be switched on
      */
     static BeanSource of(String pid, @Nullable String wanted) throws IOException {
-        JMXConnector connector = JMXConnectorFactory.connect(new JMXServiceURL(address(pid)));
+        JMXConnector connector = connect(address(pid));
         BeanSource source = null;
         try {
             MBeanServerConnection server = connector.getMBeanServerConnection();
@@ -87,6 +88,11 @@ final class BeanSource implements TopSource {
                 connector.close();
             }
         }
+    }
+
+    @SuppressWarnings("BanJNDI") // the address is that of a process of this user on this machine
+    private static JMXConnector connect(String address) throws IOException {
+        return JMXConnectorFactory.connect(new JMXServiceURL(address));
     }
 
     private static String address(String pid) throws IOException {
@@ -110,14 +116,15 @@ final class BeanSource implements TopSource {
 
     /** Refuses other processes: the signal by which a virtual machine is reached would end them. */
     private static void requireJava(String pid) throws Refused {
-        ProcessHandle process = ProcessHandle.of(Long.parseLong(pid))
-                .orElseThrow(() -> new Refused("there is no process " + pid));
+        ProcessHandle process =
+                ProcessHandle.of(Long.parseLong(pid)).orElseThrow(() -> new Refused("there is no process " + pid));
         if (process.equals(ProcessHandle.current())) {
             throw new Refused("process " + pid + " is this command itself");
         }
         boolean isJava = process.info()
                         .command()
-                        .filter(command -> Path.of(command).getFileName().toString().matches("javaw?(\\.exe)?"))
+                        .filter(command ->
+                                Path.of(command).getFileName().toString().matches("javaw?(\\.exe)?"))
                         .isPresent()
                 || VirtualMachine.list().stream().anyMatch(each -> each.id().equals(pid));
         if (!isJava) {
@@ -129,9 +136,10 @@ final class BeanSource implements TopSource {
             throws IOException, JMException {
         List<ObjectName> found = new ArrayList<>(server.queryNames(new ObjectName(BEANS), null));
         if (found.isEmpty()) {
-            throw new Refused("process " + pid + " has no profiler that can be read: start it with the agent, or register"
-                    + " its profiler with BrickProfileBean; the agent registers its own 3 s after its start, and not with"
-                    + " ab=");
+            throw new Refused(
+                    "process " + pid + " has no profiler that can be read: start it with the agent, or register"
+                            + " its profiler with BrickProfileBean; the agent registers its own 3 s after its start, and not with"
+                            + " ab=");
         }
         List<ObjectName> named = found.stream()
                 .filter(each -> wanted == null || plainName(each).equals(wanted))
@@ -140,7 +148,10 @@ final class BeanSource implements TopSource {
             throw new Refused("process " + pid + " has "
                     + (wanted == null ? found.size() + " profilers" : "no profiler '" + wanted + "'")
                     + ": choose one by --name: "
-                    + String.join(", ", new TreeSet<>(found.stream().map(BeanSource::plainName).toList())));
+                    + String.join(
+                            ", ",
+                            new TreeSet<>(
+                                    found.stream().map(BeanSource::plainName).toList())));
         }
         return named.get(0);
     }
@@ -179,7 +190,9 @@ final class BeanSource implements TopSource {
                 long beganMs = endedMs();
                 if (beganMs > lastMs) {
                     Map<String, Object> sums = new HashMap<>();
-                    server.getAttributes(bean, SUMS).asList().forEach(each -> sums.put(each.getName(), each.getValue()));
+                    server.getAttributes(bean, SUMS)
+                            .asList()
+                            .forEach(each -> sums.put(each.getName(), each.getValue()));
                     if (endedMs() == beganMs) {
                         lastMs = beganMs;
                         return reading(beganMs, sums);
@@ -194,15 +207,19 @@ final class BeanSource implements TopSource {
     }
 
     private long endedMs() throws IOException, JMException {
-        return ((Date) server.getAttribute(bean, ENDED)).getTime();
+        return ms(server.getAttribute(bean, ENDED));
+    }
+
+    private static long ms(@Nullable Object date) {
+        return ((Date) Objects.requireNonNull(date)).toInstant().toEpochMilli();
     }
 
     private TopReading reading(long endedMs, Map<String, Object> sums) throws Refused {
-        if (sums.size() < SUMS.length) {
+        if (!sums.keySet().containsAll(List.of(SUMS))) {
             throw new Refused("the profiler of " + name + " is of an older release without steps and requests");
         }
         Map<String, TopReading.Phase> phases = new LinkedHashMap<>();
-        for (CompositeData phase : (CompositeData[]) sums.get("Phases")) {
+        for (CompositeData phase : several(sums, "Phases")) {
             phases.put(
                     (String) phase.get("name"),
                     new TopReading.Phase(
@@ -211,14 +228,12 @@ final class BeanSource implements TopSource {
                             (long) phase.get("promptTokens"),
                             (long) phase.get("outputTokens")));
         }
-        CompositeData requests = (CompositeData) sums.get("Requests");
+        CompositeData requests = (CompositeData) Objects.requireNonNull(sums.get("Requests"));
         return TopReading.of(
-                ((Date) sums.get("StartedAt")).getTime(),
+                ms(sums.get("StartedAt")),
                 endedMs,
-                (long) sums.get("WallNs"),
-                Stream.of((CompositeData[]) sums.get("Bricks"))
-                        .map(BeanSource::brick)
-                        .toList(),
+                (long) Objects.requireNonNull(sums.get("WallNs")),
+                Stream.of(several(sums, "Bricks")).map(BeanSource::brick).toList(),
                 phases,
                 new TopReading.Requests(
                         (long) requests.get("arrived"),
@@ -227,6 +242,10 @@ final class BeanSource implements TopSource {
                         (long) requests.get("running"),
                         latency(requests, "timeToFirstToken"),
                         latency(requests, "timePerOutputToken")));
+    }
+
+    private static CompositeData[] several(Map<String, Object> sums, String name) {
+        return (CompositeData[]) Objects.requireNonNull(sums.get(name));
     }
 
     private static TopReading.Brick brick(CompositeData brick) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.LocalTime;
+import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -26,13 +27,15 @@ import picocli.CommandLine.Spec;
         name = "top",
         sortOptions = false,
         usageHelpWidth = 100,
-        description = "Shows once a second what an engine does: its requests, their time to first token and time per output "
-                + "token, tokens/s by phase, and the largest bricks of the last ten seconds. q or Ctrl-C ends it. If the "
-                + "output is no terminal, it prints one block for each second.",
+        description =
+                "Shows once a second what an engine does: its requests, their time to first token and time per output "
+                        + "token, tokens/s by phase, and the largest bricks of the last ten seconds. q or Ctrl-C ends it. If the "
+                        + "output is no terminal, it prints one block for each second.",
         optionListHeading = "%nOptions:%n",
-        footerHeading = "%nThe process stays as it was: nothing is reset, no agent is attached, and a profiler that was off%n"
-                + "is on only while it is watched. By its id, a process is read as JConsole does: its virtual machine%n"
-                + "starts its own management agent, which then goes on listening on this machine.%n%nExamples:%n",
+        footerHeading =
+                "%nThe process stays as it was: nothing is reset, no agent is attached, and a profiler that was off%n"
+                        + "is on only while it is watched. By its id, a process is read as JConsole does: its virtual machine%n"
+                        + "starts its own management agent, which then goes on listening on this machine.%n%nExamples:%n",
         footer = {
             "  Watch the process 4711:",
             "    brick top 4711",
@@ -112,8 +115,8 @@ final class TopCommand implements Callable<Integer> {
                 }
                 return;
             }
-            screen.show("brick top: " + source.name() + ", " + LocalTime.now().format(CLOCK) + "\n"
-                    + window.render());
+            screen.show("brick top: " + source.name() + ", "
+                    + LocalTime.now(ZoneId.systemDefault()).format(CLOCK) + "\n" + window.render());
         }
     }
 
@@ -212,7 +215,9 @@ final class TopCommand implements Callable<Integer> {
             latest = text;
             int rows = Math.max(2, terminal.getHeight()) - 1;
             StringBuilder screen = new StringBuilder(HOME);
-            text.lines().limit(rows).forEach(line -> screen.append(line).append(CLEAR_LINE).append("\r\n"));
+            text.lines()
+                    .limit(rows)
+                    .forEach(line -> screen.append(line).append(CLEAR_LINE).append("\r\n"));
             out.print(screen.append(CLEAR_BELOW));
             out.flush();
         }

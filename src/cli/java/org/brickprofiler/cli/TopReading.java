@@ -20,7 +20,12 @@ import org.brickprofiler.stats.LatencyDistribution;
  * @param requests the requests
  */
 record TopReading(
-        long startedMs, long endedMs, long wallNs, Map<String, Brick> bricks, Map<String, Phase> phases, Requests requests) {
+        long startedMs,
+        long endedMs,
+        long wallNs,
+        Map<String, Brick> bricks,
+        Map<String, Phase> phases,
+        Requests requests) {
 
     /**
      * The sums of a brick.
@@ -152,8 +157,8 @@ record TopReading(
             moreBricks.put(name, before == null ? brick : brick.since(before));
         });
         Map<String, Phase> morePhases = new LinkedHashMap<>();
-        phases.forEach((name, phase) ->
-                morePhases.put(name, phase.since(earlier.phases.getOrDefault(name, Phase.NONE))));
+        phases.forEach(
+                (name, phase) -> morePhases.put(name, phase.since(earlier.phases.getOrDefault(name, Phase.NONE))));
         return new TopReading(
                 earlier.endedMs,
                 endedMs,

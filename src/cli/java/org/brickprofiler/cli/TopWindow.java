@@ -102,9 +102,7 @@ final class TopWindow {
     }
 
     private static String cell(Latency latency, double percent) {
-        return latency.times().count() == 0
-                ? "-"
-                : durationCell(latency.times().percentileNs(percent));
+        return latency.times().count() == 0 ? "-" : durationCell(latency.times().percentileNs(percent));
     }
 
     private static void phases(StringBuilder text, Map<String, TopReading.Phase> phases, double seconds) {
@@ -118,12 +116,17 @@ final class TopWindow {
         text.append(new TextTable<Map.Entry<String, TopReading.Phase>>()
                         .left("phase", Map.Entry::getKey, "")
                         .right("steps/s", each -> rateCell(each.getValue().count() / seconds), "")
-                        .right("prompt tokens/s", each -> rateCell(each.getValue().promptTokens() / seconds), "")
-                        .right("output tokens/s", each -> rateCell(each.getValue().outputTokens() / seconds), "")
+                        .right(
+                                "prompt tokens/s",
+                                each -> rateCell(each.getValue().promptTokens() / seconds),
+                                "")
+                        .right(
+                                "output tokens/s",
+                                each -> rateCell(each.getValue().outputTokens() / seconds),
+                                "")
                         .right(
                                 "% of time",
-                                each -> percent(each.getValue().wallNs() / NS_PER_MS / MS_PER_S / seconds * 100),
-                                "")
+                                each -> percent(each.getValue().wallNs() / NS_PER_MS / MS_PER_S / seconds * 100), "")
                         .render(shown))
                 .append('\n');
     }
@@ -150,8 +153,6 @@ final class TopWindow {
                 .right("samples/s", brick -> rateCell(brick.count() / seconds), "")
                 .right("avg", brick -> durationCell((double) brick.totalNs() / brick.count()), "")
                 .render(largest));
-        text.append("All bricks: ")
-                .append(duration(allNs / seconds))
-                .append(" a second, over all threads.\n");
+        text.append("All bricks: ").append(duration(allNs / seconds)).append(" a second, over all threads.\n");
     }
 }

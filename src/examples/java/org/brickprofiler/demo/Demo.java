@@ -284,11 +284,15 @@ public final class Demo implements Callable<Integer> {
         try {
             run.run();
         } finally {
-            try {
-                ManagementFactory.getPlatformMBeanServer().unregisterMBean(bean);
-            } catch (JMException gone) {
-                throw new IllegalStateException(gone);
-            }
+            unregister(bean);
+        }
+    }
+
+    private static void unregister(ObjectName bean) {
+        try {
+            ManagementFactory.getPlatformMBeanServer().unregisterMBean(bean);
+        } catch (JMException gone) {
+            throw new IllegalStateException(gone);
         }
     }
 

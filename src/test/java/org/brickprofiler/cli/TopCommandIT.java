@@ -48,7 +48,9 @@ class TopCommandIT {
                 off.record(BrickId.LM_HEAD, 1_000, 1);
             }
             JsonReport.write(on.snapshot(), folder.resolve("on.json"));
-            Files.writeString(folder.resolve("off.txt"), off.isEnabled() + " " + off.brickStats(BrickId.LM_HEAD).count());
+            Files.writeString(
+                    folder.resolve("off.txt"),
+                    off.isEnabled() + " " + off.brickStats(BrickId.LM_HEAD).count());
         }
     }
 
@@ -78,7 +80,8 @@ class TopCommandIT {
         }
         assertThat(folder.resolve("off.txt")).content().matches("false [1-9]\\d*");
         ProfileSnapshot on = JsonReport.read(folder.resolve("on.json"));
-        assertThat(on.brick(BrickId.RMS_NORM.displayName()).orElseThrow().count()).isEqualTo(SAMPLES_BEFORE);
+        assertThat(on.brick(BrickId.RMS_NORM.displayName()).orElseThrow().count())
+                .isEqualTo(SAMPLES_BEFORE);
     }
 
     private static Cli top(RunningProcess engine, String name) {

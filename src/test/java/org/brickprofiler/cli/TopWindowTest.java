@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
@@ -34,7 +35,7 @@ class TopWindowTest {
         phases.put("PREFILL", new TopReading.Phase(2 * n / 10, n * 20_000_000, 64 * n, 2 * n / 10));
         phases.put("DECODE", new TopReading.Phase(2 * n, n * 50_000_000, 0, 8 * n));
         List<TopReading.Brick> all = IntStream.rangeClosed(1, bricks)
-                .mapToObj(i -> new TopReading.Brick("brick " + i, "FFN", i * n, i * i * n * 1_000))
+                .mapToObj(i -> new TopReading.Brick("brick " + i, "FFN", i * n, n * i * i * 1_000))
                 .toList();
         return TopReading.of(
                 BEGIN_MS,
@@ -78,9 +79,15 @@ class TopWindowTest {
                 new TopReading.Requests(0, 0, 0, 0, LatencyDistribution.EMPTY, LatencyDistribution.EMPTY);
         window.add(TopReading.of(BEGIN_MS, BEGIN_MS, 5, List.of(), Map.of(), none));
         window.add(TopReading.of(BEGIN_MS, BEGIN_MS + 1_000, 5, List.of(), Map.of(), none));
-        assertThat(window.render())
-                .isEqualTo("The last 1.000 s, in which the profiler was off\n\nRequests: the engine announces none.\n\n"
-                        + "Steps: none ended.\n\nBricks: none were recorded.\n");
+        assertThat(window.render()).isEqualTo("""
+                        The last 1.000 s, in which the profiler was off
+
+                        Requests: the engine announces none.
+
+                        Steps: none ended.
+
+                        Bricks: none were recorded.
+                        """);
     }
 
     @Spec("25.12")
@@ -99,7 +106,7 @@ class TopWindowTest {
 
         assertThat(now.bricks()).containsOnlyKeys("Norm/RmsNorm");
         assertThat(now.bricks().get("Norm/RmsNorm")).isEqualTo(new TopReading.Brick("RmsNorm", "Norm", 1, 100));
-        TopReading.Phase prefill = now.phases().get("PREFILL");
+        TopReading.Phase prefill = Objects.requireNonNull(now.phases().get("PREFILL"));
         assertThat(List.of(prefill.count(), prefill.promptTokens(), prefill.outputTokens()))
                 .containsExactly(1L, 7L, 1L);
         assertThat(now.requests().arrived()).isEqualTo(1);

@@ -159,7 +159,9 @@ final class BrickProfileMXBeanTest {
     void aProfilerThatWasOffIsOnOnlyWhileItIsWatched() throws Exception {
         MBeanServer server = MBeanServerFactory.newMBeanServer();
         ObjectName name = BrickProfileBean.register(profiler, "engine", server);
-        assertThat(watch(server, name, 0)).as("on by the application, which stays").isTrue();
+        assertThat(watch(server, name, 0))
+                .as("on by the application, which stays")
+                .isTrue();
         assertThat(watch(server, name, 1)).isTrue();
         assertThat(watch(server, name, 0)).isTrue();
 
