@@ -10,6 +10,7 @@ import java.lang.instrument.UnmodifiableClassException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.security.ProtectionDomain;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -20,10 +21,12 @@ import org.brickprofiler.BrickProfilerBuilder;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.agent.bridge.Bridge;
 import org.brickprofiler.agent.bridge.JdkBridge;
+import org.brickprofiler.export.setting.WindowSetting;
 import org.brickprofiler.internal.io.HeapReserve;
 import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.internal.io.OutputOwner;
 import org.brickprofiler.internal.io.OwnedFile;
+import org.brickprofiler.internal.io.Settings;
 import org.brickprofiler.metrics.jmx.BrickProfileBean;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
@@ -80,6 +83,8 @@ public final class Agent {
 
     /** The file at that path; null if it cannot be written. */
     private final @Nullable OwnedFile<ProfileSnapshot> runFile;
+
+    private final Windows windows = new Windows();
 
     private final HeapReserve reserve = new HeapReserve(Agent::noteFullHeap);
 
@@ -207,6 +212,12 @@ public final class Agent {
         options.port().ifPresent(this::open);
         if (alternation == null) {
             registerLater();
+            beginWindows();
+        }
+        try {
+            AgentEvents.follow(profiler);
+        } catch (LinkageError | IllegalStateException none) {
+            // Without a flight recorder there is no recording that could lack the steps.
         }
         sayApplied(true);
     }
@@ -252,10 +263,68 @@ public final class Agent {
         try {
             Thread.sleep(BEAN_DELAY_MS);
             BrickProfileBean.register(profiler, "agent");
-        } catch (InterruptedException | RuntimeException | LinkageError unable) {
-            // For instance a runtime image without the module java.management.
-            say("brick top reads this process through port= only: " + unable);
+        } catch (LinkageError none) {
+            say("this Java has no module java.management, so brick top needs the agent's port=");
+        } catch (InterruptedException | RuntimeException unable) {
+            say("brick top needs the agent's port=, since the profiler cannot be registered: " + unable);
         }
+    }
+
+    // ---- windows, which a virtual machine that is killed leaves behind ----
+
+    private void beginWindows() {
+        Path out = ownOut();
+        if (out == null) {
+            return;
+        }
+        Duration time = WindowSetting.length(Settings.ofProfiler("export_every")).time();
+        Duration every = time.isZero() ? WindowSetting.USUAL.time() : time;
+        Thread writing = new Thread(() -> writeWindows(out, every), "brick-agent-windows");
+        writing.setDaemon(true);
+        writing.start();
+    }
+
+    private void writeWindows(Path out, Duration every) {
+        try {
+            while (true) {
+                Thread.sleep(every.toMillis());
+                if (!writeWindow(out)) {
+                    return;
+                }
+            }
+        } catch (InterruptedException over) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Writes the profile up to now; returns false once the report at the end is being written. */
+    private boolean writeWindow(Path out) {
+        synchronized (windows) {
+            if (windows.ended) {
+                return false;
+            }
+            if (!steps.isWarmingUp()) {
+                try {
+                    ProfileSnapshot snapshot = snapshot();
+                    List<String> remarks = new ArrayList<>(snapshot.facts().disturbances());
+                    remarks.add("the process had not ended: this is its profile up to " + snapshot.endedAt());
+                    JsonReport.write(
+                            snapshot.withFacts(
+                                    snapshot.facts().withMachine(snapshot.facts().machine(), remarks)),
+                            out);
+                } catch (IOException | RuntimeException | LinkageError lost) {
+                    say("the profile up to now could not be written, and is tried again: " + lost.getMessage());
+                } catch (OutOfMemoryError full) {
+                    // The report at the end has a reserve of memory for its own.
+                }
+            }
+            return true;
+        }
+    }
+
+    /** Guards the file of the profile: after the report at the end, no window is written. */
+    private static final class Windows {
+        private boolean ended;
     }
 
     private void open(int port) {
@@ -393,6 +462,9 @@ public final class Agent {
     }
 
     private void reportAtEnd() {
+        synchronized (windows) {
+            windows.ended = true;
+        }
         tryToWrite("report", this::report);
     }
 
