@@ -277,7 +277,8 @@ public final class Agent {
         if (out == null) {
             return;
         }
-        Duration time = WindowSetting.length(Settings.ofProfiler("export_every")).time();
+        Duration time =
+                WindowSetting.length(Settings.ofProfiler("export_every")).time();
         Duration every = time.isZero() ? WindowSetting.USUAL.time() : time;
         Thread writing = new Thread(() -> writeWindows(out, every), "brick-agent-windows");
         writing.setDaemon(true);
@@ -309,8 +310,8 @@ public final class Agent {
                     List<String> remarks = new ArrayList<>(snapshot.facts().disturbances());
                     remarks.add("the process had not ended: this is its profile up to " + snapshot.endedAt());
                     JsonReport.write(
-                            snapshot.withFacts(
-                                    snapshot.facts().withMachine(snapshot.facts().machine(), remarks)),
+                            snapshot.withFacts(snapshot.facts()
+                                    .withMachine(snapshot.facts().machine(), remarks)),
                             out);
                 } catch (IOException | RuntimeException | LinkageError lost) {
                     say("the profile up to now could not be written, and is tried again: " + lost.getMessage());
