@@ -89,11 +89,17 @@ final class TopCommand implements Callable<Integer> {
                 Screen screen = Screen.of(spec.commandLine().getOut(), Terminal.isInteractive())) {
             watch(source, screen, ending);
         } finally {
-            if (!ending.get()) {
-                Runtime.getRuntime().removeShutdownHook(atExit);
-            }
+            removeHook(atExit);
         }
         return CommandLine.ExitCode.OK;
+    }
+
+    private static void removeHook(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException exiting) {
+            // The hook runs already.
+        }
     }
 
     private void watch(TopSource source, Screen screen, AtomicBoolean ending) throws IOException {
@@ -225,11 +231,7 @@ final class TopCommand implements Callable<Integer> {
         @Override
         public void end() {
             giveBack();
-            try {
-                Runtime.getRuntime().removeShutdownHook(atExit);
-            } catch (IllegalStateException exiting) {
-                // The hook runs already.
-            }
+            removeHook(atExit);
         }
 
         /** The latest text stays on the old screen. */
