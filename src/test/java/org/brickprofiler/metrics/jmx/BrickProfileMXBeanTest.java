@@ -154,7 +154,7 @@ final class BrickProfileMXBeanTest {
     }
 
     /** The time that is over at once stands for a client that has died. */
-    @Spec("20.9")
+    @Spec("20.11")
     @Test
     void aProfilerThatWasOffIsOnOnlyWhileItIsWatched() throws Exception {
         MBeanServer server = MBeanServerFactory.newMBeanServer();
