@@ -2,7 +2,6 @@ import com.github.tjake.jlama.model.AbstractModel;
 import com.github.tjake.jlama.model.ModelSupport;
 import com.github.tjake.jlama.safetensors.DType;
 import com.github.tjake.jlama.safetensors.prompt.PromptContext;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -15,8 +14,8 @@ import java.util.Random;
 import java.util.UUID;
 
 /**
- * Writes a tiny Llama of random weights and has Jlama decode with it, as its users do: {@code TinyLlama FOLDER DIM
- * RUNS}.
+ * Writes a tiny Llama of random weights and has Jlama decode with it, as its users do: {@code TinyLlama FOLDER DIM RUNS
+ * [THREADS]}. Each thread generates one token more than the one before it.
  */
 public class TinyLlama {
 
@@ -27,7 +26,7 @@ public class TinyLlama {
     private static final int SPECIAL = 3;
     private static final int VOCAB = SPECIAL + BYTES;
 
-    public static void main(String[] args) throws IOException {
+    public static void main(String[] args) throws Exception {
         Path folder = Path.of(args[0]);
         int dim = Integer.parseInt(args[1]);
         Files.writeString(folder.resolve("config.json"), """
@@ -40,12 +39,25 @@ public class TinyLlama {
         Files.writeString(folder.resolve("tokenizer_config.json"), "{}");
         Files.write(folder.resolve("model.safetensors"), weights(dim));
         try (AbstractModel model = ModelSupport.loadModel(folder.toFile(), DType.F32, DType.F32)) {
-            for (int i = 0; i < Integer.parseInt(args[2]); i++) {
-                long startNs = System.nanoTime();
-                var response = model.generate(UUID.randomUUID(), PromptContext.of("hello"), 0f, 38, (text, ms) -> {});
-                System.out.println("prompt " + response.promptTokens + " generated " + response.generatedTokens + " in "
-                        + (System.nanoTime() - startNs) / 1_000 + " us");
+            int runs = Integer.parseInt(args[2]);
+            Thread[] threads = new Thread[args.length > 3 ? Integer.parseInt(args[3]) : 1];
+            for (int i = 0; i < threads.length; i++) {
+                int length = 38 + i;
+                threads[i] = new Thread(() -> generate(model, runs, length));
+                threads[i].start();
             }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        }
+    }
+
+    private static void generate(AbstractModel model, int runs, int length) {
+        for (int i = 0; i < runs; i++) {
+            long startNs = System.nanoTime();
+            var response = model.generate(UUID.randomUUID(), PromptContext.of("hello"), 0f, length, (text, ms) -> {});
+            System.out.println("prompt " + response.promptTokens + " generated " + response.generatedTokens + " in "
+                    + (System.nanoTime() - startNs) / 1_000 + " us");
         }
     }
 

@@ -123,9 +123,11 @@ final class ArchitectureTest {
             .or(inPackage("device.opencl"))
             .as("are in a GPU binding");
 
+    private static final DescribedPredicate<JavaClass> JMX = inPackage("metrics.jmx");
+
     private static final DescribedPredicate<JavaClass> BRIDGE = inPackage("metrics.micrometer")
             .or(inPackage("metrics.otel"))
-            .or(inPackage("metrics.jmx"))
+            .or(JMX)
             .as("are in a bridge to another system");
 
     @ArchTest
@@ -234,7 +236,12 @@ final class ArchitectureTest {
 
     @ArchTest
     static final ArchRule bridgesAreKnownToNobody =
-            noClasses().that(not(BRIDGE)).should().dependOnClassesThat(BRIDGE);
+            noClasses().that(not(BRIDGE)).should().dependOnClassesThat(BRIDGE.and(not(JMX)));
+
+    /** Programs register their profilers, so that {@code brick top} can watch them. */
+    @ArchTest
+    static final ArchRule beansAreKnownToProgramsOnly =
+            noClasses().that(not(BRIDGE.or(TOP))).should().dependOnClassesThat(JMX);
 
     @ArchTest
     static final ArchRule coreAndGroundUseFewLibraries = classes()

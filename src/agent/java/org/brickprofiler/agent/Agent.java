@@ -10,6 +10,7 @@ import java.lang.instrument.UnmodifiableClassException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.security.ProtectionDomain;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -20,10 +21,13 @@ import org.brickprofiler.BrickProfilerBuilder;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.agent.bridge.Bridge;
 import org.brickprofiler.agent.bridge.JdkBridge;
+import org.brickprofiler.export.setting.WindowSetting;
 import org.brickprofiler.internal.io.HeapReserve;
 import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.internal.io.OutputOwner;
 import org.brickprofiler.internal.io.OwnedFile;
+import org.brickprofiler.internal.io.Settings;
+import org.brickprofiler.metrics.jmx.BrickProfileBean;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
@@ -48,6 +52,8 @@ public final class Agent {
     private static final byte[] FULL_HEAP =
             "brick agent: the heap is full; if it still is at the end, the reports may be lost\n".getBytes(US_ASCII);
 
+    private static final long BEAN_DELAY_MS = 3_000;
+
     private static @Nullable Agent running;
 
     /** The slowest steps of each phase that {@code slow=} keeps. */
@@ -59,6 +65,7 @@ public final class Agent {
     private final @Nullable TraceRecorder trace;
     private final Recorder.Steps steps;
     private final Losses losses = new Losses(this::say);
+    private final WovenRequests requests;
     private final @Nullable Alternation alternation;
     private final Weaver weaver;
     private final PrintStream err = System.err;
@@ -76,6 +83,8 @@ public final class Agent {
 
     /** The file at that path; null if it cannot be written. */
     private final @Nullable OwnedFile<ProfileSnapshot> runFile;
+
+    private final Windows windows = new Windows();
 
     private final HeapReserve reserve = new HeapReserve(Agent::noteFullHeap);
 
@@ -103,6 +112,12 @@ public final class Agent {
         if (options.slow() != null && rules.rules().stream().noneMatch(rule -> rule.kind() == WeaveRule.Kind.STEP)) {
             throw new IllegalArgumentException("slow= keeps steps, and there is no step: in " + file);
         }
+        boolean hasRequests =
+                rules.rules().stream().anyMatch(rule -> rule.kind().isOfRequests());
+        if (hasRequests && alternation != null) {
+            say("requests are not recorded: ab= switches recording off and on, which gives up the requests under way");
+        }
+        requests = new WovenRequests(hasRequests && alternation == null ? profiler.requests() : null, losses);
         runFile = beginRunFile();
         steps = new Recorder.Steps(rules.warmupSteps(), this::forgetWarmup, alternation);
         weaver = new Weaver(rules, rule -> rule.kind() == WeaveRule.Kind.BRICK ? keyOf(rule) : 0);
@@ -183,7 +198,7 @@ public final class Agent {
         sayMissingFolder("page", options.html());
         sayMissingFolder("timeline", options.timeline());
         weaver.classes().forEach(this::check);
-        Bridge.install(new Recorder(profiler, steps, losses, this::say));
+        Bridge.install(new Recorder(profiler, steps, requests, losses, this::say));
         // Link the bridge to its sink now, rather than inside a method of the application.
         Bridge.endStep(0);
         profiler.enable();
@@ -195,6 +210,15 @@ public final class Agent {
         }
         Runtime.getRuntime().addShutdownHook(new Thread(this::reportAtEnd, "brick-agent-report"));
         options.port().ifPresent(this::open);
+        if (alternation == null) {
+            registerLater();
+            beginWindows();
+        }
+        try {
+            AgentEvents.follow(profiler);
+        } catch (LinkageError | IllegalStateException none) {
+            // Without a flight recorder there is no recording that could lack the steps.
+        }
         sayApplied(true);
     }
 
@@ -223,6 +247,85 @@ public final class Agent {
     private static void noteFullHeap() {
         System.err.write(FULL_HEAP, 0, FULL_HEAP.length);
         System.err.flush();
+    }
+
+    /**
+     * Registers the profiler for {@code brick top}. The delay lets the application set up the platform's MBean server,
+     * and its logging, before anybody uses them.
+     */
+    private void registerLater() {
+        Thread registering = new Thread(this::register, "brick-agent-bean");
+        registering.setDaemon(true);
+        registering.start();
+    }
+
+    private void register() {
+        try {
+            Thread.sleep(BEAN_DELAY_MS);
+            BrickProfileBean.register(profiler, "agent");
+        } catch (LinkageError none) {
+            say("this Java has no module java.management, so brick top needs the agent's port=");
+        } catch (InterruptedException | RuntimeException unable) {
+            say("brick top needs the agent's port=, since the profiler cannot be registered: " + unable);
+        }
+    }
+
+    // ---- windows, which a virtual machine that is killed leaves behind ----
+
+    private void beginWindows() {
+        Path out = ownOut();
+        if (out == null) {
+            return;
+        }
+        Duration time =
+                WindowSetting.length(Settings.ofProfiler("export_every")).time();
+        Duration every = time.isZero() ? WindowSetting.USUAL.time() : time;
+        Thread writing = new Thread(() -> writeWindows(out, every), "brick-agent-windows");
+        writing.setDaemon(true);
+        writing.start();
+    }
+
+    private void writeWindows(Path out, Duration every) {
+        try {
+            while (true) {
+                Thread.sleep(every.toMillis());
+                if (!writeWindow(out)) {
+                    return;
+                }
+            }
+        } catch (InterruptedException over) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Writes the profile up to now; returns false once the report at the end is being written. */
+    private boolean writeWindow(Path out) {
+        synchronized (windows) {
+            if (windows.ended) {
+                return false;
+            }
+            if (!steps.isWarmingUp()) {
+                try {
+                    ProfileSnapshot snapshot = snapshot();
+                    List<String> remarks = new ArrayList<>(snapshot.facts().disturbances());
+                    remarks.add("the process had not ended: this is its profile up to " + snapshot.endedAt());
+                    JsonReport.write(
+                            snapshot.withFacts(snapshot.facts()
+                                    .withMachine(snapshot.facts().machine(), remarks)),
+                            out);
+                } catch (IOException | RuntimeException | LinkageError lost) {
+                    say("the profile up to now could not be written, and is tried again: " + lost.getMessage());
+                } catch (OutOfMemoryError full) {
+                    // The report at the end has a reserve of memory for its own.
+                }
+            }
+            return true;
+        }
+    }
+
+    /** Guards the file of the profile: after the report at the end, no window is written. */
+    private static final class Windows {
+        private boolean ended;
     }
 
     private void open(int port) {
@@ -319,6 +422,7 @@ public final class Agent {
     }
 
     private void forgetWarmup() {
+        requests.discard();
         profiler.reset();
         if (trace != null) {
             trace.clear();
@@ -347,6 +451,7 @@ public final class Agent {
         steps.doubtText().ifPresent(remarks::add);
         steps.nestedText().ifPresent(remarks::add);
         remarks.addAll(losses.summary());
+        remarks.addAll(requests.summary());
         return remarks.isEmpty()
                 ? snapshot
                 : snapshot.withFacts(
@@ -358,6 +463,9 @@ public final class Agent {
     }
 
     private void reportAtEnd() {
+        synchronized (windows) {
+            windows.ended = true;
+        }
         tryToWrite("report", this::report);
     }
 
@@ -393,6 +501,7 @@ public final class Agent {
                                     .toList()));
         }
         losses.summary().forEach(this::say);
+        requests.summary().forEach(this::say);
         steps.doubtText().ifPresent(this::say);
         steps.nestedText().ifPresent(this::say);
         if (alternation != null) {

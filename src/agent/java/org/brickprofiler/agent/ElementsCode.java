@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.brickprofiler.agent.WeaveRule.Anchor;
 import org.brickprofiler.agent.WeaveRule.Call;
 import org.brickprofiler.agent.WeaveRule.Elements;
+import org.brickprofiler.agent.WeaveRule.Ending;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Handle;
 import org.objectweb.asm.Opcodes;
@@ -32,19 +33,27 @@ import org.objectweb.asm.tree.VarInsnNode;
  */
 final class ElementsCode {
 
-    private static final Handle READER = new Handle(
-            Opcodes.H_INVOKESTATIC,
-            MethodWeaver.BRIDGE,
-            "elements",
-            MethodType.methodType(
-                            CallSite.class,
-                            MethodHandles.Lookup.class,
-                            String.class,
-                            MethodType.class,
-                            String.class,
-                            String[].class)
-                    .toMethodDescriptorString(),
-            false);
+    private static final Handle READER = bridge("elements");
+
+    private static final Handle OUTCOME_READER = bridge("outcome");
+
+    private static final Type OBJECT = Type.getType(Object.class);
+
+    private static Handle bridge(String name) {
+        return new Handle(
+                Opcodes.H_INVOKESTATIC,
+                MethodWeaver.BRIDGE,
+                name,
+                MethodType.methodType(
+                                CallSite.class,
+                                MethodHandles.Lookup.class,
+                                String.class,
+                                MethodType.class,
+                                String.class,
+                                String[].class)
+                        .toMethodDescriptorString(),
+                false);
+    }
 
     private final ClassNode owner;
     private final MethodNode method;
@@ -70,13 +79,20 @@ final class ElementsCode {
      */
     InsnList code() {
         InsnList code = new InsnList();
-        add(rule.elements(), false, code);
-        if (rule.kind() == WeaveRule.Kind.STEP) {
-            add(rule.kvLength(), false, code);
-            add(rule.output(), true, code);
-            code.add(new InsnNode(rule.isPrompt() ? Opcodes.ICONST_1 : Opcodes.ICONST_0));
-        } else if (rule.kind() == WeaveRule.Kind.PROMPT) {
-            add(rule.output(), true, code);
+        if (rule.kind().isOfRequests()) {
+            addObject(rule.request(), code);
+        }
+        if (rule.kind() != WeaveRule.Kind.FINISH) {
+            add(rule.elements(), false, code);
+        }
+        switch (rule.kind()) {
+            case STEP -> {
+                add(rule.kvLength(), false, code);
+                add(rule.output(), true, code);
+                code.add(new InsnNode(rule.isPrompt() ? Opcodes.ICONST_1 : Opcodes.ICONST_0));
+            }
+            case PROMPT, IN_STEP -> add(rule.output(), true, code);
+            case ARRIVAL, FINISH, REQUEST, LAYER, BRICK, TASK -> {}
         }
         if (arguments != null) {
             code.insert(spill(arguments));
@@ -97,26 +113,102 @@ final class ElementsCode {
         }
         int argument = elements.argument();
         Type root = argument < 0 ? root(elements.path().get(0), code) : argument(argument, code);
-        List<String> names =
-                elements.path().subList(argument < 0 ? 1 : 2, elements.path().size());
         List<String> steps = new ArrayList<>();
-        Type type = root;
-        for (String name : names) {
-            type = step(type, name, steps);
-        }
+        Type type = along(root, elements, argument < 0 ? 1 : 2, steps);
         boolean isWhole = type.getSort() >= (orBoolean ? Type.BOOLEAN : Type.CHAR) && type.getSort() <= Type.INT;
         if (!isWhole && type.getSort() != Type.LONG) {
             throw new IllegalArgumentException(
                     "'" + elements + "' is not a whole number but has the type " + type.getClassName());
         }
         if (!steps.isEmpty()) {
-            List<Object> constants = new ArrayList<>(List.of("line " + rule.line() + ", '" + elements + "'"));
-            constants.addAll(steps);
-            code.add(new InvokeDynamicInsnNode(
-                    "elements", Type.getMethodDescriptor(Type.LONG_TYPE, root), READER, constants.toArray()));
+            code.add(read(root, Type.LONG_TYPE, elements, steps));
         } else if (isWhole) {
             code.add(new InsnNode(Opcodes.I2L));
         }
+    }
+
+    /** Returns the type of the value at the end of a path, and adds the steps to it. */
+    private Type along(Type root, Elements path, int from, List<String> steps) {
+        Type type = root;
+        for (String name : path.path().subList(from, path.path().size())) {
+            type = step(type, name, steps);
+        }
+        return type;
+    }
+
+    private InvokeDynamicInsnNode read(Type root, Type value, Elements path, List<String> steps) {
+        List<Object> constants = new ArrayList<>(List.of("line " + rule.line() + ", '" + path + "'"));
+        constants.addAll(steps);
+        return new InvokeDynamicInsnNode(
+                "elements", Type.getMethodDescriptor(value, root), READER, constants.toArray());
+    }
+
+    /** Adds the code for the object that identifies a request; none if the rule has no such object. */
+    private void addObject(Elements path, InsnList code) {
+        if (path.isConstant()) {
+            return;
+        }
+        int argument = path.argument();
+        Type root = argument < 0 ? root(path.path().get(0), code) : argument(argument, code);
+        List<String> steps = new ArrayList<>();
+        Type type = along(root, path, argument < 0 ? 1 : 2, steps);
+        if (type.getSort() == Type.VOID) {
+            throw new IllegalArgumentException("'" + path + "' returns nothing");
+        }
+        code.add(read(root, OBJECT, path, steps));
+    }
+
+    /**
+     * Returns the code that pushes the number of the outcome with which the rule's span ends; for the value that the
+     * method or the call returns, it expects a copy of the value on the stack.
+     *
+     * @throws IllegalArgumentException when the value that decides does not exist at the end of the span
+     */
+    InsnList outcome() {
+        InsnList code = new InsnList();
+        Ending ending = rule.ending();
+        Elements path = ending.path();
+        if (path.isConstant()) {
+            code.add(Outcomes.push(ending.constant()));
+            return code;
+        }
+        Type root = ending.isOfResult() ? result() : root(path.path().get(0), code, false);
+        List<String> steps = new ArrayList<>();
+        Type type = along(root, path, 1, steps);
+        if (type.getSort() == Type.VOID || type.getSort() == Type.ARRAY) {
+            throw new IllegalArgumentException(
+                    "'" + path + "' has the type " + type.getClassName() + ", which says no outcome");
+        }
+        if (ending.isOfResult()) {
+            code.add(new InsnNode(root.getSize() == 2 ? Opcodes.DUP2 : Opcodes.DUP));
+        }
+        List<Object> constants = new ArrayList<>(List.of("line " + rule.line() + ", '" + path + "'"));
+        constants.add(Outcomes.text(ending.outcomes()));
+        constants.addAll(steps);
+        code.add(new InvokeDynamicInsnNode(
+                "outcome", Type.getMethodDescriptor(Type.INT_TYPE, root), OUTCOME_READER, constants.toArray()));
+        return code;
+    }
+
+    /** Returns the type of the value that is on the stack at the end of the span. */
+    private Type result() {
+        Call call = rule.to().call();
+        List<Type> types = call == null
+                ? List.of(Type.getReturnType(method.desc))
+                : MethodWeaver.calls(method, call).stream()
+                        .map(each -> Type.getReturnType(each.desc))
+                        .distinct()
+                        .toList();
+        if (rule.to().place() == Anchor.Place.BEFORE) {
+            throw new IllegalArgumentException(
+                    "'result' is known only where a span ends at exit or after a call, not " + rule.to());
+        }
+        if (types.size() != 1 || types.get(0).getSort() == Type.VOID) {
+            throw new IllegalArgumentException((call == null ? method.name : call.text())
+                    + (types.size() == 1 ? " returns nothing" : " returns different types")
+                    + ": there is no 'result'");
+        }
+        return types.get(0);
     }
 
     /** Loads an argument of the call before which the span begins. */
@@ -171,6 +263,10 @@ final class ElementsCode {
     }
 
     private Type root(String name, InsnList code) {
+        return root(name, code, rule.from().equals(Anchor.ENTRY));
+    }
+
+    private Type root(String name, InsnList code, boolean atEntry) {
         boolean isStatic = (method.access & Opcodes.ACC_STATIC) != 0;
         if (name.equals("this")) {
             if (isStatic) {
@@ -185,7 +281,9 @@ final class ElementsCode {
         for (int i = 0; i < types.length; i++) {
             String given = parameterName(method, i, slot);
             if (name.equals(given) || name.equals("arg" + i)) {
-                requireUnchanged(name, slot, types[i]);
+                if (!atEntry) {
+                    requireUnchanged(name, slot, types[i]);
+                }
                 code.add(new VarInsnNode(types[i].getOpcode(Opcodes.ILOAD), slot));
                 return types[i];
             }
@@ -218,9 +316,6 @@ final class ElementsCode {
 
     /** Refuses a parameter of a reference type that the method assigns to: the new value may have another type. */
     private void requireUnchanged(String name, int slot, Type type) {
-        if (rule.from().equals(Anchor.ENTRY)) {
-            return;
-        }
         for (AbstractInsnNode each : method.instructions) {
             if (each instanceof VarInsnNode store
                     && store.var == slot

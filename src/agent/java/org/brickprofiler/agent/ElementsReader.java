@@ -5,8 +5,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * Makes the code that reads a number from an object by a path of fields, calls and array lengths. A null in the path,
- * or an exception that a call throws, is counted and gives 0; it never reaches the application. Stateless; any thread.
+ * Makes the code that reads a number or an object from an object by a path of fields, calls and array lengths. A null
+ * in the path, or an exception that a call throws, is counted and gives 0 or null; it never reaches the application.
+ * Stateless; any thread.
  */
 final class ElementsReader {
 
@@ -33,7 +34,29 @@ final class ElementsReader {
                 .findVirtual(Losses.class, "unread", MethodType.methodType(long.class, String.class, Throwable.class))
                 .bindTo(losses)
                 .bindTo(place);
+        if (!type.returnType().isPrimitive()) {
+            failed = MethodHandles.filterReturnValue(
+                    MethodHandles.explicitCastArguments(failed, failed.type().changeReturnType(void.class)),
+                    MethodHandles.zero(type.returnType()));
+        }
         return MethodHandles.catchException(MethodHandles.explicitCastArguments(read, type), Throwable.class, failed);
+    }
+
+    /**
+     * Returns the code that reads the number of an outcome.
+     *
+     * @param type from the object to an {@code int}
+     * @param outcomes the table of values
+     * @throws ReflectiveOperationException when a field or method of the path does not exist
+     */
+    static MethodHandle of(
+            MethodHandles.Lookup caller, MethodType type, String place, String[] path, Outcomes outcomes, Losses losses)
+            throws ReflectiveOperationException {
+        MethodHandle value = of(caller, type.changeReturnType(Object.class), place, path, losses);
+        MethodHandle number = MethodHandles.lookup()
+                .findVirtual(Outcomes.class, "of", MethodType.methodType(int.class, Object.class))
+                .bindTo(outcomes);
+        return MethodHandles.filterReturnValue(value, number);
     }
 
     private static MethodHandle step(MethodHandles.Lookup caller, Class<?> at, String step)

@@ -17,7 +17,7 @@ final class JdkClasses {
 
     /** The kinds of rules that name a method of the engine. */
     private static final Set<WeaveRule.Kind> ENGINES =
-            EnumSet.of(WeaveRule.Kind.PROMPT, WeaveRule.Kind.STEP, WeaveRule.Kind.LAYER);
+            EnumSet.complementOf(EnumSet.of(WeaveRule.Kind.BRICK, WeaveRule.Kind.TASK));
 
     private static final String BRIDGE = MethodWeaver.BRIDGE.substring(0, 1 + MethodWeaver.BRIDGE.lastIndexOf('/'));
 
@@ -60,7 +60,7 @@ final class JdkClasses {
         if (isLoader(loader) && ENGINES.contains(rule.kind())) {
             throw new IllegalArgumentException(
                     name.replace('/', '.')
-                            + " is a class of the JDK: prompts, steps and layers belong to the engine, name one of its methods");
+                            + " is a class of the JDK: requests, prompts, steps and layers belong to the engine, name one of its methods");
         }
         boolean isUsed = USED.stream().anyMatch(name::startsWith)
                 || (name.startsWith(UTIL) && name.indexOf('/', UTIL.length()) < 0);

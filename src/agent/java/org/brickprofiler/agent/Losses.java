@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.brickprofiler.agent.bridge.Bridge;
+import org.brickprofiler.request.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,7 @@ final class Losses {
     private final AtomicLong failures = new AtomicLong();
     private final AtomicLong negatives = new AtomicLong();
     private final Map<String, AtomicLong> unread = new ConcurrentHashMap<>();
+    private final Map<String, AtomicLong> unknownOutcomes = new ConcurrentHashMap<>();
     private final Map<String, Integer> leftAlone = new ConcurrentHashMap<>();
     private volatile @Nullable Throwable firstFailure;
 
@@ -56,6 +58,18 @@ final class Losses {
         return 0;
     }
 
+    /** Counts a request whose outcome is not known from a value, and returns the number of the one it counts as. */
+    int unknownOutcome(String place, String value) {
+        unknownOutcomes
+                .computeIfAbsent(place, first -> {
+                    say.accept(first + ": the value '" + value
+                            + "' is no outcome, and counts as COMPLETED: name its outcome under outcomes:");
+                    return new AtomicLong();
+                })
+                .incrementAndGet();
+        return Outcomes.number(Outcome.COMPLETED);
+    }
+
     /**
      * Counts a class that is not woven, once for each of its loaders.
      *
@@ -87,6 +101,9 @@ final class Losses {
         new TreeMap<>(unread)
                 .forEach((place, times) ->
                         lines.add(place + " could not be read " + times + " times, and counts as 0 there"));
+        new TreeMap<>(unknownOutcomes)
+                .forEach((place, times) -> lines.add(
+                        place + " was no outcome " + times + " times, and these requests count as COMPLETED"));
         if (negatives.get() > 0) {
             lines.add(negatives + " samples had a negative number of elements, which counts as 0");
         }

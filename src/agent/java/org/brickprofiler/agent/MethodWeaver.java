@@ -11,6 +11,7 @@ import java.util.Map;
 import org.brickprofiler.agent.WeaveRule.Anchor;
 import org.brickprofiler.agent.WeaveRule.Call;
 import org.brickprofiler.agent.WeaveRule.Kind;
+import org.brickprofiler.request.Outcome;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.tree.AbstractInsnNode;
@@ -43,7 +44,7 @@ final class MethodWeaver {
 
     private static final String JDK_BRIDGE = "org/brickprofiler/agent/bridge/JdkBridge";
 
-    /** The stack slots that woven code needs at most: three longs and an int. */
+    /** The stack slots that woven code needs at most: three longs and an int, or an object and two longs. */
     private static final int STACK = 7;
 
     /** The stack depth in a handler: the exception. */
@@ -76,6 +77,9 @@ final class MethodWeaver {
         final int key;
         final InsnList elements;
 
+        /** The code for the outcome of a request at the span's end; empty for the other kinds. */
+        final InsnList outcome;
+
         /** The instructions at which the span begins, each with whether it begins before the instruction. */
         final Map<AbstractInsnNode, Boolean> begins;
 
@@ -88,14 +92,21 @@ final class MethodWeaver {
                 WeaveRule rule,
                 int key,
                 InsnList elements,
+                InsnList outcome,
                 Map<AbstractInsnNode, Boolean> begins,
                 Map<AbstractInsnNode, Boolean> ends) {
             this.index = index;
             this.rule = rule;
             this.key = key;
             this.elements = elements;
+            this.outcome = outcome;
             this.begins = begins;
             this.ends = ends;
+        }
+
+        /** Returns whether it is a place rather than a span: it has no end, and no variable. */
+        boolean isPlace() {
+            return rule.kind() == Kind.IN_STEP;
         }
 
         /**
@@ -169,12 +180,20 @@ final class MethodWeaver {
      *
      * @param rule a rule of any kind but a task
      * @param key the brick's key; ignored for the other kinds
-     * @param elements the code for the rule's numbers, of {@link ElementsCode}
+     * @param code generates the code for the rule's numbers
      * @throws IllegalArgumentException when the method lacks the place that the rule names, or another rule has the
      *     same span
      */
-    void add(WeaveRule rule, int key, InsnList elements) {
-        Span span = new Span(spans.size(), rule, key, elements, places(rule.from()), places(rule.to()));
+    void add(WeaveRule rule, int key, ElementsCode code) {
+        boolean isPlace = rule.kind() == Kind.IN_STEP;
+        Span span = new Span(
+                spans.size(),
+                rule,
+                key,
+                code.code(),
+                rule.kind().hasOutcome() ? code.outcome() : new InsnList(),
+                places(rule.from()),
+                isPlace ? Map.of() : places(rule.to()));
         for (Span other : spans) {
             if (span.isCountedBy(other)) {
                 throw new IllegalArgumentException(
@@ -357,7 +376,7 @@ final class MethodWeaver {
                 for (int next : handlers[i]) {
                     ends.or(canEnd[next]);
                 }
-                if (nodes[i] instanceof Marker marker) {
+                if (nodes[i] instanceof Marker marker && !marker.span.isPlace()) {
                     ends.set(marker.span.index, !marker.begins);
                 }
                 if (!ends.equals(canEnd[i])) {
@@ -437,7 +456,7 @@ final class MethodWeaver {
         if (isCode(i)) {
             open.and(canEnd[i]);
         }
-        if (nodes[i] instanceof Marker marker) {
+        if (nodes[i] instanceof Marker marker && !marker.span.isPlace()) {
             // A span that begins here is open afterwards in any case; canEnd at its begin says nothing about it.
             open = (BitSet) openBefore.clone();
             BitSet kept = (BitSet) canEnd[i].clone();
@@ -456,7 +475,7 @@ final class MethodWeaver {
     private List<WeaveRule> endless() {
         List<WeaveRule> rules = new ArrayList<>();
         for (int i = 0; i < nodes.length; i++) {
-            if (nodes[i] instanceof Marker marker && marker.begins) {
+            if (nodes[i] instanceof Marker marker && marker.begins && !marker.span.isPlace()) {
                 BitSet next = new BitSet();
                 for (int each : successors[i]) {
                     next.or(canEnd[each]);
@@ -474,6 +493,9 @@ final class MethodWeaver {
     private void assignTracks() {
         List<Track> all = new ArrayList<>();
         for (Span span : spans) {
+            if (span.isPlace()) {
+                continue;
+            }
             Track track = all.stream()
                     .filter(each -> each.kind == span.rule.kind() && !isOpenBesides(each, span))
                     .findFirst()
@@ -532,13 +554,14 @@ final class MethodWeaver {
             BitSet left = (BitSet) mayBeOpen[i].clone();
             left.andNot(canEnd[i]);
             Marker marker = nodes[i] instanceof Marker each ? each : null;
-            if (marker != null) {
+            if (marker != null && !marker.span.isPlace()) {
                 // The span reaches its end, or begins again while it is open.
                 left.set(marker.span.index, mayBeOpen[i].get(marker.span.index));
             }
             for (Track track : innermostFirst()) {
                 if (isOpen(track, left)) {
-                    stop(here, track);
+                    boolean atEnd = marker != null && !marker.begins && marker.span.track == track;
+                    stop(here, track, marker != null && atEnd ? marker.span.outcome : outcome(isCaught(i)));
                     if (!track.exact && !(marker != null && marker.begins && marker.span.track == track)) {
                         zero(here, track.timer);
                     }
@@ -560,6 +583,24 @@ final class MethodWeaver {
         });
     }
 
+    /** Returns the code for the outcome of a request whose span is left before its end. */
+    private static InsnList outcome(boolean failed) {
+        InsnList code = new InsnList();
+        code.add(Outcomes.push(failed ? Outcome.FAILED : Outcome.COMPLETED));
+        return code;
+    }
+
+    /** Returns whether an instruction is the first one of an exception handler of the application. */
+    private boolean isCaught(int i) {
+        for (int at = i - 1; at >= 0 && !isCode(at); at--) {
+            AbstractInsnNode node = nodes[at];
+            if (method.tryCatchBlocks.stream().anyMatch(block -> block.handler == node)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private List<Track> innermostFirst() {
         List<Track> all = new ArrayList<>(List.of(tracks));
         Collections.reverse(all);
@@ -568,6 +609,11 @@ final class MethodWeaver {
     }
 
     private void start(InsnList code, Span span) {
+        if (span.isPlace()) {
+            code.add(Flow.copy(span.elements));
+            code.add(call("inStep", "(Ljava/lang/Object;JJ)V"));
+            return;
+        }
         Track track = span.track;
         if (track.elements >= 0) {
             code.add(Flow.copy(span.elements));
@@ -586,7 +632,22 @@ final class MethodWeaver {
                 code.add(Flow.copy(span.elements));
                 code.add(call("startPrompt", "(JJ)J"));
             }
-            case STEP, TASK -> {
+            case ARRIVAL -> {
+                code.add(Flow.copy(span.elements));
+                code.add(call("startArrival", "(Ljava/lang/Object;J)J"));
+            }
+            case FINISH -> {
+                code.add(Flow.copy(span.elements));
+                code.add(call("startFinish", "(Ljava/lang/Object;)J"));
+            }
+            case REQUEST -> {
+                code.add(Flow.copy(span.elements));
+                code.add(
+                        span.rule.request().isConstant()
+                                ? call("startRequest", "(J)J")
+                                : call("serveArrived", "(Ljava/lang/Object;J)J"));
+            }
+            case STEP, IN_STEP, TASK -> {
                 code.add(Flow.copy(span.elements));
                 code.add(call("startStep", "(JJJZ)J"));
             }
@@ -601,7 +662,19 @@ final class MethodWeaver {
         return key <= Short.MAX_VALUE ? new IntInsnNode(Opcodes.SIPUSH, key) : new LdcInsnNode(key);
     }
 
-    private void stop(InsnList code, Track track) {
+    /**
+     * Adds the code that ends a span.
+     *
+     * @param outcome the code for the outcome, if the span is one of a request
+     */
+    private void stop(InsnList code, Track track, InsnList outcome) {
+        if (track.kind == Kind.ARRIVAL && !isFailure(outcome)) {
+            // The request goes on. Only an exception ends it, as where a full queue rejects it.
+            return;
+        }
+        if (track.kind == Kind.ARRIVAL || track.kind.hasOutcome()) {
+            code.add(Flow.copy(outcome));
+        }
         code.add(new VarInsnNode(Opcodes.LLOAD, track.timer));
         if (track.hasElements()) {
             code.add(
@@ -614,8 +687,16 @@ final class MethodWeaver {
             case BRICK -> code.add(call("stopBrick", "(JJ)V"));
             case LAYER -> code.add(call("endLayer", "(J)V"));
             case PROMPT -> code.add(call("endPrompt", "(J)V"));
-            case STEP, TASK -> code.add(call("endStep", "(J)V"));
+            case REQUEST -> code.add(call("endRequest", "(IJ)V"));
+            case ARRIVAL, FINISH -> code.add(call("endFinish", "(IJ)V"));
+            case STEP, IN_STEP, TASK -> code.add(call("endStep", "(J)V"));
         }
+    }
+
+    private static boolean isFailure(InsnList outcome) {
+        return outcome.size() == 1
+                && outcome.getFirst().getOpcode()
+                        == Outcomes.push(Outcome.FAILED).getOpcode();
     }
 
     private static void zero(InsnList code, int variable) {
@@ -713,7 +794,7 @@ final class MethodWeaver {
                 new FrameNode(Opcodes.F_NEW, locals.size(), locals.toArray(), 1, new Object[] {"java/lang/Throwable"}));
         for (Track track : innermostFirst()) {
             if (isOpen(track, spansOpen)) {
-                stop(handler, track);
+                stop(handler, track, outcome(true));
             }
         }
         handler.add(new InsnNode(Opcodes.ATHROW));

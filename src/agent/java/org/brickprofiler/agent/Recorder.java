@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.agent.bridge.Bridge;
+import org.brickprofiler.request.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,10 +19,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param profiler the profiler that records the calls
  * @param steps counts the steps
+ * @param requests records the requests
  * @param losses counts calls that could not be recorded
  * @param say takes messages
  */
-record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<String> say) implements Bridge.Sink {
+record Recorder(BrickProfiler profiler, Steps steps, WovenRequests requests, Losses losses, Consumer<String> say)
+        implements Bridge.Sink {
 
     private static final long OPEN = 1;
 
@@ -266,6 +269,7 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
         boolean decodes = !steps.continuesPrompt(output) && !isPrompt && tokens <= 1 && output > 0;
         steps.at(kvLength, decodes);
         steps.begin(decodes);
+        requests.stepBegins(decodes ? 0 : Math.max(0, tokens));
         profiler.beginStep(new StepInfo(
                 decodes ? StepInfo.Phase.DECODE : StepInfo.Phase.PREFILL,
                 1,
@@ -273,6 +277,7 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
                 Math.max(0, kvLength),
                 output,
                 0));
+        requests.stepBegan(output);
         return steps.open(output);
     }
 
@@ -282,6 +287,41 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
             profiler.endPass();
             steps.close(step);
         }
+    }
+
+    @Override
+    public long startRequest(long promptTokens) {
+        return requests.startRequest(promptTokens);
+    }
+
+    @Override
+    public long serveArrived(@Nullable Object key, long promptTokens) {
+        return requests.serveArrived(key, promptTokens);
+    }
+
+    @Override
+    public void endRequest(int outcome, long request) {
+        requests.endRequest(Outcomes.at(outcome), request);
+    }
+
+    @Override
+    public long startArrival(@Nullable Object key, long promptTokens) {
+        return requests.arrived(key, promptTokens);
+    }
+
+    @Override
+    public long startFinish(@Nullable Object key) {
+        return requests.take(key);
+    }
+
+    @Override
+    public void endFinish(int outcome, long request) {
+        requests.finished(Outcomes.at(outcome), request);
+    }
+
+    @Override
+    public void inStep(@Nullable Object key, long promptTokens, long tokens) {
+        requests.inStep(key, promptTokens, tokens);
     }
 
     @Override
@@ -306,8 +346,8 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
     }
 
     /**
-     * Links a path that cannot be resolved to the constant 0, for instance if another version of a class is loaded than
-     * the rule was checked against.
+     * Links a path that cannot be resolved to the constant 0 or null, for instance if another version of a class is
+     * loaded than the rule was checked against.
      */
     @Override
     public MethodHandle elements(MethodHandles.Lookup caller, MethodType type, String place, String... path) {
@@ -315,7 +355,20 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
             return ElementsReader.of(caller, type, place, path, losses);
         } catch (ReflectiveOperationException | RuntimeException | LinkageError failed) {
             losses.unread(place, failed);
-            return MethodHandles.dropArguments(MethodHandles.constant(long.class, 0L), 0, type.parameterType(0));
+            return MethodHandles.dropArguments(MethodHandles.zero(type.returnType()), 0, type.parameterType(0));
+        }
+    }
+
+    /** Links a path that cannot be resolved to the number of {@link Outcome#COMPLETED}. */
+    @Override
+    public MethodHandle outcome(
+            MethodHandles.Lookup caller, MethodType type, String place, String table, String... path) {
+        try {
+            return ElementsReader.of(caller, type, place, path, Outcomes.parse(place, table, losses), losses);
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError failed) {
+            losses.unread(place, failed);
+            int completed = Outcomes.number(Outcome.COMPLETED);
+            return MethodHandles.dropArguments(MethodHandles.constant(int.class, completed), 0, type.parameterType(0));
         }
     }
 

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -22,9 +23,11 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.agent.WeaveRule.Anchor;
 import org.brickprofiler.agent.WeaveRule.Call;
 import org.brickprofiler.agent.WeaveRule.Elements;
+import org.brickprofiler.agent.WeaveRule.Ending;
 import org.brickprofiler.agent.WeaveRule.Kind;
 import org.brickprofiler.agent.WeaveRule.Target;
 import org.brickprofiler.internal.io.InputFile;
+import org.brickprofiler.request.Outcome;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Compose;
@@ -51,6 +54,26 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  *   - in: com.example.Llama.generate
  *     steps: prompt.size()               # the number of these steps
  *     output: 1                          # tokens that the last of them outputs; 0 unless given
+ * request:                               # one thread serves one request: the steps within are steps of it
+ *   in: com.example.Llama.generate
+ *   prompt: prompt.size()                # tokens of its prompt; unless given, those of its steps
+ *   outcome: result.reason               # the value that decides; COMPLETED unless given, FAILED after an exception
+ *   outcomes: {MAX_TOKENS: LENGTH}       # the outcome of a value that has not the name of one
+ * requests:                              # a step works on several requests
+ *   arrived:
+ *     in: com.example.Sequence.<init>
+ *     request: this                      # the object that identifies it
+ *     prompt: prompt.length
+ *   inStep:
+ *     in: com.example.Batch.add
+ *     at: entry                          # or before NAME [N], after NAME [N]
+ *     request: sequence
+ *     prompt: chunk.length               # tokens of its prompt in this step, 0 if it decodes
+ *     gives: 1                           # tokens that it gets; unless given, 1 once its prompt is complete
+ *   finished:
+ *     in: com.example.Server.cancel
+ *     request: sequence
+ *     outcome: CANCELLED
  * layer:
  *   in: com.example.Llama.layer          # no anchors: the whole method
  *   number: this.index                   # counted from 0 in each step unless given
@@ -181,6 +204,15 @@ final class RuleFile {
                     Kind.PROMPT,
                     entries(prompt, Set.of("in", "lambda", "call", "from", "to", "steps", "output"))));
         }
+        for (Node request : oneOrMore(parts.get("request"))) {
+            orProblem(() -> add(
+                    request,
+                    Kind.REQUEST,
+                    entries(
+                            request,
+                            Set.of("in", "lambda", "call", "from", "to", "request", "prompt", "outcome", "outcomes"))));
+        }
+        addRequests(parts.get("requests"));
         for (Node layer : oneOrMore(parts.get("layer"))) {
             orProblem(() ->
                     add(layer, Kind.LAYER, entries(layer, Set.of("in", "lambda", "call", "from", "to", "number"))));
@@ -197,12 +229,80 @@ final class RuleFile {
         for (Node name : list(parts.get("annotated"))) {
             orProblem(() -> annotated.put(text(name), line(name)));
         }
+        refuseRequestsThatCannotWork();
         if (rules.isEmpty() && annotated.isEmpty()) {
             throw problems.isEmpty()
                     ? error(root, "there are no rules in it")
                     : new IllegalArgumentException(String.join("; ", problems));
         }
         return new Rules(List.copyOf(rules), warmup.get(), Map.copyOf(annotated), List.copyOf(problems));
+    }
+
+    private void addRequests(@Nullable Node node) {
+        if (node == null) {
+            return;
+        }
+        orProblem(() -> {
+            Map<String, Node> parts = entries(node, Set.of("arrived", "inStep", "finished"));
+            for (Node each : oneOrMore(parts.get("arrived"))) {
+                orProblem(() -> add(
+                        each,
+                        Kind.ARRIVAL,
+                        entries(each, Set.of("in", "lambda", "call", "from", "to", "request", "prompt"))));
+            }
+            for (Node each : oneOrMore(parts.get("inStep"))) {
+                orProblem(() -> add(
+                        each, Kind.IN_STEP, entries(each, Set.of("in", "lambda", "at", "request", "prompt", "gives"))));
+            }
+            for (Node each : oneOrMore(parts.get("finished"))) {
+                orProblem(() -> add(
+                        each,
+                        Kind.FINISH,
+                        entries(each, Set.of("in", "lambda", "call", "from", "to", "request", "outcome", "outcomes"))));
+            }
+        });
+    }
+
+    /** Leaves out the rules of requests, with the reason, if these rules together cannot give right numbers. */
+    private void refuseRequestsThatCannotWork() {
+        List<WeaveRule> ofRequests =
+                rules.stream().filter(rule -> rule.kind().isOfRequests()).toList();
+        if (ofRequests.isEmpty()) {
+            return;
+        }
+        boolean serves = has(rule -> rule.kind() == Kind.REQUEST);
+        boolean servesArrived =
+                has(rule -> rule.kind() == Kind.REQUEST && !rule.request().isConstant());
+        boolean arrives = has(rule -> rule.kind() == Kind.ARRIVAL);
+        boolean inStep = has(rule -> rule.kind() == Kind.IN_STEP);
+        String reason = null;
+        if (!has(rule -> rule.kind() == Kind.STEP)) {
+            reason = "there is no step:, so no step would work on a request";
+        } else if (!arrives && (servesArrived || !serves || inStep)) {
+            reason = "arrived: is missing under requests:, so no object would be known as a request";
+        } else if (arrives && !inStep && !servesArrived) {
+            reason =
+                    "inStep: is missing under requests:, so no step would work on these requests; or write request: in the"
+                            + " rule of the method that serves one of them";
+        } else if (arrives && !servesArrived && !has(rule -> rule.kind() == Kind.FINISH)) {
+            reason = "finished: is missing under requests:, so no request would end";
+        } else if (inStep
+                && has(rule -> rule.kind() == Kind.ARRIVAL && rule.elements().equals(Elements.UNKNOWN))
+                && has(rule -> rule.kind() == Kind.IN_STEP && rule.output().equals(Elements.UNKNOWN))) {
+            reason =
+                    "neither prompt: of arrived nor gives: of inStep is written, so a prompt in parts would get its first"
+                            + " token too early";
+        }
+        if (reason != null) {
+            rules.removeAll(ofRequests);
+            for (WeaveRule rule : ofRequests) {
+                problems.add(source + ":" + rule.line() + ": this rule for requests does not apply: " + reason);
+            }
+        }
+    }
+
+    private boolean has(Predicate<WeaveRule> property) {
+        return rules.stream().anyMatch(property);
     }
 
     /** Reads one rule. A malformed rule is skipped and reported as a problem. */
@@ -216,7 +316,7 @@ final class RuleFile {
 
     /** Returns the top-level parts of the file by key, without those with an unknown key. */
     private Map<String, Node> parts(Node root) {
-        Set<String> known = Set.of("step", "prompts", "layer", "tasks", "bricks", "annotated");
+        Set<String> known = Set.of("step", "prompts", "request", "requests", "layer", "tasks", "bricks", "annotated");
         Map<String, Node> parts = new LinkedHashMap<>();
         for (NodeTuple part : mapping(root, known)) {
             orProblem(() -> add(part, known, parts));
@@ -250,7 +350,7 @@ final class RuleFile {
             from = new Anchor(Anchor.Place.BEFORE, call(call));
             to = new Anchor(Anchor.Place.AFTER, call(call));
         } else {
-            from = anchor(entries.get("from"), Anchor.ENTRY);
+            from = anchor(entries.get(kind == Kind.IN_STEP ? "at" : "from"), Anchor.ENTRY);
             to = anchor(entries.get("to"), Anchor.EXIT);
         }
         Node lambda = entries.get("lambda");
@@ -260,17 +360,26 @@ final class RuleFile {
                     case PROMPT -> "steps";
                     case STEP -> "tokens";
                     case LAYER -> "number";
+                    case ARRIVAL, REQUEST, IN_STEP, FINISH -> "prompt";
                     case BRICK, TASK -> "elements";
                 });
         if (kind == Kind.PROMPT && elements == null) {
             throw error(node, "steps: is missing; write the number of steps that process the prompt");
         }
-        Elements unlessGiven = kind == Kind.LAYER ? Elements.COUNTED : Elements.ONE;
+        if (kind == Kind.IN_STEP && elements == null) {
+            throw error(
+                    node, "prompt: is missing; write the tokens of the request's prompt in this step, 0 if it decodes");
+        }
+        Elements unlessGiven =
+                kind.isOfRequests() ? Elements.UNKNOWN : kind == Kind.LAYER ? Elements.COUNTED : Elements.ONE;
         Node kvLength = entries.get("kv");
-        boolean isPrompt = isTrue(entries.get("prompt"));
+        boolean isPrompt = kind == Kind.STEP && isTrue(entries.get("prompt"));
         Elements output = kind == Kind.STEP && !isPrompt ? Elements.ONE : Elements.ZERO;
-        if (entries.containsKey("output")) {
-            output = elements(entries.get("output"));
+        Node outputNode = entries.get(kind == Kind.IN_STEP ? "gives" : "output");
+        if (outputNode != null) {
+            output = elements(outputNode);
+        } else if (kind == Kind.IN_STEP) {
+            output = Elements.UNKNOWN;
         }
         Optional<BrickCategory> category = category(entries.get("category"));
         return new WeaveRule(
@@ -285,7 +394,72 @@ final class RuleFile {
                         elements == null ? unlessGiven : elements(elements),
                         kvLength == null ? Elements.ZERO : elements(kvLength),
                         output,
-                        isPrompt));
+                        isPrompt,
+                        request(node, kind, entries.get("request")),
+                        ending(entries.get("outcome"), entries.get("outcomes"))));
+    }
+
+    private Elements request(Node rule, Kind kind, @Nullable Node node) {
+        if (node == null) {
+            if (kind.isOfRequests() && kind != Kind.REQUEST) {
+                throw error(rule, "request: is missing; write the path to the object that identifies the request");
+            }
+            return Elements.ZERO;
+        }
+        String text = text(node);
+        Elements path = text.matches("\\d+") ? Elements.ZERO : elements(node);
+        if (path.isConstant()) {
+            throw error(node, "'" + text + "' is not an object: write a path that begins with a parameter or this");
+        }
+        if (path.path().get(0).equals(WeaveRule.RESULT)) {
+            throw error(
+                    node,
+                    "'" + text + "' is known only when the method returns, and other threads may have begun the request"
+                            + " by then: name the constructor of the request, as in com.example.Request.<init>, and this");
+        }
+        return path;
+    }
+
+    private Ending ending(@Nullable Node node, @Nullable Node outcomes) {
+        Map<String, Outcome> known = new LinkedHashMap<>();
+        if (outcomes instanceof MappingNode mapping) {
+            for (NodeTuple each : mapping.getValue()) {
+                known.put(text(each.getKeyNode()), outcome(each.getValueNode()));
+            }
+        } else if (outcomes != null) {
+            throw error(outcomes, "expected {VALUE: OUTCOME, ...} with the outcomes " + List.of(Outcome.values()));
+        }
+        if (node == null) {
+            if (outcomes != null) {
+                throw error(outcomes, "outcomes: needs outcome:, the value that decides");
+            }
+            return Ending.COMPLETED;
+        }
+        for (Outcome each : Outcome.values()) {
+            if (each.name().equals(text(node))) {
+                return new Ending(each, Elements.ZERO, Map.of());
+            }
+        }
+        Elements path = elements(node);
+        if (path.isConstant()) {
+            throw error(
+                    node,
+                    "'" + text(node) + "' is neither an outcome nor a path; outcomes are " + List.of(Outcome.values()));
+        }
+        return new Ending(Outcome.COMPLETED, path, Map.copyOf(known));
+    }
+
+    private Outcome outcome(Node node) {
+        for (Outcome each : Outcome.values()) {
+            if (each.name().equalsIgnoreCase(text(node))) {
+                return each;
+            }
+        }
+        throw error(
+                node,
+                "there is no outcome '" + text(node) + "'"
+                        + ClosestNames.hint(
+                                text(node), Stream.of(Outcome.values()).map(Outcome::name)));
     }
 
     private String brick(Node rule, @Nullable Node node, Optional<BrickCategory> category) {

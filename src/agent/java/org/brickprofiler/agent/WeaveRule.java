@@ -2,11 +2,13 @@ package org.brickprofiler.agent;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickCategory;
+import org.brickprofiler.request.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,13 +36,30 @@ record WeaveRule(
     /** A name in Java, as a regular expression. */
     static final String NAME = "(?![\\d-])[^\\s.,;:<>()\\[\\]/]+";
 
-    /** The kinds of spans, from the outermost to the innermost, and tasks, which are no spans. */
+    /**
+     * The kinds of spans, from the outermost to the innermost; steps of a request, which are places within a step; and
+     * tasks, which are no spans.
+     */
     enum Kind {
+        ARRIVAL,
+        FINISH,
+        REQUEST,
         PROMPT,
         STEP,
+        IN_STEP,
         LAYER,
         BRICK,
-        TASK
+        TASK;
+
+        /** Returns whether the rule is one of requests. */
+        boolean isOfRequests() {
+            return this == ARRIVAL || this == FINISH || this == REQUEST || this == IN_STEP;
+        }
+
+        /** Returns whether the span ends with an outcome of a request. */
+        boolean hasOutcome() {
+            return this == FINISH || this == REQUEST;
+        }
     }
 
     /**
@@ -126,6 +145,10 @@ record WeaveRule(
         private static final Pattern PATH = Pattern.compile(NAME + "(?:\\." + NAME + "(?:\\(\\))?)*");
 
         static final Elements COUNTED = new Elements(-1, List.of());
+
+        /** No number: what else the profiler knows tells it. */
+        static final Elements UNKNOWN = new Elements(Long.MIN_VALUE, List.of());
+
         static final Elements ZERO = new Elements(0, List.of());
         static final Elements ONE = new Elements(1, List.of());
 
@@ -168,18 +191,43 @@ record WeaveRule(
      * The numbers that each execution reports.
      *
      * @param elements the elements or tokens that it processes; for a layer its number, negative if layers are counted;
-     *     for a prompt the number of steps that process it
+     *     for a prompt the number of steps that process it; for a request the tokens of its prompt, or unknown if its
+     *     steps tell; for a step of a request the tokens of its prompt in that step
      * @param kvLength the number of positions that the key-value cache holds at the step; 0 for the other kinds
-     * @param output the number of tokens that a step, or the last step of a prompt, outputs; 0 for the other kinds
+     * @param output the number of tokens that a step, or the last step of a prompt, outputs; the number that a step
+     *     gives a request, or unknown; 0 for the other kinds
      * @param isPrompt whether a step processes a prompt, or a part of one, however few tokens these are
+     * @param request the path to the object that identifies the request; {@link Elements#ZERO} for none
+     * @param ending the outcome of a request
      */
-    record Amounts(Elements elements, Elements kvLength, Elements output, boolean isPrompt) {
+    record Amounts(
+            Elements elements, Elements kvLength, Elements output, boolean isPrompt, Elements request, Ending ending) {
 
         /** Returns the amounts of a brick. */
         static Amounts of(Elements elements) {
-            return new Amounts(elements, Elements.ZERO, Elements.ZERO, false);
+            return new Amounts(elements, Elements.ZERO, Elements.ZERO, false, Elements.ZERO, Ending.COMPLETED);
         }
     }
+
+    /**
+     * The outcome of requests that end with a span.
+     *
+     * @param constant the outcome if there is no path
+     * @param path the value that decides; a constant for none
+     * @param outcomes the outcome of each value, by the value's text
+     */
+    record Ending(Outcome constant, Elements path, Map<String, Outcome> outcomes) {
+
+        static final Ending COMPLETED = new Ending(Outcome.COMPLETED, Elements.ZERO, Map.of());
+
+        /** Returns whether the outcome begins with the value that the method or the call returns. */
+        boolean isOfResult() {
+            return !path.isConstant() && path.path().get(0).equals(RESULT);
+        }
+    }
+
+    /** The first name of a path to the value that a method or a call returns. */
+    static final String RESULT = "result";
 
     Elements elements() {
         return amounts.elements;
@@ -195,6 +243,14 @@ record WeaveRule(
 
     boolean isPrompt() {
         return amounts.isPrompt;
+    }
+
+    Elements request() {
+        return amounts.request;
+    }
+
+    Ending ending() {
+        return amounts.ending;
     }
 
     /** Returns the same rule with the amounts of a brick of such elements. */

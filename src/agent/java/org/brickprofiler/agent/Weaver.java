@@ -24,7 +24,6 @@ import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.AnnotationNode;
 import org.objectweb.asm.tree.ClassNode;
-import org.objectweb.asm.tree.InsnList;
 import org.objectweb.asm.tree.InvokeDynamicInsnNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
@@ -289,10 +288,9 @@ final class Weaver {
                 } else if (rule.kind() == Kind.TASK) {
                     taking.put(method, tasks.parameters(method));
                 } else {
-                    InsnList elements = new ElementsCode(type, method, loader, rule).code();
                     MethodWeaver weaver =
                             weavers.getOrDefault(method, new MethodWeaver(method, JdkClasses.isLoader(loader)));
-                    weaver.add(rule, keys.applyAsInt(rule), elements);
+                    weaver.add(rule, keys.applyAsInt(rule), new ElementsCode(type, method, loader, rule));
                     weavers.put(method, weaver);
                 }
                 applied.computeIfAbsent(key, none -> new ArrayList<>()).add(rule);

@@ -63,6 +63,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
             "    brick compare before/ -- after/",
             "  Which is the first brick whose output has changed?",
             "    brick diverge new.jsonl reference.jsonl --tolerance float16",
+            "  What does the engine in the process 4711 do right now?",
+            "    brick top 4711",
             "  Try the profiler on a small model:",
             "    brick demo --layers 4 --tokens 200",
             "  Completion of commands and options in this shell (bash or zsh):",
@@ -72,7 +74,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
 
     /** The commands of this package, in the order in which help lists them. */
     private static final List<String> COMMANDS =
-            List.of("report", "compare", "run", "fleet", "convert", "diverge", "roofline", "devices");
+            List.of("report", "compare", "run", "fleet", "convert", "diverge", "roofline", "devices", "top");
 
     private static final int TROUBLE = CommandLine.ExitCode.USAGE;
 
@@ -149,6 +151,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
             case "diverge" -> new DivergeCommand();
             case "roofline" -> new RooflineCommand();
             case "devices" -> new DevicesCommand();
+            case "top" -> new TopCommand();
             default -> throw new IllegalArgumentException("no command " + name);
         };
     }

@@ -2,18 +2,22 @@ package org.brickprofiler.demo;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import javax.management.JMException;
+import javax.management.ObjectName;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.cli.ExtraCommand;
 import org.brickprofiler.cli.OutputFile;
 import org.brickprofiler.cli.Terminal;
 import org.brickprofiler.demo.TiledProduct.Tiling;
+import org.brickprofiler.metrics.jmx.BrickProfileBean;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
@@ -251,7 +255,7 @@ public final class Demo implements Callable<Integer> {
                     NanoClock.SYSTEM,
                     options.seed());
             profiler.reset();
-            run.run();
+            serveWatched(run, profiler);
             run.recordWork(config.work());
             ProfileSnapshot snapshot = profiler.snapshot();
             out.printf(
@@ -272,6 +276,24 @@ public final class Demo implements Callable<Integer> {
             return fail(spec.commandLine(), String.valueOf(e.getMessage()));
         }
         return CommandLine.ExitCode.OK;
+    }
+
+    /** Serves while {@code brick top} can watch. */
+    private static void serveWatched(ServeRun run, BrickProfiler profiler) {
+        ObjectName bean = BrickProfileBean.register(profiler, "demo");
+        try {
+            run.run();
+        } finally {
+            unregister(bean);
+        }
+    }
+
+    private static void unregister(ObjectName bean) {
+        try {
+            ManagementFactory.getPlatformMBeanServer().unregisterMBean(bean);
+        } catch (JMException gone) {
+            throw new IllegalStateException(gone);
+        }
     }
 
     /** Lets the compiler see the passes before the first request arrives. */

@@ -186,7 +186,8 @@ final class LiveRequests {
         return made++;
     }
 
-    private void evict(int slot) {
+    /** Forgets a request, and counts it as abandoned. */
+    void evict(int slot) {
         sums.abandoned();
         remove(slot);
     }
@@ -233,6 +234,17 @@ final class LiveRequests {
         int base = base(slot);
         cells[base + CACHED] = Math.min(tokens, cells[base + PROMPT]);
         return tokens <= cells[base + PROMPT];
+    }
+
+    /**
+     * Sets the tokens of a prompt; returns false if more of them are cached or processed already: those are the prompt.
+     */
+    boolean setPrompt(int slot, long tokens) {
+        long[] cells = cells(slot);
+        int base = base(slot);
+        long known = limited(cells[base + CACHED], cells[base + DONE]);
+        cells[base + PROMPT] = Math.max(tokens, known);
+        return tokens >= known;
     }
 
     /** Returns how many tokens of its prompt are left to be processed. */

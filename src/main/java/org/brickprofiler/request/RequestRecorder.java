@@ -101,6 +101,7 @@ public final class RequestRecorder {
         NOT_IN_STEP("the request is not in the step of the calling thread: call inStep first"),
         PROMPT("the step has more tokens of the prompt than were left"),
         CACHED("more tokens are cached than the prompt has"),
+        TOKENIZED("the prompt has fewer tokens than are cached or processed already"),
         NEVER_IN_STEP("the request ended with an answer, and no step worked on it"),
         TOO_EARLY("the request arrived before the oldest step that is remembered, and counts from there"),
         FUTURE("the request arrives in the future, and counts from now"),
@@ -309,6 +310,26 @@ public final class RequestRecorder {
     }
 
     /**
+     * The number of tokens of a prompt is known, as after the tokenizer; at the arrival it was not. Any thread; the
+     * latest call counts. Call it before the steps that process these tokens.
+     *
+     * @param request what {@link #arrived} returned
+     * @param promptTokens tokens of its prompt
+     * @throws IllegalArgumentException when the number is negative
+     */
+    public void tokenized(long request, long promptTokens) {
+        requireNotNegative("promptTokens", promptTokens);
+        if (on) {
+            synchronized (this) {
+                int slot = find(request);
+                if (slot != LiveRequests.NONE && !live.setPrompt(slot, promptTokens)) {
+                    ignore(Ignored.TOKENIZED, promptTokens);
+                }
+            }
+        }
+    }
+
+    /**
      * The step of the calling thread works on a request. The request gets one token at the end of the step if its
      * prompt is complete by then, and none before, unless {@link #gives} says otherwise.
      *
@@ -392,6 +413,23 @@ public final class RequestRecorder {
                         ignore(Ignored.NEVER_IN_STEP, request);
                     }
                     live.finish(slot, read(), outcome);
+                }
+            }
+        }
+    }
+
+    /**
+     * Gives up a request whose end nobody will announce. It counts as abandoned, and in no latency or cause. Any
+     * thread.
+     *
+     * @param request what {@link #arrived} returned
+     */
+    public void abandoned(long request) {
+        if (on) {
+            synchronized (this) {
+                int slot = find(request);
+                if (slot != LiveRequests.NONE) {
+                    live.evict(slot);
                 }
             }
         }

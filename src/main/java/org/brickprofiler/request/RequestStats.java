@@ -67,8 +67,8 @@ public record RequestStats(
      * @param running requests that a step has worked on and that have not finished, when the numbers were read; of
      *     merged numbers, the sum
      * @param finished requests that finished, with every outcome
-     * @param abandoned requests that were given up without a finish: the table of live requests was full, or the
-     *     profiler was switched off
+     * @param abandoned requests that were given up without a finish: the table of live requests was full, the profiler
+     *     was switched off, or {@link RequestRecorder#abandoned} was called
      * @param ignoredCalls calls that changed nothing, or less than they asked for: the request was void, finished, of
      *     another profiler, or given up; the thread was in no step; or the numbers did not fit. The log names each kind
      */

@@ -5,15 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import javax.tools.ToolProvider;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.RunningProcess;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The reports of a run under the agent's jar, for every end of the run and every combination of options. */
 @Timeout(120)
@@ -48,6 +53,13 @@ final class AgentEndIT {
                 public static void main(String[] args) throws InterruptedException {
                     for (int i = 0; i < 3; i++) {
                         step();
+                    }
+                    if (args.length > 0 && args[0].equals("go on")) {
+                        while (!new java.io.File("halt").exists()) {
+                            Thread.sleep(1);
+                            step();
+                        }
+                        Runtime.getRuntime().halt(9);
                     }
                     if (args.length > 0) {
                         for (int size = 1 << 20; size >= Integer.parseInt(args[0]); ) {
@@ -198,6 +210,55 @@ final class AgentEndIT {
         if (isWritten) {
             assertThat(samples("run.json")).isEqualTo(9);
         }
+    }
+
+    /** By SIGKILL, or by a call that runs no shutdown hooks. */
+    @Spec("22.29")
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aProcessThatIsKilledLeavesItsLastWindow(boolean halts) throws Exception {
+        Path file = folder.resolve("run.json");
+        List<String> windows = List.of("-Dbrick.profiler.export_every=100ms");
+        try (RunningProcess engine = java(",out=run.json", windows, List.of("-cp", "engine", "app.Engine", "go on"))
+                .start()) {
+            for (int i = 0; i < 3; i++) {
+                FileTime written = Files.exists(file) ? Files.getLastModifiedTime(file) : FileTime.fromMillis(0);
+                while (!Files.exists(file) || Files.getLastModifiedTime(file).equals(written)) {
+                    Thread.sleep(10);
+                }
+            }
+            if (halts) {
+                Files.createFile(folder.resolve("halt"));
+                engine.result();
+            }
+        }
+        ProfileSnapshot profile = JsonReport.read(file);
+        assertThat(profile.steps().count()).isGreaterThan(3);
+        assertThat(profile.facts().disturbances())
+                .singleElement()
+                .asString()
+                .startsWith("the process had not ended: this is its profile up to ");
+    }
+
+    /** The end of a process that is not killed replaces the window. */
+    @Spec("22.29")
+    @Test
+    void theReportAtTheEndIsWhole() throws Exception {
+        engine(",out=run.json", "-Dbrick.profiler.export_every=100ms");
+        assertThat(samples("run.json")).isEqualTo(9);
+        assertThat(JsonReport.read(folder.resolve("run.json")).facts().disturbances())
+                .isEmpty();
+    }
+
+    @Spec("22.30")
+    @Test
+    void stepsAreEventsOfTheFlightRecorder() throws Exception {
+        engine(",out=run.json", "-XX:StartFlightRecording:filename=" + folder.resolve("run.jfr"));
+        List<RecordedEvent> steps = RecordingFile.readAllEvents(folder.resolve("run.jfr")).stream()
+                .filter(each -> each.getEventType().getName().equals("brick.Step"))
+                .toList();
+        assertThat(steps).hasSize(3);
+        assertThat(steps.get(0).getString("phase")).isEqualTo("DECODE");
     }
 
     /** An image that jlink made without the module of the management beans. */

@@ -596,6 +596,30 @@ class AgentIT {
         assertThat(recorded("run.json")).contains("QkvProjection=15/120");
     }
 
+    /** By its id; the agent registers its profiler some seconds after its start. */
+    @Spec("22.28")
+    @Test
+    void isWatchedByTop() throws Exception {
+        ChildProcess agent = ChildProcess.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+                .jvmOptions(List.of("-javaagent:" + JAR + "=rules=bricks.yaml,out=run.json"))
+                .jvmOptions(List.of("-cp", classes.toString(), "app.Main"))
+                .arguments(List.of("wait"))
+                .in(folder);
+        try (RunningProcess running = agent.start()) {
+            await("ready");
+            ProcessResult top = brick("top", Long.toString(running.pid()), "--count", "1");
+            while (top.err().contains("has no profiler that can be read")) {
+                top = brick("top", Long.toString(running.pid()), "--count", "1");
+            }
+            Files.writeString(folder.resolve("go"), "");
+            Files.writeString(folder.resolve("end"), "");
+            assertThat(top.assertSucceeded().out()).contains(", agent, ", "The last ");
+            running.result().assertSucceeded();
+        }
+        assertThat(recorded("run.json")).contains("QkvProjection=");
+    }
+
     private static void load(String pid, String options) throws IOException {
         ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "jcmd").toString())
                 .arguments(List.of(pid, "JVMTI.agent_load", JAR.toString(), "\"" + options + "\""))

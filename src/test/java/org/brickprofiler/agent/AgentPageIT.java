@@ -29,14 +29,17 @@ class AgentPageIT {
     @TempDir
     private Path folder;
 
-    /** The only block of YAML, or all commands. */
-    private static String block(String language, String page) {
+    /** All commands of a page. */
+    private static String commands(String page) {
+        return String.join("", blocks("sh", page));
+    }
+
+    private static List<String> blocks(String language, String page) {
         return Pattern.compile("(?ms)^```" + language + "\\n(.*?)^```$")
                 .matcher(page)
                 .results()
                 .map(block -> block.group(1))
-                .reduce((one, other) -> one + other)
-                .orElseThrow();
+                .toList();
     }
 
     private ProcessResult run(String commands) throws IOException {
@@ -63,7 +66,7 @@ class AgentPageIT {
             value = {OS.LINUX, OS.MAC},
             disabledReason = "the commands are of a Unix shell")
     void everyCommandOfTheGuideRuns() throws IOException {
-        ProcessResult result = run(block("sh", GuidePage.read().ofTheAgent()));
+        ProcessResult result = run(commands(GuidePage.read().ofTheAgent()));
 
         assertThat(result.err()).contains("brick agent: 3 of 3 rules apply", "brick agent: recording on ");
         assertThat(result.out())
@@ -85,9 +88,9 @@ class AgentPageIT {
             disabledReason = "the commands are of a Unix shell")
     void everyCommandRuns() throws IOException {
         String page = Files.readString(Path.of("docs", "AGENT.md"));
-        Files.writeString(folder.resolve("bricks.yaml"), block("yaml", page));
+        Files.writeString(folder.resolve("bricks.yaml"), blocks("yaml", page).get(0));
 
-        ProcessResult result = run(block("sh", page));
+        ProcessResult result = run(commands(page));
 
         assertThat(result.err()).contains("brick agent: 5 of 5 rules apply");
         assertThat(result.out()).contains("Brick profile\n", "matrix products");

@@ -19,6 +19,9 @@ import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestRecord;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.Spec;
@@ -78,7 +81,7 @@ class EnginesIT {
                 "64",
                 "2");
 
-        assertThat(result.err()).contains("brick agent: 22 of 22 rules apply");
+        assertThat(result.err()).contains("brick agent: 23 of 23 rules apply");
         assertThat(result.out().lines()).hasSize(2).allMatch(line -> line.startsWith("prompt 5 generated 32 "));
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
         // Twice a prompt of six tokens, the one that begins it among them, and 32 tokens; two layers of four heads.
@@ -102,6 +105,36 @@ class EnginesIT {
                                 + "DownProjection=132/152, Embedding=66/66, LmHead=66/66, OutputProjection=132/152, "
                                 + "QkvProjection=264/304, ResidualAdd=264/304, RmsNorm=330/370, RopeEmbedding=152/152, Sampling=66/66, "
                                 + "gate and up projection=132/152}");
+    }
+
+    /** One thread generates 32 tokens after the first one, the other 33. */
+    @Spec({"22.24", "22.27"})
+    @Test
+    void tellsConcurrentGenerationsOfJlamaApart() throws Exception {
+        assumeTrue(Runtime.version().feature() >= JLAMA_NEEDS, "Jlama needs a later Java");
+
+        ProcessResult result = run(
+                "jlama",
+                "TinyLlama.java",
+                List.of("--add-modules", "jdk.incubator.vector"),
+                "jlama",
+                folder.toString(),
+                "64",
+                "2",
+                "2");
+
+        assertThat(result.out().lines()).hasSize(4);
+        RequestStats requests = JsonReport.read(folder.resolve("run.json")).requests();
+        assertThat(requests.counts().arrived()).isEqualTo(4);
+        assertThat(requests.counts().finished(Outcome.LENGTH)).isEqualTo(4);
+        assertThat(requests.counts().ignoredCalls()).isZero();
+        assertThat(requests.tokens().prompt()).isEqualTo(4 * 6);
+        assertThat(requests.slowestFirstTokens())
+                .extracting(RequestRecord::outputTokens)
+                .containsExactlyInAnyOrder(33L, 33L, 34L, 34L);
+        assertThat(requests.slowestFirstTokens())
+                .extracting(RequestRecord::promptTokens)
+                .containsOnly(6L);
     }
 
     @Spec("22.1")

@@ -7,12 +7,16 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.assertj.core.groups.Tuple;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestRecord;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.Spec;
@@ -28,6 +32,8 @@ class Llama3RulesIT {
     private static final String ENGINE = """
             package com.llama4j;
 
+            import java.util.Collections;
+            import java.util.List;
             import java.util.function.IntConsumer;
             import java.util.function.LongConsumer;
 
@@ -105,21 +111,22 @@ class Llama3RulesIT {
                     return W;
                 }
 
-                static int generateTokens(int[] prompt, int count, Sampler sampler) {
+                static int generateTokens(
+                        Llama model, Tensor state, int startPosition, List<Integer> prompt, int count, Sampler sampler) {
                     int done = 0;
                     int token = 0;
                     int given = 0;
-                    for (int position = 0; given < count; position++) {
-                        if (done < prompt.length) {
-                            int n = Math.min(PART, prompt.length - done);
-                            forward(new Llama(), W, new int[n], position, done + n >= prompt.length);
+                    for (int position = startPosition; given < count; position++) {
+                        if (done < prompt.size()) {
+                            int n = Math.min(PART, prompt.size() - done);
+                            forward(model, state, new int[n], position, done + n >= prompt.size());
                             position += n - 1;
                             done += n;
-                            if (done < prompt.length) {
+                            if (done < prompt.size()) {
                                 continue;
                             }
                         } else {
-                            forward(new Llama(), W, new int[] {token}, position, true);
+                            forward(model, state, new int[] {token}, position, true);
                         }
                         token = sampler.sampleToken(W);
                         given++;
@@ -127,10 +134,27 @@ class Llama3RulesIT {
                     return given;
                 }
 
-                public static void main(String[] args) {
+                static void generateTogether() throws InterruptedException {
+                    Thread[] threads = new Thread[2];
+                    for (int i = 0; i < 2; i++) {
+                        int n = i + 1;
+                        threads[i] = new Thread(() -> generateTokens(
+                                new Llama(), new Tensor(), 0, Collections.nCopies(20 * n, 1), 2 + n, logits -> 1));
+                        threads[i].start();
+                    }
+                    for (Thread thread : threads) {
+                        thread.join();
+                    }
+                }
+
+                public static void main(String[] args) throws InterruptedException {
+                    if (args.length > 0) {
+                        generateTogether();
+                        return;
+                    }
                     long startNs = System.nanoTime();
                     long[] firstNs = new long[1];
-                    generateTokens(new int[33], 4, logits -> {
+                    generateTokens(new Llama(), W, 0, Collections.nCopies(33, 1), 4, logits -> {
                         if (firstNs[0] == 0) {
                             firstNs[0] = System.nanoTime() - startNs;
                         }
@@ -144,12 +168,13 @@ class Llama3RulesIT {
     @TempDir
     private Path folder;
 
-    private ProcessResult run() throws IOException {
+    private ProcessResult run(String... arguments) throws IOException {
         Path classes = AgentIT.compile(folder, "com/llama4j/Llama.java", ENGINE);
         return ChildProcess.of(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString())
                 .jvmOptions(List.of("-javaagent:" + AgentIT.JAR + "=rules=llama3,out=run.json"))
                 .jvmOptions(List.of("-cp", classes.toString(), "com.llama4j.Llama"))
+                .arguments(List.of(arguments))
                 .without(AgentOptions.OUT_VARIABLE)
                 .in(folder)
                 .run()
@@ -162,7 +187,7 @@ class Llama3RulesIT {
     void countsOneFirstTokenForAPromptInParts() throws IOException {
         ProcessResult result = run();
 
-        assertThat(result.err()).contains("brick agent: 24 of 24 rules apply");
+        assertThat(result.err()).contains("brick agent: 25 of 25 rules apply");
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
         Steps steps = profile.steps();
         StepStats prefill = steps.phase(StepInfo.Phase.PREFILL).orElseThrow();
@@ -179,6 +204,19 @@ class Llama3RulesIT {
         assertThat(steps.timeToFirstToken().percentileNs(50) / 1_000).isBetween(65_000L, firstUs * 11 / 10);
         double tokens = profile.facts().tokensPerSec().orElseThrow() * (prefill.totalNs() + decode.totalNs()) / 1e9;
         assertThat(tokens).as("by the wall time, which the steps nearly fill").isBetween(2.0, 4.001);
+    }
+
+    @Spec({"22.24", "22.27"})
+    @Test
+    void tellsConcurrentGenerationsApart() throws IOException {
+        run("together");
+        RequestStats requests = JsonReport.read(folder.resolve("run.json")).requests();
+        assertThat(requests.counts().arrived()).isEqualTo(2);
+        assertThat(requests.counts().finished(Outcome.COMPLETED)).isEqualTo(2);
+        assertThat(requests.counts().ignoredCalls()).isZero();
+        assertThat(requests.slowestFirstTokens())
+                .extracting(RequestRecord::promptTokens, RequestRecord::outputTokens)
+                .containsExactly(Tuple.tuple(40L, 4L), Tuple.tuple(20L, 3L));
     }
 
     /** Parts of a prompt without logits end in the last layer, after its keys and values. */

@@ -130,7 +130,7 @@ class TaskWeaverTest {
     @Test
     void aTaskTypeThatCannotBeImplementedIsNotWrappedAndIsReported() {
         Recorder recorder =
-                new Recorder(Woven.PROFILER, new Recorder.Steps(0, () -> {}, null), new Losses(seen::add), seen::add);
+                Woven.recorder(Woven.PROFILER, new Recorder.Steps(0, () -> {}, null), new Losses(seen::add), seen::add);
         Closed task = new Only();
         assertThat(recorder.carrier(MethodHandles.lookup(), Closed.class)).satisfies(carrier -> {
             Closed same = (Closed) carrier.invoke(task);

@@ -420,8 +420,8 @@ class WeaverTest {
     void endsTheWarmUpWithAToken() {
         BrickProfiler profiler = BrickProfiler.enabled();
         List<String> said = new ArrayList<>();
-        Recorder recorder =
-                new Recorder(profiler, new Recorder.Steps(1, profiler::reset, null), new Losses(said::add), said::add);
+        Recorder recorder = Woven.recorder(
+                profiler, new Recorder.Steps(1, profiler::reset, null), new Losses(said::add), said::add);
         for (int prompt = 0; prompt < 2; prompt++) {
             recorder.endStep(recorder.startStep(16, 0, 0, true));
             recorder.endStep(recorder.startStep(16, 16, 0, true));
@@ -440,7 +440,7 @@ class WeaverTest {
     @CsvSource({"0, 1, true", "0, 3, true", "3, 1, false", "1, 1, false"})
     void aSequenceWithoutAPromptIsNamed(int promptSteps, int sequences, boolean isNamed) {
         Recorder.Steps steps = new Recorder.Steps(0, () -> {}, null);
-        Recorder recorder = new Recorder(BrickProfiler.enabled(), steps, new Losses(message -> {}), message -> {});
+        Recorder recorder = Woven.recorder(BrickProfiler.enabled(), steps, new Losses(message -> {}), message -> {});
         for (int sequence = 0; sequence < sequences; sequence++) {
             long prompt = recorder.startPrompt(promptSteps, 0);
             for (int position = 0; position < 6; position++) {
@@ -465,7 +465,7 @@ class WeaverTest {
         AtomicLong begun = new AtomicLong();
         BrickProfiler profiler = BrickProfiler.enabled();
         Recorder.Steps steps = new Recorder.Steps(3, () -> warmedUpAt.set(begun.get()), null);
-        Recorder recorder = new Recorder(profiler, steps, new Losses(message -> {}), message -> {});
+        Recorder recorder = Woven.recorder(profiler, steps, new Losses(message -> {}), message -> {});
         for (int token = 0; token < 3; token++) {
             assertThat(steps.isWarmingUp()).isTrue();
             begun.incrementAndGet();
@@ -563,7 +563,7 @@ class WeaverTest {
     void countsNegativeElementsAsNone() {
         Losses losses = new Losses(message -> {});
         Recorder recorder =
-                new Recorder(new BrickProfiler(), new Recorder.Steps(0, () -> {}, null), losses, message -> {});
+                Woven.recorder(new BrickProfiler(), new Recorder.Steps(0, () -> {}, null), losses, message -> {});
         recorder.stopBrick(recorder.startBrick(1), -4);
         assertThat(losses.summary()).containsExactly("1 samples had a negative number of elements, which counts as 0");
     }
@@ -601,7 +601,7 @@ class WeaverTest {
         Weaver.Result ofJdk = weaver.weave(file, null);
         assertThat(Woven.messages(ofJdk))
                 .containsExactly(
-                        "2: Sized is a class of the JDK: prompts, steps and layers belong to the engine, name one of its methods");
+                        "2: Sized is a class of the JDK: requests, prompts, steps and layers belong to the engine, name one of its methods");
         assertThat(new String(Objects.requireNonNull(ofJdk.bytes()), StandardCharsets.ISO_8859_1))
                 .contains("bridge/JdkBridge");
         assertThat(new String(

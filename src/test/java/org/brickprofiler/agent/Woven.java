@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickCategory;
@@ -38,8 +39,15 @@ final class Woven {
 
     static final Losses LOSSES = new Losses(SAID::add);
 
+    static final WovenRequests REQUESTS = new WovenRequests(PROFILER.requests(), LOSSES);
+
     private static final Recorder RECORDER =
-            new Recorder(PROFILER, new Recorder.Steps(0, () -> {}, null), LOSSES, SAID::add);
+            new Recorder(PROFILER, new Recorder.Steps(0, () -> {}, null), REQUESTS, LOSSES, SAID::add);
+
+    /** A recorder that records no requests. */
+    static Recorder recorder(BrickProfiler profiler, Recorder.Steps steps, Losses losses, Consumer<String> say) {
+        return new Recorder(profiler, steps, new WovenRequests(null, losses), losses, say);
+    }
 
     static {
         Bridge.install(new Counting());
@@ -100,6 +108,47 @@ final class Woven {
         @Override
         public void endStep(long step) {
             RECORDER.endStep(step);
+        }
+
+        @Override
+        public long startRequest(long promptTokens) {
+            return RECORDER.startRequest(promptTokens);
+        }
+
+        @Override
+        public long serveArrived(@Nullable Object key, long promptTokens) {
+            return RECORDER.serveArrived(key, promptTokens);
+        }
+
+        @Override
+        public void endRequest(int outcome, long request) {
+            RECORDER.endRequest(outcome, request);
+        }
+
+        @Override
+        public long startArrival(@Nullable Object key, long promptTokens) {
+            return RECORDER.startArrival(key, promptTokens);
+        }
+
+        @Override
+        public long startFinish(@Nullable Object key) {
+            return RECORDER.startFinish(key);
+        }
+
+        @Override
+        public void endFinish(int outcome, long request) {
+            RECORDER.endFinish(outcome, request);
+        }
+
+        @Override
+        public void inStep(@Nullable Object key, long promptTokens, long tokens) {
+            RECORDER.inStep(key, promptTokens, tokens);
+        }
+
+        @Override
+        public MethodHandle outcome(
+                MethodHandles.Lookup caller, MethodType type, String place, String table, String... path) {
+            return RECORDER.outcome(caller, type, place, table, path);
         }
 
         @Override

@@ -27,7 +27,18 @@ class BrickTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"report", "compare", "run", "fleet", "convert", "diverge", "roofline", "devices", "suggest"})
+            strings = {
+                "report",
+                "compare",
+                "run",
+                "fleet",
+                "convert",
+                "diverge",
+                "roofline",
+                "devices",
+                "top",
+                "suggest"
+            })
     void helpOfACommandTeachesByExample(String command) throws IOException {
         Cli help = Cli.run(command, "--help");
 

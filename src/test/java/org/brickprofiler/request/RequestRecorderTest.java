@@ -483,6 +483,9 @@ final class RequestRecorderTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> requests.gives(request, -4))
                 .withMessage("tokens -4 is negative");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> requests.tokenized(request, -5))
+                .withMessage("promptTokens -5 is negative");
     }
 
     @Spec("25.9")
@@ -508,6 +511,45 @@ final class RequestRecorderTest {
                 .containsEntry(Cause.DELIVERY, 0.0);
         assertThat(stats.firstTokenCauses(99, 100)).containsEntry(Cause.QUEUED_IDLE, 1_000.0);
         assertThatIllegalArgumentException().isThrownBy(() -> stats.firstTokenCauses(50, 50));
+    }
+
+    /** Parts of a prompt give no token before the whole of it is known and done. */
+    @Spec("25.15")
+    @Test
+    void thePromptMayBeKnownAfterTheArrival() {
+        long request = requests.arrived(0);
+        requests.tokenized(request, 10);
+        requests.cached(request, 4);
+        for (int part = 0; part < 2; part++) {
+            long step = begin(PROMPTS);
+            requests.inStep(request, 3);
+            end(step, 5);
+            assertThat(requests.stats().latencies().timeToFirstToken().count()).isEqualTo(part);
+        }
+        assertThat(ignored()).isZero();
+        requests.tokenized(request, 9);
+        assertThat(ignored()).isEqualTo(1);
+        requests.finished(request, Outcome.COMPLETED);
+        assertThat(onlyRecord().promptTokens()).isEqualTo(10);
+        requests.tokenized(request, 9);
+        assertThat(ignored()).isEqualTo(2);
+    }
+
+    @Spec("25.15")
+    @Test
+    void aRequestWhoseEndNobodyAnnouncesIsGivenUp() {
+        long request = requests.arrived(3);
+        long step = begin(PROMPTS);
+        requests.inStep(request, 3);
+        requests.abandoned(request);
+        end(step, 5);
+        requests.finished(request, Outcome.COMPLETED);
+
+        RequestStats.Counts counts = requests.stats().counts();
+        assertThat(counts.abandoned()).isEqualTo(1);
+        assertThat(counts.waiting() + counts.running() + counts.allFinished()).isZero();
+        assertThat(requests.stats().latencies().timeToFirstToken().count()).isZero();
+        assertThat(counts.ignoredCalls()).isEqualTo(1);
     }
 
     @Spec("25.2")

@@ -5,6 +5,7 @@ import java.lang.invoke.ConstantCallSite;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -93,6 +94,65 @@ public final class Bridge {
         void endStep(long step);
 
         /**
+         * A request arrives and is served: until its end, the steps of the calling thread are steps of it.
+         *
+         * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if its steps tell
+         * @return a token for {@link #endRequest}; 0 if the request is not recorded
+         */
+        long startRequest(long promptTokens);
+
+        /**
+         * Begins to serve a request that has arrived: until its end, the steps of the calling thread are steps of it.
+         *
+         * @param key the object that identifies it
+         * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if its arrival or its steps tell
+         * @return a token for {@link #endRequest}; 0 if the request is not recorded
+         */
+        long serveArrived(@Nullable Object key, long promptTokens);
+
+        /**
+         * Ends to serve a request, which finishes.
+         *
+         * @param outcome the number of its outcome
+         * @param request the token from {@link #startRequest}; 0 does nothing
+         */
+        void endRequest(int outcome, long request);
+
+        /**
+         * A request arrives.
+         *
+         * @param key the object that identifies it
+         * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if its steps tell
+         * @return the request; 0 if it is not recorded
+         */
+        long startArrival(@Nullable Object key, long promptTokens);
+
+        /**
+         * Begins the method within which a request ends.
+         *
+         * @param key the object that identifies it
+         * @return the request; 0 if it is not recorded
+         */
+        long startFinish(@Nullable Object key);
+
+        /**
+         * A request finishes.
+         *
+         * @param outcome the number of its outcome
+         * @param request the request; 0 does nothing
+         */
+        void endFinish(int outcome, long request);
+
+        /**
+         * The step of the calling thread works on a request.
+         *
+         * @param key the object that identifies it
+         * @param promptTokens tokens of its prompt in this step; 0 if the step decodes it
+         * @param tokens tokens that it gets; {@link Long#MIN_VALUE} for one once its prompt is complete
+         */
+        void inStep(@Nullable Object key, long promptTokens, long tokens);
+
+        /**
          * Returns the layer that the calling thread works for.
          *
          * @return its token, 0 for none
@@ -117,16 +177,28 @@ public final class Bridge {
         MethodHandle carrier(MethodHandles.Lookup caller, Class<?> task);
 
         /**
-         * Returns the code that reads a number from an object.
+         * Returns the code that reads a number, or another object, from an object.
          *
          * @param caller the woven class
-         * @param type from the object to a {@code long}
+         * @param type from the object to a {@code long} or an {@code Object}
          * @param place the rule, for messages
          * @param path the steps from the object to the number: {@code name:descriptor} of a field or of a method
          *     without parameters, or {@code length} of an array
          * @return a handle of that type, which does not throw
          */
         MethodHandle elements(MethodHandles.Lookup caller, MethodType type, String place, String... path);
+
+        /**
+         * Returns the code that reads the outcome of a request from a value.
+         *
+         * @param caller the woven class
+         * @param type from the value to an {@code int}, the number of the outcome
+         * @param place the rule, for messages
+         * @param table the outcomes of values
+         * @param path the steps from the value to the one that decides, as of {@link #elements}
+         * @return a handle of that type, which does not throw
+         */
+        MethodHandle outcome(MethodHandles.Lookup caller, MethodType type, String place, String table, String... path);
 
         /**
          * Counts a call that failed, and records nothing for it.
@@ -268,6 +340,107 @@ public final class Bridge {
     }
 
     /**
+     * A request arrives and is served by the calling thread.
+     *
+     * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if its steps tell
+     * @return a token for {@link #endRequest}
+     */
+    public static long startRequest(long promptTokens) {
+        try {
+            return Holder.SINK.startRequest(promptTokens);
+        } catch (Throwable failed) {
+            return failed(failed);
+        }
+    }
+
+    /**
+     * Begins to serve a request that has arrived.
+     *
+     * @param key the object that identifies it
+     * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if its arrival or its steps tell
+     * @return a token for {@link #endRequest}
+     */
+    public static long serveArrived(@Nullable Object key, long promptTokens) {
+        try {
+            return Holder.SINK.serveArrived(key, promptTokens);
+        } catch (Throwable failed) {
+            return failed(failed);
+        }
+    }
+
+    /**
+     * Ends to serve a request.
+     *
+     * @param outcome the number of its outcome
+     * @param request the token from {@link #startRequest}
+     */
+    public static void endRequest(int outcome, long request) {
+        try {
+            Holder.SINK.endRequest(outcome, request);
+        } catch (Throwable failed) {
+            failed(failed);
+        }
+    }
+
+    /**
+     * A request arrives.
+     *
+     * @param key the object that identifies it
+     * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if its steps tell
+     * @return the request
+     */
+    public static long startArrival(@Nullable Object key, long promptTokens) {
+        try {
+            return Holder.SINK.startArrival(key, promptTokens);
+        } catch (Throwable failed) {
+            return failed(failed);
+        }
+    }
+
+    /**
+     * Begins the method within which a request ends.
+     *
+     * @param key the object that identifies it
+     * @return the request
+     */
+    public static long startFinish(@Nullable Object key) {
+        try {
+            return Holder.SINK.startFinish(key);
+        } catch (Throwable failed) {
+            return failed(failed);
+        }
+    }
+
+    /**
+     * A request finishes.
+     *
+     * @param outcome the number of its outcome
+     * @param request the request
+     */
+    public static void endFinish(int outcome, long request) {
+        try {
+            Holder.SINK.endFinish(outcome, request);
+        } catch (Throwable failed) {
+            failed(failed);
+        }
+    }
+
+    /**
+     * The step of the calling thread works on a request.
+     *
+     * @param key the object that identifies it
+     * @param promptTokens tokens of its prompt in this step
+     * @param tokens tokens that it gets; {@link Long#MIN_VALUE} for one once its prompt is complete
+     */
+    public static void inStep(@Nullable Object key, long promptTokens, long tokens) {
+        try {
+            Holder.SINK.inStep(key, promptTokens, tokens);
+        } catch (Throwable failed) {
+            failed(failed);
+        }
+    }
+
+    /**
      * Returns the layer that the calling thread works for.
      *
      * @return its token, 0 for none
@@ -318,14 +491,14 @@ public final class Bridge {
     }
 
     /**
-     * Links a place in woven code that reads a number from an object.
+     * Links a place in woven code that reads a number, or the object of a request, from an object.
      *
      * @param caller the woven class
      * @param name of no meaning
-     * @param type from the object to a {@code long}
+     * @param type from the object to a {@code long} or an {@code Object}
      * @param place the rule, for messages
-     * @param path the steps from the object to the number, see {@link Sink#elements}
-     * @return the code that reads the number; 0 if it cannot be read
+     * @param path the steps from the object to the value, see {@link Sink#elements}
+     * @return the code that reads the value; 0 or null if it cannot be read
      */
     public static CallSite elements(
             MethodHandles.Lookup caller, String name, MethodType type, String place, String... path) {
@@ -338,8 +511,38 @@ public final class Bridge {
             }
         } catch (Throwable failed) {
             failed(failed);
-            return new ConstantCallSite(
-                    MethodHandles.dropArguments(MethodHandles.constant(long.class, 0L), 0, type.parameterType(0)));
+            return zero(type);
+        }
+    }
+
+    private static CallSite zero(MethodType type) {
+        return new ConstantCallSite(
+                MethodHandles.dropArguments(MethodHandles.zero(type.returnType()), 0, type.parameterType(0)));
+    }
+
+    /**
+     * Links a place in woven code that reads the outcome of a request.
+     *
+     * @param caller the woven class
+     * @param name of no meaning
+     * @param type from the value to an {@code int}
+     * @param place the rule, for messages
+     * @param tableAndPath the outcomes of values, and the steps from the value to the one that decides
+     * @return the code that reads the number of the outcome; 0 if it cannot be linked
+     */
+    public static CallSite outcome(
+            MethodHandles.Lookup caller, String name, MethodType type, String place, String... tableAndPath) {
+        try {
+            JdkBridge.enter();
+            try {
+                String[] path = Arrays.copyOfRange(tableAndPath, 1, tableAndPath.length);
+                return new ConstantCallSite(Holder.SINK.outcome(caller, type, place, tableAndPath[0], path));
+            } finally {
+                JdkBridge.leave();
+            }
+        } catch (Throwable failed) {
+            failed(failed);
+            return zero(type);
         }
     }
 

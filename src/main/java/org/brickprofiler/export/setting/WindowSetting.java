@@ -23,7 +23,7 @@ public final class WindowSetting extends SettingAction {
     private static final Pattern LENGTH = Pattern.compile("(\\d{1,12})\\s*(ms|s|min|steps?)");
 
     /** The length without a setting, and in place of an invalid one. */
-    static final Length USUAL = new Length(Duration.ofSeconds(10), 0);
+    public static final Length USUAL = new Length(Duration.ofSeconds(10), 0);
 
     private final AtomicBoolean started = new AtomicBoolean();
 
@@ -33,7 +33,7 @@ public final class WindowSetting extends SettingAction {
      * @param time the time; zero if steps end the window
      * @param steps the number of steps; 0 if time ends the window
      */
-    record Length(Duration time, long steps) {}
+    public record Length(Duration time, long steps) {}
 
     /** Creates the action, for the service loader. */
     public WindowSetting() {
@@ -57,7 +57,13 @@ public final class WindowSetting extends SettingAction {
         }
     }
 
-    static Length length(@Nullable String text) {
+    /**
+     * Reads the setting of the length. An invalid value is logged.
+     *
+     * @param text the value of {@code export_every}; null for none
+     * @return the length; the usual one if the value is missing or invalid
+     */
+    public static Length length(@Nullable String text) {
         if (text == null) {
             return USUAL;
         }

@@ -1,11 +1,13 @@
 package org.brickprofiler.metrics.jmx;
 
 import static org.brickprofiler.internal.io.Checks.requireName;
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
 import java.lang.management.ManagementFactory;
 import java.util.Date;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.JMException;
 import javax.management.MBeanServer;
@@ -16,8 +18,11 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepStats;
 import org.brickprofiler.metrics.RecentSnapshot;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.spi.NanoClock;
+import org.brickprofiler.stats.LatencyDistribution;
 
 /**
  * Registers profilers for clients of JMX, which see a {@link BrickProfileMXBean}. Any thread.
@@ -30,6 +35,11 @@ public final class BrickProfileBean implements BrickProfileMXBean {
 
     private final BrickProfiler profiler;
     private final RecentSnapshot recent;
+
+    /** Whether the profiler is on for {@link #watch} only. Guarded by this, as is the end of that time. */
+    private boolean isWatched;
+
+    private long watchedToNs;
 
     private BrickProfileBean(BrickProfiler profiler) {
         this.profiler = profiler;
@@ -80,7 +90,8 @@ public final class BrickProfileBean implements BrickProfileMXBean {
     }
 
     @Override
-    public void setEnabled(boolean on) {
+    public synchronized void setEnabled(boolean on) {
+        isWatched = false;
         if (on) {
             profiler.enable();
         } else {
@@ -91,6 +102,11 @@ public final class BrickProfileBean implements BrickProfileMXBean {
     @Override
     public Date getStartedAt() {
         return Date.from(recent.read().startedAt());
+    }
+
+    @Override
+    public Date getEndedAt() {
+        return Date.from(recent.read().endedAt());
     }
 
     @Override
@@ -144,6 +160,57 @@ public final class BrickProfileBean implements BrickProfileMXBean {
     }
 
     @Override
+    public List<Phase> getPhases() {
+        return recent.read().steps().phases().stream()
+                .<Phase>map(PhaseView::new)
+                .toList();
+    }
+
+    @Override
+    public Requests getRequests() {
+        return new RequestsView(recent.read().requests());
+    }
+
+    @Override
+    public synchronized boolean watch(long ms) {
+        requireNotNegative("ms", ms);
+        if (!isWatched && ms > 0 && !profiler.isEnabled()) {
+            profiler.enable();
+            isWatched = profiler.isEnabled();
+            if (isWatched) {
+                Thread ending = new Thread(this::endWatch, "brick-bean-watch");
+                ending.setDaemon(true);
+                ending.start();
+            }
+        }
+        if (isWatched) {
+            watchedToNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
+            switchOffIfOver();
+        }
+        return profiler.isEnabled();
+    }
+
+    private synchronized void endWatch() {
+        try {
+            while (isWatched) {
+                long leftNs = watchedToNs - System.nanoTime();
+                TimeUnit.NANOSECONDS.timedWait(this, leftNs);
+                switchOffIfOver();
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void switchOffIfOver() {
+        if (isWatched && watchedToNs - System.nanoTime() <= 0) {
+            isWatched = false;
+            profiler.disable();
+            notifyAll();
+        }
+    }
+
+    @Override
     public void reset() {
         profiler.reset();
         recent.expire();
@@ -193,6 +260,87 @@ public final class BrickProfileBean implements BrickProfileMXBean {
         @Override
         public long getElements() {
             return stats.totalElements();
+        }
+    }
+
+    private record PhaseView(StepStats stats) implements Phase {
+        @Override
+        public String getName() {
+            return stats.phase().name();
+        }
+
+        @Override
+        public long getCount() {
+            return stats.count();
+        }
+
+        @Override
+        public long getWallNs() {
+            return stats.wallNs();
+        }
+
+        @Override
+        public long getPromptTokens() {
+            return stats.prefillTokens();
+        }
+
+        @Override
+        public long getOutputTokens() {
+            return stats.outputTokens();
+        }
+    }
+
+    private record LatencyView(LatencyDistribution times) implements Latency {
+        @Override
+        public long getP50Ns() {
+            return times.percentileNs(50);
+        }
+
+        @Override
+        public long getP99Ns() {
+            return times.percentileNs(99);
+        }
+
+        @Override
+        public int getFirstBucket() {
+            return times.firstBucket();
+        }
+
+        @Override
+        public long[] getCounts() {
+            return times.usedCounts();
+        }
+    }
+
+    private record RequestsView(RequestStats stats) implements Requests {
+        @Override
+        public long getArrived() {
+            return stats.counts().arrived();
+        }
+
+        @Override
+        public long getWaiting() {
+            return stats.counts().waiting();
+        }
+
+        @Override
+        public long getRunning() {
+            return stats.counts().running();
+        }
+
+        @Override
+        public long getFinished() {
+            return stats.counts().allFinished();
+        }
+
+        @Override
+        public Latency getTimeToFirstToken() {
+            return new LatencyView(stats.latencies().timeToFirstToken());
+        }
+
+        @Override
+        public Latency getTimePerOutputToken() {
+            return new LatencyView(stats.latencies().timePerOutputToken());
         }
     }
 

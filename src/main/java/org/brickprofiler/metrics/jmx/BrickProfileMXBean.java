@@ -108,6 +108,120 @@ public interface BrickProfileMXBean {
         double getPercentOfBrickTime();
     }
 
+    /** The steps of a phase. */
+    interface Phase {
+        /**
+         * Its name.
+         *
+         * @return the name of the constant of {@code StepInfo.Phase}
+         */
+        String getName();
+
+        /**
+         * Number of steps that ended.
+         *
+         * @return 0 or more
+         */
+        long getCount();
+
+        /**
+         * Time in which at least one step of the phase was under way.
+         *
+         * @return ns
+         */
+        long getWallNs();
+
+        /**
+         * Tokens of prompts that were processed.
+         *
+         * @return 0 or more
+         */
+        long getPromptTokens();
+
+        /**
+         * Tokens that were generated.
+         *
+         * @return 0 or more
+         */
+        long getOutputTokens();
+    }
+
+    /** A distribution of latencies. */
+    interface Latency {
+        /**
+         * Returns the latency that half of the requests do not exceed.
+         *
+         * @return ns, 0 without requests
+         */
+        long getP50Ns();
+
+        /**
+         * Returns the latency that 99 % of the requests do not exceed.
+         *
+         * @return ns, 0 without requests
+         */
+        long getP99Ns();
+
+        /**
+         * Returns the first bucket with requests.
+         *
+         * @return the number of the bucket, as of {@link org.brickprofiler.stats.LatencyDistribution#firstBucket()}
+         */
+        int getFirstBucket();
+
+        /**
+         * Returns the number of requests in that bucket and in those after it.
+         *
+         * @return as {@link org.brickprofiler.stats.LatencyDistribution#usedCounts()} gives them
+         */
+        long[] getCounts();
+    }
+
+    /** The requests that the engine serves. */
+    interface Requests {
+        /**
+         * Returns the number of requests that arrived.
+         *
+         * @return 0 or more
+         */
+        long getArrived();
+
+        /**
+         * Returns the number of requests that no step has worked on.
+         *
+         * @return 0 or more
+         */
+        long getWaiting();
+
+        /**
+         * Returns the number of requests that a step has worked on, and that have not finished.
+         *
+         * @return 0 or more
+         */
+        long getRunning();
+
+        /**
+         * Returns the number of requests that finished.
+         *
+         * @return 0 or more
+         */
+        long getFinished();
+
+        /**
+         * Returns the time from the arrival to the first token.
+         *
+         * @return its distribution
+         */
+        Latency getTimeToFirstToken();
+
+        /**
+         * Returns the mean time between two tokens of a request, counted at its finish.
+         *
+         * @return its distribution
+         */
+        Latency getTimePerOutputToken();
+    }
+
     /**
      * Returns whether the profiler records.
      *
@@ -128,6 +242,14 @@ public interface BrickProfileMXBean {
      * @return to the ms
      */
     Date getStartedAt();
+
+    /**
+     * When the snapshot was taken that the attributes show. Attributes that were read between two equal values of this
+     * one are of the same snapshot.
+     *
+     * @return to the ms
+     */
+    Date getEndedAt();
 
     /**
      * Time the profiler was switched on for.
@@ -191,6 +313,30 @@ public interface BrickProfileMXBean {
      * @return in the order of {@link org.brickprofiler.BrickCategory}
      */
     List<Category> getCategories();
+
+    /**
+     * Returns the phases of steps that were recorded.
+     *
+     * @return one for each phase
+     */
+    List<Phase> getPhases();
+
+    /**
+     * Returns the requests.
+     *
+     * @return all 0 if the engine announces none
+     */
+    Requests getRequests();
+
+    /**
+     * Keeps the profiler on for some time if it is off, and switches it off again then. A further call replaces the
+     * time; {@link #setEnabled} ends it, and its value holds.
+     *
+     * @param ms the time from now, ms; 0 ends it now
+     * @return whether the profiler is on
+     * @throws IllegalArgumentException when the time is negative
+     */
+    boolean watch(long ms);
 
     /** Discards all recorded samples, as {@link BrickProfiler#reset()} does. */
     void reset();

@@ -8,15 +8,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import javax.management.Attribute;
 import javax.management.MBeanServer;
 import javax.management.MBeanServerFactory;
 import javax.management.ObjectName;
+import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.OpenType;
 import javax.management.remote.JMXConnectorServer;
 import javax.management.remote.JMXConnectorServerFactory;
 import javax.management.remote.JMXServiceURL;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.Spec;
@@ -113,11 +118,69 @@ final class BrickProfileMXBeanTest {
         ObjectName name = BrickProfileBean.register(profiler, "engine", server);
 
         assertThat(server.getMBeanInfo(name).getAttributes())
-                .hasSize(11)
+                .hasSize(14)
                 .allSatisfy(attribute -> assertThat(attribute.getDescriptor().getFieldValue("openType"))
                         .isInstanceOf(OpenType.class))
                 .allSatisfy(attribute -> assertThat(server.getAttribute(name, attribute.getName()))
                         .isNotNull());
+    }
+
+    @Spec("20.6")
+    @Test
+    void stepsAndRequestsAreSeen() throws Exception {
+        MBeanServer server = MBeanServerFactory.newMBeanServer();
+        ObjectName name = BrickProfileBean.register(profiler, "engine", server);
+        profiler.requests().arrived(9);
+        long request = profiler.requests().arrived(3);
+        for (int step = 0; step < 2; step++) {
+            StepInfo.Phase phase = step == 0 ? StepInfo.Phase.PREFILL : StepInfo.Phase.DECODE;
+            profiler.beginStep(new StepInfo(phase, 1, step == 0 ? 3 : 0, 0, 1, 0));
+            profiler.requests().inStep(request, step == 0 ? 3 : 0);
+            profiler.endPass();
+        }
+        profiler.requests().finished(request, Outcome.COMPLETED);
+
+        CompositeData requests = (CompositeData) server.getAttribute(name, "Requests");
+        assertThat(requests.getAll(new String[] {"arrived", "waiting", "running", "finished"}))
+                .containsExactly(2L, 1L, 0L, 1L);
+        CompositeData firstToken = (CompositeData) requests.get("timeToFirstToken");
+        LatencyDistribution read =
+                LatencyDistribution.ofCounts((int) firstToken.get("firstBucket"), (long[]) firstToken.get("counts"));
+        assertThat(read).isEqualTo(profiler.requests().stats().latencies().timeToFirstToken());
+        assertThat((CompositeData[]) server.getAttribute(name, "Phases"))
+                .extracting(each -> each.get("name") + " " + each.get("count") + " " + each.get("promptTokens") + " "
+                        + each.get("outputTokens"))
+                .contains("PREFILL 1 3 1", "DECODE 1 0 1");
+    }
+
+    /** The time that is over at once stands for a client that has died. */
+    @Spec("20.11")
+    @Test
+    void aProfilerThatWasOffIsOnOnlyWhileItIsWatched() throws Exception {
+        MBeanServer server = MBeanServerFactory.newMBeanServer();
+        ObjectName name = BrickProfileBean.register(profiler, "engine", server);
+        assertThat(watch(server, name, 0))
+                .as("on by the application, which stays")
+                .isTrue();
+        assertThat(watch(server, name, 1)).isTrue();
+        assertThat(watch(server, name, 0)).isTrue();
+
+        profiler.disable();
+        assertThat(watch(server, name, 100_000)).isTrue();
+        assertThat(watch(server, name, 0)).isFalse();
+        assertThat(watch(server, name, 100_000)).isTrue();
+        assertThat(watch(server, name, 20)).isTrue();
+        while (profiler.isEnabled()) {
+            Thread.onSpinWait();
+        }
+        assertThat(watch(server, name, 100_000)).isTrue();
+        server.setAttribute(name, new Attribute("Enabled", true));
+        assertThat(watch(server, name, 0)).as("switched on meanwhile").isTrue();
+        assertThatThrownBy(() -> watch(server, name, -1)).hasRootCauseMessage("ms -1 is negative");
+    }
+
+    private static boolean watch(MBeanServer server, ObjectName name, long ms) throws Exception {
+        return (boolean) server.invoke(name, "watch", new Object[] {ms}, new String[] {"long"});
     }
 
     @Test

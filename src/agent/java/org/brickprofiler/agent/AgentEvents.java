@@ -1,0 +1,54 @@
+package org.brickprofiler.agent;
+
+import java.util.List;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.FlightRecorderListener;
+import jdk.jfr.Recording;
+import jdk.jfr.RecordingState;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.jfr.BrickEvents;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Emits the steps of a profiler to the flight recorder while a recording runs: without one, a step costs nothing more.
+ * Any thread.
+ */
+final class AgentEvents implements FlightRecorderListener {
+
+    private final BrickProfiler profiler;
+
+    private @Nullable BrickEvents events;
+
+    private AgentEvents(BrickProfiler profiler) {
+        this.profiler = profiler;
+    }
+
+    /**
+     * Begins to follow the flight recorder.
+     *
+     * @throws LinkageError when this virtual machine has none
+     */
+    static void follow(BrickProfiler profiler) {
+        AgentEvents following = new AgentEvents(profiler);
+        FlightRecorder.addListener(following);
+        if (FlightRecorder.isInitialized()) {
+            following.update();
+        }
+    }
+
+    @Override
+    public void recordingStateChanged(Recording recording) {
+        update();
+    }
+
+    private synchronized void update() {
+        List<Recording> all = FlightRecorder.getFlightRecorder().getRecordings();
+        boolean isRecording = all.stream().anyMatch(each -> each.getState() == RecordingState.RUNNING);
+        if (isRecording && events == null) {
+            events = BrickEvents.of(profiler);
+        } else if (!isRecording && events != null) {
+            events.close();
+            events = null;
+        }
+    }
+}

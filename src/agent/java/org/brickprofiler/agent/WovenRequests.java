@@ -1,0 +1,462 @@
+package org.brickprofiler.agent;
+
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestRecorder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Records the requests that rules name: those that a thread serves from the beginning to the end of a span, and those
+ * that objects of the engine identify. Counts the calls that could not be recorded. Any thread.
+ *
+ * <p>Strings, numbers and UUIDs identify a request by {@code equals}. Any other object does so by its identity, and is
+ * not kept in memory. At most {@value #MOST} objects are remembered, as many as the recorder follows live requests.
+ */
+final class WovenRequests {
+
+    private static final int MOST = 1 << 16;
+
+    /** The number of tokens that the engine's steps tell. */
+    static final long UNKNOWN = WeaveRule.Elements.UNKNOWN.constant();
+
+    private static final long NONE = 0;
+
+    private final @Nullable RequestRecorder recorder;
+    private final Losses losses;
+    private final ThreadLocal<Served> served = ThreadLocal.withInitial(Served::new);
+    private final Live live = new Live();
+    private final AtomicLong nested = new AtomicLong();
+    private final AtomicLong unknown = new AtomicLong();
+    private final AtomicLong repeated = new AtomicLong();
+    private final AtomicLong forgotten = new AtomicLong();
+    private final AtomicLong cut = new AtomicLong();
+
+    /** How often everything recorded was discarded, as after the warm-up. */
+    private final AtomicLong epoch = new AtomicLong();
+
+    /** A request that has not finished. Guarded by itself. */
+    private static final class Request {
+        private long handle;
+
+        /** The tokens of its prompt that its steps have processed; {@link #UNKNOWN} if a rule tells the prompt. */
+        private long promptSoFar;
+
+        Request(long handle, boolean isPromptKnown) {
+            this.handle = handle;
+            this.promptSoFar = isPromptKnown ? UNKNOWN : 0;
+        }
+
+        synchronized long handle() {
+            return handle;
+        }
+
+        /** Makes it void, and returns whether it was not. */
+        synchronized boolean discard() {
+            boolean was = handle != NONE;
+            handle = NONE;
+            return was;
+        }
+
+        /** A step is about to process tokens of its prompt. */
+        synchronized void processes(long promptTokens, RequestRecorder requests) {
+            if (promptTokens > 0 && promptSoFar != UNKNOWN && handle != NONE) {
+                promptSoFar += promptTokens;
+                requests.tokenized(handle, promptSoFar);
+            }
+        }
+    }
+
+    /** The request that a thread serves. That thread alone. */
+    private static final class Served {
+        private int depth;
+        private long epoch;
+        private @Nullable Request request;
+        private RequestRecorder.@Nullable Scope scope;
+
+        /** Whether the step that begins is one of the request. */
+        private boolean inStep;
+
+        private void stop() {
+            if (scope != null) {
+                scope.close();
+            }
+            scope = null;
+            request = null;
+            inStep = false;
+        }
+    }
+
+    /** An object by its identity; the garbage collector may take it. */
+    private static final class Identity extends WeakReference<Object> {
+        private final int hash;
+
+        Identity(Object object, @Nullable ReferenceQueue<Object> queue) {
+            super(object, queue);
+            hash = System.identityHashCode(object);
+        }
+
+        @Override
+        public int hashCode() {
+            return hash;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            Object mine = get();
+            return this == other || (other instanceof Identity identity && mine != null && mine == identity.get());
+        }
+    }
+
+    /** The requests by their objects. Guarded by itself. */
+    private static final class Live {
+        private final Map<Object, Request> requests = new LinkedHashMap<>();
+        private final ReferenceQueue<Object> collected = new ReferenceQueue<>();
+
+        private static Object key(Object object, @Nullable ReferenceQueue<Object> queue) {
+            boolean isValue = object instanceof String || object instanceof Number || object instanceof UUID;
+            return isValue && object.getClass().getModule() == Object.class.getModule()
+                    ? object
+                    : new Identity(object, queue);
+        }
+
+        /** Adds a request, and returns the earlier one of the same object. */
+        synchronized @Nullable Request put(Object object, Request request) {
+            Request earlier = requests.remove(key(object, null));
+            requests.put(key(object, collected), request);
+            return earlier;
+        }
+
+        /** Removes the requests whose objects are gone, and the oldest if there is no room for one more. */
+        synchronized List<Request> removeForgotten() {
+            List<Request> gone = new ArrayList<>();
+            for (Reference<?> each = collected.poll(); each != null; each = collected.poll()) {
+                Request request = requests.remove(each);
+                if (request != null) {
+                    gone.add(request);
+                }
+            }
+            if (requests.size() >= MOST) {
+                Iterator<Request> oldest = requests.values().iterator();
+                gone.add(oldest.next());
+                oldest.remove();
+            }
+            return gone;
+        }
+
+        synchronized @Nullable Request find(Object object) {
+            return requests.get(key(object, null));
+        }
+
+        synchronized @Nullable Request remove(Object object) {
+            return requests.remove(key(object, null));
+        }
+
+        synchronized void remove(long handle) {
+            requests.values().removeIf(each -> each.handle() == handle);
+        }
+
+        /** Makes all requests void, and returns how many were not. */
+        synchronized long discard() {
+            return requests.values().stream().filter(Request::discard).count();
+        }
+    }
+
+    /**
+     * Creates it.
+     *
+     * @param recorder the recorder of the requests; null to record none
+     * @param losses counts numbers that are negative
+     */
+    WovenRequests(@Nullable RequestRecorder recorder, Losses losses) {
+        this.recorder = recorder;
+        this.losses = losses;
+    }
+
+    private long tokens(long number) {
+        if (number < 0 && number != UNKNOWN) {
+            losses.negative();
+        }
+        return Math.max(0, number);
+    }
+
+    /** Everything recorded is discarded: the requests under way are void, and what happens to them is no loss. */
+    void discard() {
+        epoch.incrementAndGet();
+        cut.addAndGet(live.discard());
+    }
+
+    // ---- a thread serves a request ----
+
+    /**
+     * A request arrives, and the calling thread begins to serve it. Within another request, it goes on serving that
+     * one.
+     *
+     * @param promptTokens tokens of its prompt; {@link #UNKNOWN} if its steps tell
+     * @return the value that ends it; 0 if requests are not recorded
+     */
+    long startRequest(long promptTokens) {
+        RequestRecorder requests = recorder;
+        if (requests == null) {
+            return NONE;
+        }
+        Served mine = served.get();
+        if (mine.depth > 0) {
+            nested.incrementAndGet();
+        } else {
+            serve(mine, new Request(requests.arrived(tokens(promptTokens)), promptTokens != UNKNOWN), requests);
+        }
+        return ++mine.depth;
+    }
+
+    /**
+     * The calling thread begins to serve a request that has arrived. Within another request, it goes on serving that
+     * one.
+     *
+     * @param key the object that identifies it
+     * @param promptTokens tokens of its prompt; {@link #UNKNOWN} if its arrival or its steps tell
+     * @return the value that ends it; 0 if requests are not recorded
+     */
+    long serveArrived(@Nullable Object key, long promptTokens) {
+        RequestRecorder requests = recorder;
+        if (requests == null) {
+            return NONE;
+        }
+        Served mine = served.get();
+        if (mine.depth > 0) {
+            nested.incrementAndGet();
+        } else {
+            Request request = key == null ? null : live.remove(key);
+            if (request == null) {
+                unknown.incrementAndGet();
+            } else {
+                if (promptTokens != UNKNOWN && request.handle() != NONE) {
+                    requests.tokenized(request.handle(), tokens(promptTokens));
+                }
+                serve(mine, request, requests);
+            }
+        }
+        return ++mine.depth;
+    }
+
+    private void serve(Served mine, Request request, RequestRecorder requests) {
+        mine.epoch = epoch.get();
+        long handle = request.handle();
+        if (handle != NONE) {
+            mine.request = request;
+            mine.scope = requests.serve(handle);
+        }
+    }
+
+    /**
+     * The calling thread ends to serve a request, which finishes.
+     *
+     * @param outcome its outcome
+     * @param depth the value that {@link #startRequest} returned; nothing happens for 0
+     */
+    void endRequest(Outcome outcome, long depth) {
+        RequestRecorder requests = recorder;
+        Served mine = served.get();
+        if (depth == NONE || requests == null || depth > mine.depth) {
+            return;
+        }
+        mine.depth = (int) depth - 1;
+        Request ended = mine.request;
+        if (mine.depth == 0 && ended != null) {
+            boolean isCut = isCut(mine);
+            mine.stop();
+            if (!isCut) {
+                requests.finished(ended.handle(), outcome);
+            }
+        }
+    }
+
+    /** Returns whether everything recorded was discarded since the thread's request began, and counts the request. */
+    private boolean isCut(Served mine) {
+        boolean isCut = mine.epoch != epoch.get();
+        if (isCut) {
+            cut.incrementAndGet();
+        }
+        return isCut;
+    }
+
+    /**
+     * A step of the calling thread is about to begin.
+     *
+     * @param promptTokens tokens of prompts that it processes
+     */
+    void stepBegins(long promptTokens) {
+        RequestRecorder requests = recorder;
+        if (requests == null) {
+            return;
+        }
+        Served mine = served.get();
+        if (mine.request != null && isCut(mine)) {
+            mine.stop();
+        }
+        mine.inStep = mine.request != null;
+        if (mine.request != null) {
+            mine.request.processes(promptTokens, requests);
+        }
+    }
+
+    /**
+     * A step of the calling thread has begun.
+     *
+     * @param outputTokens tokens that it outputs
+     */
+    void stepBegan(long outputTokens) {
+        RequestRecorder requests = recorder;
+        if (requests != null) {
+            Served mine = served.get();
+            if (mine.inStep && mine.request != null) {
+                requests.gives(mine.request.handle(), outputTokens);
+            }
+        }
+    }
+
+    // ---- objects of the engine are requests ----
+
+    /**
+     * A request arrives.
+     *
+     * @param key the object that identifies it
+     * @param promptTokens tokens of its prompt; {@link #UNKNOWN} if its steps tell
+     * @return the request; 0 if it is not recorded
+     */
+    long arrived(@Nullable Object key, long promptTokens) {
+        RequestRecorder requests = recorder;
+        if (requests == null) {
+            return NONE;
+        }
+        if (key == null) {
+            unknown.incrementAndGet();
+            return NONE;
+        }
+        live.removeForgotten().forEach(each -> abandon(each, forgotten, requests));
+        long handle = requests.arrived(tokens(promptTokens));
+        Request earlier = live.put(key, new Request(handle, promptTokens != UNKNOWN));
+        if (earlier != null) {
+            abandon(earlier, repeated, requests);
+        }
+        return handle;
+    }
+
+    private static void abandon(Request request, AtomicLong reason, RequestRecorder requests) {
+        long handle = request.handle();
+        if (handle != NONE) {
+            reason.incrementAndGet();
+            requests.abandoned(handle);
+        }
+    }
+
+    /**
+     * Takes the request of an object that is about to finish.
+     *
+     * @param key the object
+     * @return the request; 0 if it is not recorded
+     */
+    long take(@Nullable Object key) {
+        if (recorder == null) {
+            return NONE;
+        }
+        Request request = key == null ? null : live.remove(key);
+        if (request == null) {
+            unknown.incrementAndGet();
+            return NONE;
+        }
+        return request.handle();
+    }
+
+    /**
+     * A request finishes.
+     *
+     * @param outcome its outcome
+     * @param handle the request; nothing happens for 0
+     */
+    void finished(Outcome outcome, long handle) {
+        RequestRecorder requests = recorder;
+        if (requests != null && handle != NONE) {
+            if (outcome == Outcome.FAILED) {
+                // The arrival may have failed, so that the object is still known.
+                live.remove(handle);
+            }
+            requests.finished(handle, outcome);
+        }
+    }
+
+    /**
+     * The step of the calling thread works on a request.
+     *
+     * @param key the object that identifies it
+     * @param promptTokens tokens of its prompt in this step
+     * @param givenTokens tokens that it gets; {@link #UNKNOWN} for one once its prompt is complete
+     */
+    void inStep(@Nullable Object key, long promptTokens, long givenTokens) {
+        RequestRecorder requests = recorder;
+        if (requests == null) {
+            return;
+        }
+        Request request = key == null ? null : live.find(key);
+        if (request == null) {
+            unknown.incrementAndGet();
+            return;
+        }
+        long handle = request.handle();
+        if (handle != NONE) {
+            long prompt = tokens(promptTokens);
+            request.processes(prompt, requests);
+            requests.inStep(handle, prompt);
+            if (givenTokens != UNKNOWN) {
+                requests.gives(handle, tokens(givenTokens));
+            }
+        }
+    }
+
+    // ---- losses ----
+
+    /** Returns a sentence for each kind of loss; none if nothing is lost. */
+    List<String> summary() {
+        RequestRecorder requests = recorder;
+        List<String> lines = new ArrayList<>();
+        if (requests != null) {
+            say(
+                    lines,
+                    nested,
+                    "requests began within another one of the same thread, and count as parts of it: name one"
+                            + " method for each request under request:");
+            say(
+                    lines,
+                    unknown,
+                    "calls changed nothing, since their objects had not arrived as requests, or had finished");
+            say(
+                    lines,
+                    repeated,
+                    "objects arrived again before they had finished, and their earlier requests were given up");
+            say(
+                    lines,
+                    forgotten,
+                    "requests were given up without a finish: finished: misses a way in which a request ends");
+            say(lines, cut, "requests were under way at the end of the warm-up, and do not count");
+            say(
+                    lines,
+                    new AtomicLong(requests.stats().counts().ignoredCalls()),
+                    "calls for requests changed nothing, or less than they asked for; the first of each kind is logged");
+        }
+        return lines;
+    }
+
+    private static void say(List<String> lines, AtomicLong number, String text) {
+        if (number.get() > 0) {
+            lines.add(number + " " + text);
+        }
+    }
+}

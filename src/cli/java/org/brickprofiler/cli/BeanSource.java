@@ -1,0 +1,274 @@
+package org.brickprofiler.cli;
+
+import com.sun.tools.attach.AttachNotSupportedException;
+import com.sun.tools.attach.VirtualMachine;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Date;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import javax.management.JMException;
+import javax.management.MBeanServerConnection;
+import javax.management.ObjectName;
+import javax.management.openmbean.CompositeData;
+import javax.management.remote.JMXConnector;
+import javax.management.remote.JMXConnectorFactory;
+import javax.management.remote.JMXServiceURL;
+import org.brickprofiler.stats.LatencyDistribution;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A profiler of a process on this machine, by the MXBean that the agent registers, and an application with
+ * {@code BrickProfileBean}. The process is reached as JConsole reaches it: through the management agent of its virtual
+ * machine, which prints nothing and goes on listening on this machine. No agent of this project is attached.
+ */
+final class BeanSource implements TopSource {
+
+    private static final String LOCAL_ADDRESS = "com.sun.management.jmxremote.localConnectorAddress";
+    private static final String BEANS = "org.brickprofiler:type=BrickProfile,*";
+    private static final String ENABLED = "Enabled";
+    private static final String ENDED = "EndedAt";
+
+    private static final String[] SUMS = {"StartedAt", "WallNs", "Bricks", "Phases", "Requests"};
+
+    /** The time for which a profiler that was off stays on after a reading, ms. */
+    private static final long WATCHED_MS = 10_000;
+
+    /** The snapshot behind the bean is up to a second old. */
+    private static final int TRIES = 60;
+
+    private static final long PAUSE_NS = 50_000_000;
+
+    private final String name;
+    private final JMXConnector connector;
+    private final MBeanServerConnection server;
+    private final ObjectName bean;
+
+    /** Whether the profiler was off, and is on for the time of the readings. */
+    private final AtomicBoolean switchedOn = new AtomicBoolean();
+
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private long lastMs;
+
+    private BeanSource(String name, JMXConnector connector, MBeanServerConnection server, ObjectName bean) {
+        this.name = name;
+        this.connector = connector;
+        this.server = server;
+        this.bean = bean;
+    }
+
+    /**
+     * Connects with a process, and switches its profiler on if it is off.
+     *
+     * @param pid the id of the process
+     * @param wanted the name of the profiler; null for the only one
+     * @throws Refused if there is no such process or profiler, or the profiler cannot be switched on
+     */
+    static BeanSource of(String pid, @Nullable String wanted) throws IOException {
+        JMXConnector connector = connect(address(pid));
+        BeanSource source = null;
+        try {
+            MBeanServerConnection server = connector.getMBeanServerConnection();
+            ObjectName bean = bean(server, pid, wanted);
+            source = new BeanSource("process " + pid + ", " + plainName(bean), connector, server, bean);
+            source.switchOn();
+            return source;
+        } catch (JMException failed) {
+            throw new Refused("the profiler of process " + pid + " cannot be read: " + failed);
+        } finally {
+            if (source == null) {
+                connector.close();
+            }
+        }
+    }
+
+    @SuppressWarnings("BanJNDI") // the address is that of a process of this user on this machine
+    private static JMXConnector connect(String address) throws IOException {
+        return JMXConnectorFactory.connect(new JMXServiceURL(address));
+    }
+
+    private static String address(String pid) throws IOException {
+        try {
+            requireJava(pid);
+            VirtualMachine machine = VirtualMachine.attach(pid);
+            try {
+                String running = machine.getAgentProperties().getProperty(LOCAL_ADDRESS);
+                return running == null ? machine.startLocalManagementAgent() : running;
+            } finally {
+                machine.detach();
+            }
+        } catch (Refused refused) {
+            throw refused;
+        } catch (AttachNotSupportedException | IOException failed) {
+            throw new Refused("process " + pid + " cannot be reached: " + failed.getMessage());
+        } catch (LinkageError noTools) {
+            throw new Refused("this Java has no module jdk.attach: run brick with a JDK, or name the agent's port");
+        }
+    }
+
+    /** Refuses other processes: the signal by which a virtual machine is reached would end them. */
+    private static void requireJava(String pid) throws Refused {
+        ProcessHandle process =
+                ProcessHandle.of(Long.parseLong(pid)).orElseThrow(() -> new Refused("there is no process " + pid));
+        if (process.equals(ProcessHandle.current())) {
+            throw new Refused("process " + pid + " is this command itself");
+        }
+        boolean isJava = process.info()
+                        .command()
+                        .filter(command ->
+                                Path.of(command).getFileName().toString().matches("javaw?(\\.exe)?"))
+                        .isPresent()
+                || VirtualMachine.list().stream().anyMatch(each -> each.id().equals(pid));
+        if (!isJava) {
+            throw new Refused("process " + pid + " is no Java process of this user");
+        }
+    }
+
+    private static ObjectName bean(MBeanServerConnection server, String pid, @Nullable String wanted)
+            throws IOException, JMException {
+        List<ObjectName> found = new ArrayList<>(server.queryNames(new ObjectName(BEANS), null));
+        if (found.isEmpty()) {
+            throw new Refused(
+                    "process " + pid + " has no profiler that can be read: start it with the agent, or register"
+                            + " its profiler with BrickProfileBean; the agent registers its own 3 s after its start, and not with"
+                            + " ab=");
+        }
+        List<ObjectName> named = found.stream()
+                .filter(each -> wanted == null || plainName(each).equals(wanted))
+                .toList();
+        if (named.size() != 1) {
+            throw new Refused("process " + pid + " has "
+                    + (wanted == null ? found.size() + " profilers" : "no profiler '" + wanted + "'")
+                    + ": choose one by --name: "
+                    + String.join(
+                            ", ",
+                            new TreeSet<>(
+                                    found.stream().map(BeanSource::plainName).toList())));
+        }
+        return named.get(0);
+    }
+
+    private static String plainName(ObjectName bean) {
+        String name = bean.getKeyProperty("name");
+        return name.startsWith("\"") ? ObjectName.unquote(name) : name;
+    }
+
+    /** Keeps a profiler on that was off; it switches itself off if this process ends without a word. */
+    private void switchOn() throws IOException, JMException {
+        boolean wasOn = (boolean) server.getAttribute(bean, ENABLED);
+        if (!wasOn && !watch(WATCHED_MS)) {
+            throw new Refused("the profiler of " + name + " is off and stays off: BRICK_PROFILER=off switches all"
+                    + " profilers off");
+        }
+        switchedOn.set(!wasOn);
+    }
+
+    private boolean watch(long ms) throws IOException, JMException {
+        return (boolean) server.invoke(bean, "watch", new Object[] {ms}, new String[] {long.class.getName()});
+    }
+
+    @Override
+    public String name() {
+        return name + (switchedOn.get() ? ", on while it is watched" : "");
+    }
+
+    @Override
+    public TopReading read() throws IOException {
+        try {
+            if (switchedOn.get()) {
+                watch(WATCHED_MS);
+            }
+            for (int i = 0; i < TRIES; i++) {
+                long beganMs = endedMs();
+                if (beganMs > lastMs) {
+                    Map<String, Object> sums = new HashMap<>();
+                    server.getAttributes(bean, SUMS)
+                            .asList()
+                            .forEach(each -> sums.put(each.getName(), each.getValue()));
+                    if (endedMs() == beganMs) {
+                        lastMs = beganMs;
+                        return reading(beganMs, sums);
+                    }
+                }
+                LockSupport.parkNanos(PAUSE_NS);
+            }
+        } catch (JMException failed) {
+            throw new IOException("the profiler of " + name + " is gone: " + failed.getMessage(), failed);
+        }
+        throw new IOException("the profiler of " + name + " gives no new snapshot");
+    }
+
+    private long endedMs() throws IOException, JMException {
+        return ms(server.getAttribute(bean, ENDED));
+    }
+
+    private static long ms(@Nullable Object date) {
+        return ((Date) Objects.requireNonNull(date)).toInstant().toEpochMilli();
+    }
+
+    private TopReading reading(long endedMs, Map<String, Object> sums) throws Refused {
+        if (!sums.keySet().containsAll(List.of(SUMS))) {
+            throw new Refused("the profiler of " + name + " is of an older release without steps and requests");
+        }
+        Map<String, TopReading.Phase> phases = new LinkedHashMap<>();
+        for (CompositeData phase : several(sums, "Phases")) {
+            phases.put(
+                    (String) phase.get("name"),
+                    new TopReading.Phase(
+                            (long) phase.get("count"),
+                            (long) phase.get("wallNs"),
+                            (long) phase.get("promptTokens"),
+                            (long) phase.get("outputTokens")));
+        }
+        CompositeData requests = (CompositeData) Objects.requireNonNull(sums.get("Requests"));
+        return TopReading.of(
+                ms(sums.get("StartedAt")),
+                endedMs,
+                (long) Objects.requireNonNull(sums.get("WallNs")),
+                Stream.of(several(sums, "Bricks")).map(BeanSource::brick).toList(),
+                phases,
+                new TopReading.Requests(
+                        (long) requests.get("arrived"),
+                        (long) requests.get("finished"),
+                        (long) requests.get("waiting"),
+                        (long) requests.get("running"),
+                        latency(requests, "timeToFirstToken"),
+                        latency(requests, "timePerOutputToken")));
+    }
+
+    private static CompositeData[] several(Map<String, Object> sums, String name) {
+        return (CompositeData[]) Objects.requireNonNull(sums.get(name));
+    }
+
+    private static TopReading.Brick brick(CompositeData brick) {
+        return new TopReading.Brick(
+                (String) brick.get("name"), (String) brick.get("category"), (long) brick.get("count"), (long)
+                        brick.get("totalNs"));
+    }
+
+    private static LatencyDistribution latency(CompositeData requests, String of) {
+        CompositeData latency = (CompositeData) requests.get(of);
+        return LatencyDistribution.ofCounts((int) latency.get("firstBucket"), (long[]) latency.get("counts"));
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            try (connector) {
+                if (switchedOn.get()) {
+                    watch(0);
+                }
+            } catch (IOException | JMException gone) {
+                // The process has ended, and its profiler with it.
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+package org.brickprofiler.cli;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.stats.LatencyDistribution;
+
+/**
+ * The sums of a profiler at a moment, as far as {@code brick top} shows them. Immutable.
+ *
+ * @param startedMs when the profiler was first on since its last reset, ms since 1970
+ * @param endedMs when the sums were read, ms since 1970
+ * @param wallNs the time that the profiler was on for, ns
+ * @param bricks the bricks by category and name
+ * @param phases the phases of steps by name
+ * @param requests the requests
+ */
+record TopReading(
+        long startedMs,
+        long endedMs,
+        long wallNs,
+        Map<String, Brick> bricks,
+        Map<String, Phase> phases,
+        Requests requests) {
+
+    /**
+     * The sums of a brick.
+     *
+     * @param name its name
+     * @param category its category
+     * @param count samples
+     * @param totalNs sum of their durations, ns
+     */
+    record Brick(String name, String category, long count, long totalNs) {
+
+        private Brick since(Brick earlier) {
+            return new Brick(name, category, count - earlier.count, totalNs - earlier.totalNs);
+        }
+    }
+
+    /**
+     * The sums of the steps of a phase.
+     *
+     * @param count steps
+     * @param wallNs time in which at least one of them was under way, ns
+     * @param promptTokens tokens of prompts that they processed
+     * @param outputTokens tokens that they generated
+     */
+    record Phase(long count, long wallNs, long promptTokens, long outputTokens) {
+
+        static final Phase NONE = new Phase(0, 0, 0, 0);
+
+        private Phase since(Phase earlier) {
+            return new Phase(
+                    count - earlier.count,
+                    wallNs - earlier.wallNs,
+                    promptTokens - earlier.promptTokens,
+                    outputTokens - earlier.outputTokens);
+        }
+    }
+
+    /**
+     * The sums of requests.
+     *
+     * @param arrived requests that arrived
+     * @param finished requests that finished
+     * @param waiting requests that wait for their first step now
+     * @param running requests that steps work on now
+     * @param firstToken times to first token
+     * @param perToken times per output token
+     */
+    record Requests(
+            long arrived,
+            long finished,
+            long waiting,
+            long running,
+            LatencyDistribution firstToken,
+            LatencyDistribution perToken) {
+
+        private Requests since(Requests earlier) {
+            return new Requests(
+                    arrived - earlier.arrived,
+                    finished - earlier.finished,
+                    waiting,
+                    running,
+                    firstToken.since(earlier.firstToken),
+                    perToken.since(earlier.perToken));
+        }
+    }
+
+    static TopReading of(ProfileSnapshot snapshot) {
+        RequestStats requests = snapshot.requests();
+        return of(
+                snapshot.startedAt().toEpochMilli(),
+                snapshot.endedAt().toEpochMilli(),
+                snapshot.wallNs(),
+                snapshot.bricks().stream().map(TopReading::brick).toList(),
+                phases(snapshot.steps().phases()),
+                new Requests(
+                        requests.counts().arrived(),
+                        requests.counts().allFinished(),
+                        requests.counts().waiting(),
+                        requests.counts().running(),
+                        requests.latencies().timeToFirstToken(),
+                        requests.latencies().timePerOutputToken()));
+    }
+
+    static TopReading of(
+            long startedMs,
+            long endedMs,
+            long wallNs,
+            List<Brick> bricks,
+            Map<String, Phase> phases,
+            Requests requests) {
+        Map<String, Brick> byName = new LinkedHashMap<>();
+        bricks.forEach(brick -> byName.put(brick.category() + '/' + brick.name(), brick));
+        return new TopReading(startedMs, endedMs, wallNs, byName, phases, requests);
+    }
+
+    private static Brick brick(BrickStats stats) {
+        return new Brick(stats.name(), stats.category().displayName(), stats.count(), stats.totalNs());
+    }
+
+    private static Map<String, Phase> phases(List<StepStats> steps) {
+        Map<String, Phase> phases = new LinkedHashMap<>();
+        steps.forEach(each -> phases.put(
+                each.phase().name(),
+                new Phase(each.count(), each.wallNs(), each.prefillTokens(), each.outputTokens())));
+        return phases;
+    }
+
+    /**
+     * Returns whether this reading continues an earlier one: no reset, and no other process, lies between them.
+     *
+     * @param earlier the earlier reading
+     */
+    boolean continues(TopReading earlier) {
+        return startedMs == earlier.startedMs
+                && endedMs > earlier.endedMs
+                && wallNs >= earlier.wallNs
+                && requests.arrived >= earlier.requests.arrived
+                && earlier.bricks.entrySet().stream()
+                        .allMatch(each -> bricks.containsKey(each.getKey())
+                                && bricks.get(each.getKey()).count()
+                                        >= each.getValue().count());
+    }
+
+    /** Returns the sums of what happened since an earlier reading that this one continues. */
+    TopReading since(TopReading earlier) {
+        Map<String, Brick> moreBricks = new LinkedHashMap<>();
+        bricks.forEach((name, brick) -> {
+            Brick before = earlier.bricks.get(name);
+            moreBricks.put(name, before == null ? brick : brick.since(before));
+        });
+        Map<String, Phase> morePhases = new LinkedHashMap<>();
+        phases.forEach(
+                (name, phase) -> morePhases.put(name, phase.since(earlier.phases.getOrDefault(name, Phase.NONE))));
+        return new TopReading(
+                earlier.endedMs,
+                endedMs,
+                wallNs - earlier.wallNs,
+                moreBricks,
+                morePhases,
+                requests.since(earlier.requests));
+    }
+}

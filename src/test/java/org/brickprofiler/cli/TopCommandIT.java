@@ -1,0 +1,113 @@
+package org.brickprofiler.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.metrics.jmx.BrickProfileBean;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.RunningProcess;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Watches a process by its id. */
+@Timeout(120)
+class TopCommandIT {
+
+    private static final int SAMPLES_BEFORE = 1_000;
+
+    @TempDir
+    private Path folder;
+
+    /** An engine with one profiler that is on and one that is off, or with none. */
+    static final class Engine {
+        private Engine() {}
+
+        public static void main(String[] names) throws Exception {
+            Path folder = Path.of(names[0]);
+            BrickProfiler on = BrickProfiler.enabled();
+            BrickProfiler off = new BrickProfiler();
+            if (names.length > 1) {
+                BrickProfileBean.register(on, "on");
+                BrickProfileBean.register(off, "off");
+            }
+            for (int i = 0; i < SAMPLES_BEFORE; i++) {
+                on.record(BrickId.RMS_NORM, 1, 1);
+            }
+            Files.createFile(folder.resolve("ready"));
+            while (!Files.exists(folder.resolve("end"))) {
+                Thread.sleep(5);
+                off.record(BrickId.LM_HEAD, 1_000, 1);
+            }
+            JsonReport.write(on.snapshot(), folder.resolve("on.json"));
+            Files.writeString(
+                    folder.resolve("off.txt"),
+                    off.isEnabled() + " " + off.brickStats(BrickId.LM_HEAD).count());
+        }
+    }
+
+    private RunningProcess start(String... names) throws Exception {
+        ChildProcess child = ChildProcess.java(Engine.class).arguments(List.of(folder.toString()));
+        RunningProcess engine = child.arguments(List.of(names)).start();
+        await("ready");
+        return engine;
+    }
+
+    private void await(String file) throws InterruptedException {
+        while (!Files.exists(folder.resolve(file))) {
+            Thread.sleep(10);
+        }
+    }
+
+    @Spec({"25.16", "25.17"})
+    @Test
+    void leavesTheProcessAsItWas() throws Exception {
+        try (RunningProcess engine = start("with profilers")) {
+            assertThat(top(engine, "other").err()).contains("has no profiler 'other': choose one by --name: off, on");
+            Cli off = top(engine, "off");
+            assertThat(off.out()).contains(", off, on while it is watched", "LmHead  Other");
+            assertThat(top(engine, "on").out()).contains("Bricks: none were recorded.");
+            Files.createFile(folder.resolve("end"));
+            engine.result().assertSucceeded();
+        }
+        assertThat(folder.resolve("off.txt")).content().matches("false [1-9]\\d*");
+        ProfileSnapshot on = JsonReport.read(folder.resolve("on.json"));
+        assertThat(on.brick(BrickId.RMS_NORM.displayName()).orElseThrow().count())
+                .isEqualTo(SAMPLES_BEFORE);
+    }
+
+    private static Cli top(RunningProcess engine, String name) {
+        return Cli.run("top", Long.toString(engine.pid()), "--count", "1", "--name", name);
+    }
+
+    @Spec("25.17")
+    @Test
+    void refusesAProcessWithoutAProfiler() throws Exception {
+        try (RunningProcess engine = start()) {
+            Cli top = Cli.run("top", Long.toString(engine.pid()));
+            assertThat(top.exitCode()).isEqualTo(2);
+            assertThat(top.err()).contains("has no profiler that can be read: start it with the agent");
+            Files.createFile(folder.resolve("end"));
+        }
+    }
+
+    /** The signal by which a virtual machine is reached would end it. */
+    @Spec("25.17")
+    @Test
+    void doesNoHarmToOtherPrograms() throws IOException {
+        try (RunningProcess other =
+                ChildProcess.of("sleep").arguments(List.of("60")).start()) {
+            assertThat(Cli.run("top", Long.toString(other.pid())).err()).contains("is no Java process of this user");
+            assertThat(ProcessHandle.of(other.pid())).get().matches(ProcessHandle::isAlive);
+            other.terminate();
+        }
+    }
+}

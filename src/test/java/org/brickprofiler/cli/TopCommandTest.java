@@ -1,0 +1,81 @@
+package org.brickprofiler.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TopCommandTest {
+
+    private final BrickProfiler profiler = new BrickProfiler();
+
+    private Cli top(int count) throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        AtomicInteger answers = new AtomicInteger();
+        server.createContext("/profile.json", exchange -> {
+            try (exchange) {
+                if (answers.getAndIncrement() > count) {
+                    return;
+                }
+                profiler.record(BrickId.RMS_NORM, 1_000_000, 1);
+                byte[] json = JsonReport.toJson(profiler.snapshot()).getBytes(UTF_8);
+                exchange.sendResponseHeaders(200, json.length);
+                exchange.getResponseBody().write(json);
+            }
+        });
+        server.start();
+        try {
+            return Cli.run("top", "localhost:" + server.getAddress().getPort(), "--count", "5");
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    /** The engine ends after the first block. */
+    @Spec("25.16")
+    @Test
+    void watchesUntilTheProcessEnds() throws Exception {
+        profiler.enable();
+        Cli top = top(1);
+        assertThat(top.exitCode()).isZero();
+        assertThat(top.out()).contains("brick top: localhost:", "The last 1", "RmsNorm  Norm");
+        assertThat(top.err()).contains(" has ended");
+    }
+
+    @Spec("25.17")
+    @Test
+    void refusesAProfilerThatIsOff() throws Exception {
+        Cli top = top(1);
+        assertThat(top.exitCode()).isEqualTo(2);
+        assertThat(top.err()).contains("is off: BRICK_PROFILER=off switches all profilers off");
+    }
+
+    @Spec("25.17")
+    @ParameterizedTest
+    @CsvSource({
+        "engine, 'engine' is neither a process id nor an address such as localhost:8080",
+        "https://localhost:1/, is neither a process id nor an address",
+        "localhost:1, localhost:1 does not answer: ",
+        "4194305, there is no process 4194305"
+    })
+    void refusesWhatItCannotReach(String target, String message) {
+        Cli top = Cli.run("top", target, "--count", "1");
+        assertThat(top.exitCode()).isEqualTo(2);
+        assertThat(top.err()).startsWith("brick: ").contains(message);
+    }
+
+    @Test
+    void refusesACountOfNone() {
+        assertThat(Cli.run("top", "1", "--count", "0").err()).contains("--count 0 is not above 0");
+    }
+}

@@ -1,0 +1,116 @@
+package org.brickprofiler.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.report.Golden;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+
+class TopWindowTest {
+
+    private static final long BEGIN_MS = Instant.parse("2026-01-01T00:00:00Z").toEpochMilli();
+
+    private final TopWindow window = new TopWindow();
+
+    /** A reading some seconds after the begin: twenty steps and two requests a second. */
+    private static TopReading at(double seconds) {
+        return at(seconds, 6);
+    }
+
+    private static TopReading at(double seconds, int bricks) {
+        long n = Math.round(seconds * 10);
+        Map<String, TopReading.Phase> phases = new LinkedHashMap<>();
+        phases.put("PREFILL", new TopReading.Phase(2 * n / 10, n * 20_000_000, 64 * n, 2 * n / 10));
+        phases.put("DECODE", new TopReading.Phase(2 * n, n * 50_000_000, 0, 8 * n));
+        List<TopReading.Brick> all = IntStream.rangeClosed(1, bricks)
+                .mapToObj(i -> new TopReading.Brick("brick " + i, "FFN", i * n, n * i * i * 1_000))
+                .toList();
+        return TopReading.of(
+                BEGIN_MS,
+                BEGIN_MS + n * 100,
+                n * 100_000_000,
+                all,
+                phases,
+                new TopReading.Requests(
+                        2 * n / 10,
+                        n / 10,
+                        3,
+                        4,
+                        LatencyDistribution.ofCounts(500, new long[] {n, n / 10}),
+                        LatencyDistribution.ofCounts(300, new long[] {n / 10})));
+    }
+
+    @Spec("25.16")
+    @Test
+    void showsTheLastTenSeconds() throws Exception {
+        for (int i = 0; i <= 30; i++) {
+            window.add(at(i));
+        }
+        Golden.assertSame(window.render(), TopWindowTest.class, "top.txt");
+    }
+
+    @Spec("25.16")
+    @Test
+    void aResetBeginsANewWindow() {
+        assertThat(window.add(at(5))).isFalse();
+        assertThat(window.add(at(6))).isTrue();
+        assertThat(window.add(at(1))).isFalse();
+        assertThat(window.render()).startsWith("The window begins now");
+        assertThat(window.add(at(3))).isTrue();
+        assertThat(window.render()).startsWith("The last 2.000 s\n");
+    }
+
+    @Spec("25.16")
+    @Test
+    void saysWhatThereIsNot() {
+        TopReading.Requests none =
+                new TopReading.Requests(0, 0, 0, 0, LatencyDistribution.EMPTY, LatencyDistribution.EMPTY);
+        window.add(TopReading.of(BEGIN_MS, BEGIN_MS, 5, List.of(), Map.of(), none));
+        window.add(TopReading.of(BEGIN_MS, BEGIN_MS + 1_000, 5, List.of(), Map.of(), none));
+        assertThat(window.render()).isEqualTo("""
+                        The last 1.000 s, in which the profiler was off
+
+                        Requests: the engine announces none.
+
+                        Steps: none ended.
+
+                        Bricks: none were recorded.
+                        """);
+    }
+
+    @Spec("25.16")
+    @Test
+    void readsTheSumsOfASnapshot() {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        ProfileSnapshot before = profiler.snapshot();
+        long request = profiler.requests().arrived(7);
+        profiler.beginStep(new StepInfo(StepInfo.Phase.PREFILL, 1, 7, 0, 1, 0));
+        profiler.requests().inStep(request, 7);
+        profiler.record(BrickId.RMS_NORM, 100, 1);
+        profiler.endPass();
+        profiler.requests().finished(request, Outcome.LENGTH);
+
+        TopReading now = TopReading.of(profiler.snapshot()).since(TopReading.of(before));
+
+        assertThat(now.bricks()).containsOnlyKeys("Norm/RmsNorm");
+        assertThat(now.bricks().get("Norm/RmsNorm")).isEqualTo(new TopReading.Brick("RmsNorm", "Norm", 1, 100));
+        TopReading.Phase prefill = Objects.requireNonNull(now.phases().get("PREFILL"));
+        assertThat(List.of(prefill.count(), prefill.promptTokens(), prefill.outputTokens()))
+                .containsExactly(1L, 7L, 1L);
+        assertThat(now.requests().arrived()).isEqualTo(1);
+        assertThat(now.requests().finished()).isEqualTo(1);
+        assertThat(now.requests().firstToken().count()).isEqualTo(1);
+    }
+}
