@@ -56,12 +56,14 @@ final class RowNames {
             if (name.startsWith("Stream #") || name.startsWith("Stream ")) {
                 return STREAM;
             }
-            if (name.endsWith("XLA Ops")) {
+            // Copies that run beside the operations of a TPU are drawn from their start to the end of the wait for them.
+            if (RowNames.SUMMARY.matcher(name).matches()) {
+                return SUMMARY;
+            }
+            if (name.endsWith("XLA Ops") || name.equals("Sparse Core Ops")) {
                 return OPERATIONS;
             }
-            return name.equals("XLA Modules")
-                    ? MODULES
-                    : RowNames.SUMMARY.matcher(name).matches() ? SUMMARY : PLAIN;
+            return name.equals("XLA Modules") || name.equals("Sparse Core Modules") ? MODULES : PLAIN;
         }
     }
 

@@ -142,6 +142,8 @@ final class TraceEvent {
         WRAPPER(Omission.Reason.WRAPPER),
         /** A wait, drawn on the device's row. */
         DEVICE_WAIT(Omission.Reason.DEVICE_WAIT),
+        /** An operation of a compiled program on the host. It counts alone if no device has work. */
+        OPERATION(null),
         /** Any other slice: one of the host, or one in a trace that marks no slice as the device's. */
         OTHER(null);
 
@@ -156,7 +158,7 @@ final class TraceEvent {
 
         /**
          * Returns the kind for the categories of Kineto (older versions capitalised some), of AMD's rocprofv3 and ROCm
-         * Systems Profiler, and of Intel's unitrace.
+         * Systems Profiler, of Intel's unitrace, and of the reader of XLA's profiles.
          */
         static Kind of(String category) {
             return switch (category.toLowerCase(Locale.ROOT)) {
@@ -166,6 +168,7 @@ final class TraceEvent {
                 case "user_annotation", AROUND -> ANNOTATION;
                 case "trace" -> WRAPPER;
                 case "cuda_sync", "cuda_event" -> DEVICE_WAIT;
+                case XlaName.CATEGORY -> OPERATION;
                 default -> OTHER;
             };
         }

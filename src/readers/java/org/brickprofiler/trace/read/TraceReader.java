@@ -367,7 +367,28 @@ public final class TraceReader {
         ReadOptions.Limits limits = options.limits();
         switch (TraceInput.format(text, collector.source)) {
             case CHROME -> chrome(text, collector, limits);
-            case SQLITE -> whole(text, file, collector, options.progress(), NsightReader::read);
+            case SQLITE -> whole(text, file, collector, options.progress(), SqliteFile::read);
+            case XSPACE ->
+                whole(
+                        text,
+                        file,
+                        collector,
+                        options.progress(),
+                        (space, events, progress) -> XSpaceReader.read(space, events));
+            case ROCM_TABLES ->
+                whole(
+                        text,
+                        file,
+                        collector,
+                        options.progress(),
+                        (tables, events, progress) -> RocmTables.read(tables, events));
+            case ROCM_JSON ->
+                whole(
+                        text,
+                        file,
+                        collector,
+                        options.progress(),
+                        (json, events, progress) -> RocmJson.read(json, events, limits));
             case FLIGHT_RECORDING ->
                 whole(
                         text,
