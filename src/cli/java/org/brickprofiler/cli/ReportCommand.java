@@ -53,7 +53,8 @@ final class ReportCommand implements Callable<Integer> {
             paramLabel = "FILE",
             description =
                     "A JSON report or a timeline of this library, a Chrome or Perfetto trace of another program, a "
-                            + "profile of ONNX Runtime, a flight recording, an SQLite export of Nsight Systems, or a log with the output of TornadoVM's "
+                            + "profile of ONNX Runtime, of XLA (.xplane.pb) or of AMD's tools (.rpd, rocprofv3), a flight "
+                            + "recording, an SQLite export of Nsight Systems, or a log with the output of TornadoVM's "
                             + "profiler, with or without gzip. The content decides the format, not the name; - is the standard "
                             + "input.")
     private Path file;

@@ -137,13 +137,17 @@ final class HloScopes {
         addParts(fusion, parts, new HashSet<>(), 0);
         Map<String, Integer> counts = new HashMap<>();
         String most = "";
+        int mostCount = 0;
         for (Instruction part : parts) {
             if (!part.scope().isEmpty()) {
                 if (PRODUCTS.contains(part.opcode())) {
                     return part.scope();
                 }
                 int count = counts.merge(part.scope(), 1, Integer::sum);
-                most = most.isEmpty() || count > counts.get(most) ? part.scope() : most;
+                if (count > mostCount) {
+                    most = part.scope();
+                    mostCount = count;
+                }
             }
         }
         return fusion.scope().isEmpty() ? most : fusion.scope();

@@ -6,7 +6,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -146,8 +145,7 @@ final class NsightReader {
      * table.
      */
     private @Nullable String query(String table, String... columns) throws SQLException, IOException {
-        Map<String, String> otherwise =
-                database.hasTable(CALLS) ? Map.of("globalPid", ONLY_PROCESS) : Map.of();
+        Map<String, String> otherwise = database.hasTable(CALLS) ? Map.of("globalPid", ONLY_PROCESS) : Map.of();
         return database.query(table, otherwise, columns);
     }
 
@@ -208,10 +206,13 @@ final class NsightReader {
     // ---- processes, threads and times ----
 
     private void readHead() throws SQLException, IOException {
-        database.each(query("TARGET_INFO_SESSION_START_TIME", "utcEpochNs"), row -> collector.head.baseTimeNs = row.getLong(1));
+        database.each(
+                query("TARGET_INFO_SESSION_START_TIME", "utcEpochNs"),
+                row -> collector.head.baseTimeNs = row.getLong(1));
         database.each(
                 query("TARGET_INFO_GPU", "id", "name", "totalMemory"),
-                row -> collector.head.device(row.getLong(1), SqliteFile.orEmpty(row.getString(2)), "CUDA", row.getLong(3)));
+                row -> collector.head.device(
+                        row.getLong(1), SqliteFile.orEmpty(row.getString(2)), "CUDA", row.getLong(3)));
     }
 
     private void readThreadNames() throws SQLException, IOException {
@@ -304,22 +305,25 @@ final class NsightReader {
         }
         String query =
                 query(RANGES, "start", "end", "eventType", "globalTid", "endGlobalTid", "text", "textId", "domainId");
-        database.each(query + " WHERE eventType IN (" + MARK + ", " + PUSH_POP_RANGE + ", " + START_END_RANGE + ")", row -> {
-            int type = row.getInt(3);
-            long globalTid = row.getLong(4);
-            String domain = domains.isEmpty() ? "" : SqliteFile.orEmpty(domains.get(key(row, 8, 4)));
-            int range = range(row, domain);
-            long endGlobalTid = type == START_END_RANGE ? row.getLong(5) : globalTid;
-            boolean isOfOneThread = endGlobalTid == globalTid || endGlobalTid == 0;
-            begin(type == MARK ? 'i' : isOfOneThread ? 'X' : 'b', ranges.name(range), "user_annotation");
-            times(row, 1, 2);
-            HostThread thread = thread(globalTid);
-            place(thread);
-            if (event.phase == 'X' && Microseconds.isTime(event.startNs) && Microseconds.isTime(event.elapsedNs)) {
-                launches.range(thread.number(), event.startNs, event.startNs + event.elapsedNs, range);
-            }
-            collector.accept(event);
-        });
+        database.each(
+                query + " WHERE eventType IN (" + MARK + ", " + PUSH_POP_RANGE + ", " + START_END_RANGE + ")", row -> {
+                    int type = row.getInt(3);
+                    long globalTid = row.getLong(4);
+                    String domain = domains.isEmpty() ? "" : SqliteFile.orEmpty(domains.get(key(row, 8, 4)));
+                    int range = range(row, domain);
+                    long endGlobalTid = type == START_END_RANGE ? row.getLong(5) : globalTid;
+                    boolean isOfOneThread = endGlobalTid == globalTid || endGlobalTid == 0;
+                    begin(type == MARK ? 'i' : isOfOneThread ? 'X' : 'b', ranges.name(range), "user_annotation");
+                    times(row, 1, 2);
+                    HostThread thread = thread(globalTid);
+                    place(thread);
+                    if (event.phase == 'X'
+                            && Microseconds.isTime(event.startNs)
+                            && Microseconds.isTime(event.elapsedNs)) {
+                        launches.range(thread.number(), event.startNs, event.startNs + event.elapsedNs, range);
+                    }
+                    collector.accept(event);
+                });
     }
 
     private String nameOf(ResultSet row, int text, int textId) throws SQLException, IOException {

@@ -258,8 +258,7 @@ final class ProfileBuilder extends EventCollector {
         int number = kernel >= 0 && isNamed ? kernel | NAMED : kernel;
         operationSeen |= kind == Kind.OPERATION;
         long host = kind == Kind.OPERATION ? OPERATION : OF_HOST;
-        Slice slice =
-                new Slice(event, row, number, Math.max(0, amount), 0, kind.isDevice() ? event.correlation : host);
+        Slice slice = new Slice(event, row, number, Math.max(0, amount), 0, kind.isDevice() ? event.correlation : host);
         slice.begin = isOpen ? new Begin(all.key(event, isCopy), isNamed) : null;
         return slice;
     }

@@ -210,8 +210,16 @@ final class RocmDatabase implements RocmEvents.Source {
         if (kinds.contains(Kind.KERNEL)) {
             Map<String, String> newer = Map.of("agent_abs_index", "agent_absolute_index");
             String query = database.query(
-                    SDK_WORK, presentOf(SDK_WORK, newer), "start", "end", "pid", "nid", "agent_abs_index", "queue_id",
-                    "name", "stack_id");
+                    SDK_WORK,
+                    presentOf(SDK_WORK, newer),
+                    "start",
+                    "end",
+                    "pid",
+                    "nid",
+                    "agent_abs_index",
+                    "queue_id",
+                    "name",
+                    "stack_id");
             database.each(query, found -> {
                 Row kernel = row(Kind.KERNEL, found);
                 kernel.device = number(found, 5);
@@ -243,8 +251,19 @@ final class RocmDatabase implements RocmEvents.Source {
         Map<String, String> newer = Map.of(
                 "dst_agent_abs_index", "dst_agent_absolute_index", "src_agent_abs_index", "src_agent_absolute_index");
         String query = database.query(
-                SDK_COPIES, presentOf(SDK_COPIES, newer), "start", "end", "pid", "nid", "dst_agent_abs_index",
-                "dst_agent_type", "src_agent_abs_index", "queue_id", "name", "size", "stack_id");
+                SDK_COPIES,
+                presentOf(SDK_COPIES, newer),
+                "start",
+                "end",
+                "pid",
+                "nid",
+                "dst_agent_abs_index",
+                "dst_agent_type",
+                "src_agent_abs_index",
+                "queue_id",
+                "name",
+                "size",
+                "stack_id");
         database.each(query, found -> {
             Row copy = row(Kind.COPY, found);
             copy.device = number(found, text(found, 6).equals("GPU") ? 5 : 7);

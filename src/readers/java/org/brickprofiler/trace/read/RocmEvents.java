@@ -8,9 +8,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands out the records of AMD's profilers in Kineto's terms: kernels, copies and fills of queues, the calls of the host
- * that launched them, and the markers of the application as annotations. The records of one run come in any order and,
- * from some tools, in several tables; a source is therefore read once for each group of kinds.
+ * Hands out the records of AMD's profilers in Kineto's terms: kernels, copies and fills of queues, the calls of the
+ * host that launched them, and the markers of the application as annotations. The records of one run come in any order
+ * and, from some tools, in several tables; a source is therefore read once for each group of kinds.
  *
  * <p>A launch and its work share a correlation. All kernels of a graph have the correlation of the call that launched
  * the graph. Work gets the innermost marker that was open on the launching thread as its launch began.

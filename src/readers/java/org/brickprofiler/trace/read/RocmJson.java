@@ -21,8 +21,8 @@ import org.brickprofiler.trace.read.RocmEvents.RowReader;
 import org.eclipse.collections.impl.map.mutable.primitive.LongObjectHashMap;
 
 /**
- * Reads the JSON of rocprofv3: for each process its agents, the names of its kernels and calls, and its records. Records
- * refer to names by number; the names stand before them. One thread.
+ * Reads the JSON of rocprofv3: for each process its agents, the names of its kernels and calls, and its records.
+ * Records refer to names by number; the names stand before them. One thread.
  */
 final class RocmJson implements RocmEvents.Source {
 
@@ -36,8 +36,8 @@ final class RocmJson implements RocmEvents.Source {
     private static final JsonFactory MESSAGES = new JsonFactory();
 
     /** The records by the name of their array; all others are calls of the host. */
-    private static final Map<String, Kind> KINDS = Map.of(
-            "kernel_dispatch", Kind.KERNEL, "memory_copy", Kind.COPY, "marker_api", Kind.MARKER);
+    private static final Map<String, Kind> KINDS =
+            Map.of("kernel_dispatch", Kind.KERNEL, "memory_copy", Kind.COPY, "marker_api", Kind.MARKER);
 
     private static final Set<String> CALLS = Set.of(
             "hip_api", "hsa_api", "rccl_api", "rocdecode_api", "rocjpeg_api", "memory_allocation", "scratch_memory");
@@ -126,8 +126,7 @@ final class RocmJson implements RocmEvents.Source {
                     }
                 }
                 if (json.currentToken() != JsonToken.END_OBJECT) {
-                    throw TraceFormatException.damage(
-                            collector.source, offset(json), "the text ends too early");
+                    throw TraceFormatException.damage(collector.source, offset(json), "the text ends too early");
                 }
             } catch (JsonProcessingException malformed) {
                 throw ChromeParser.fault(malformed, json, collector.source);

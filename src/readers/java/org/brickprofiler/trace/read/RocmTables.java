@@ -57,10 +57,11 @@ final class RocmTables implements RocmEvents.Source {
     private final Path file;
     private final EventCollector collector;
     private final Row row = new Row();
+    private final TraceEvent counter = new TraceEvent();
     private final Set<String> processes = new TreeSet<>();
     private long eventRows;
     private long counterRows;
-    private boolean areCountersCounted;
+    private boolean isSurveyed;
 
     /** The kinds of tables. */
     private enum Table {
@@ -84,8 +85,7 @@ final class RocmTables implements RocmEvents.Source {
 
     /** Returns whether a text begins with the header of a table of events or agents. */
     static boolean begins(String head) {
-        Optional<String> first =
-                head.lines().filter(line -> !line.isBlank()).findFirst();
+        Optional<String> first = head.lines().filter(line -> !line.isBlank()).findFirst();
         return first.isPresent() && HEADER.matcher(first.get()).matches();
     }
 
@@ -114,7 +114,7 @@ final class RocmTables implements RocmEvents.Source {
             }
             // The passes over the events meet the damage again.
         }
-        areCountersCounted = true;
+        isSurveyed = true;
         if (processes.size() > 1) {
             throw collector.error(
                     0,
@@ -221,8 +221,7 @@ final class RocmTables implements RocmEvents.Source {
         } else {
             throw collector.error(
                     names.getCharacterPosition(),
-                    "no table of rocprof or rocprofv3 has the columns "
-                            + TraceFigures.plain(String.join(", ", names)));
+                    "no table of rocprof or rocprofv3 has the columns " + TraceFigures.plain(String.join(", ", names)));
         }
     }
 
@@ -247,8 +246,11 @@ final class RocmTables implements RocmEvents.Source {
         switch (of) {
             case COUNTERS -> {
                 counterRows++;
-                if (areCountersCounted && kinds.contains(Kind.CALL)) {
-                    collector.omit(Omission.Reason.COUNTER);
+                if (isSurveyed && kinds.contains(Kind.CALL)) {
+                    counter.clear(0);
+                    counter.phase = 'C';
+                    counter.startNs = 0;
+                    collector.accept(counter);
                 }
             }
             case AGENTS -> {
@@ -326,7 +328,9 @@ final class RocmTables implements RocmEvents.Source {
             return Microseconds.ABSENT;
         }
         if (text.length() > MOST_DIGITS + 1) {
-            return text.chars().allMatch(c -> c >= '0' && c <= '9') ? Microseconds.OUT_OF_RANGE : Microseconds.MALFORMED;
+            return text.chars().allMatch(c -> c >= '0' && c <= '9')
+                    ? Microseconds.OUT_OF_RANGE
+                    : Microseconds.MALFORMED;
         }
         try {
             long ns = Long.parseLong(text);

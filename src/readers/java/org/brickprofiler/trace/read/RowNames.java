@@ -35,8 +35,8 @@ final class RowNames {
                     + "|(COPY)(?: r\\d+)?|Ascend Hardware(?: \\d+)?");
 
     private static final Pattern NUMBERED_STREAM = Pattern.compile("/stream:\\d+");
-    private static final Pattern SUMMARY =
-            Pattern.compile("Steps|(TensorFlow|Framework) (Ops|Name Scope)|Source( code)?");
+    private static final Pattern SUMMARY = Pattern.compile(
+            "Steps|(TensorFlow|Framework) (Ops|Name Scope)|Source( code)?|Async XLA Ops|Sparse Core Steps");
 
     /** The granularity at which a row of a device shows its work, from coarse to fine. */
     private enum Detail {
@@ -56,7 +56,8 @@ final class RowNames {
             if (name.startsWith("Stream #") || name.startsWith("Stream ")) {
                 return STREAM;
             }
-            // Copies that run beside the operations of a TPU are drawn from their start to the end of the wait for them.
+            // Copies that run beside the operations of a TPU are drawn from their start to the end of the wait for
+            // them.
             if (RowNames.SUMMARY.matcher(name).matches()) {
                 return SUMMARY;
             }

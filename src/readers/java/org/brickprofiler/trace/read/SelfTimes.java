@@ -115,8 +115,7 @@ final class SelfTimes {
      * @throws TraceFormatException when more are open at once
      * @throws IOException when the events cannot be read
      */
-    static void of(EventStore.Cursor events, String source, int mostOpen, boolean nest, Sink sink)
-            throws IOException {
+    static void of(EventStore.Cursor events, String source, int mostOpen, boolean nest, Sink sink) throws IOException {
         SelfTimes times = new SelfTimes(source, mostOpen, nest, sink);
         for (EventStore.Event event = events.next(); event != null; event = events.next()) {
             times.begin(new Execution(event));

@@ -263,7 +263,9 @@ final class SqliteFile {
                 collector.source, collector.eventsRead(), "the SQLite database is damaged: " + reason, failed);
     }
 
-    /** Returns the fault of a file that is shorter than its header says; SQLite itself reads the pages that are left. */
+    /**
+     * Returns the fault of a file that is shorter than its header says; SQLite itself reads the pages that are left.
+     */
     @Nullable
     TraceFormatException cutOff() throws IOException {
         byte[] bytes;
@@ -284,9 +286,6 @@ final class SqliteFile {
                 collector.source,
                 collector.eventsRead(),
                 String.format(
-                        Locale.ROOT,
-                        "the SQLite database was cut off: it has %,d bytes of %,d",
-                        totalBytes,
-                        wanted));
+                        Locale.ROOT, "the SQLite database was cut off: it has %,d bytes of %,d", totalBytes, wanted));
     }
 }

@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads an XSpace ({@code *.xplane.pb}), the profile of XLA that JAX and TensorFlow write; see <a
- * href="https://github.com/openxla/xla/blob/main/xla/tsl/profiler/protobuf/xplane.proto">its description</a>. A plane is
- * a device, the host, or data about the run, and a line of it is a stream or a thread. Events refer to names by number,
- * and the names follow the events; the file is therefore read three times: for the names, for the scopes of the compiled
- * programs, and for the events.
+ * href="https://github.com/openxla/xla/blob/main/xla/tsl/profiler/protobuf/xplane.proto">its description</a>. A plane
+ * is a device, the host, or data about the run, and a line of it is a stream or a thread. Events refer to names by
+ * number, and the names follow the events; the file is therefore read three times: for the names, for the scopes of the
+ * compiled programs, and for the events.
  *
  * <p>The events come in the form of XLA's own {@code .trace.json.gz}: a process for each plane, a thread for each line.
  * Events of the host that name an operation of a compiled program get the category {@value XlaName#CATEGORY}.
@@ -414,9 +414,7 @@ final class XSpaceReader {
         XlaName.Scope scope = XlaName.Scope.of(stats);
         if (scope.path().isEmpty()) {
             HloScopes program = programs.get(stats.getOrDefault(PROGRAM, ""));
-            scope = program == null
-                    ? scope
-                    : XlaName.scope(program.scope(operation.isEmpty() ? name : operation));
+            scope = program == null ? scope : XlaName.scope(program.scope(operation.isEmpty() ? name : operation));
         }
         XlaName.describe(event, name, operation, scope, line.isOnDevice, collector);
     }

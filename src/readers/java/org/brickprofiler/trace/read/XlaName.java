@@ -6,9 +6,9 @@ import java.util.regex.Pattern;
 
 /**
  * Names an operation of a program that XLA compiled by its kernel and by its scope: the path of names that the program
- * gave to its parts, such as {@code jit(step)/layers_3/self_attn/q_proj/dot_general}. The name is {@code KERNEL @ PATH},
- * where the path lacks the program and the number of the layer, and the kernel its own number, so that equal operations
- * of all layers share a name. Without a path the name is that of the kernel. Stateless; any thread.
+ * gave to its parts, such as {@code jit(step)/layers_3/self_attn/q_proj/dot_general}. The name is {@code KERNEL @
+ * PATH}, where the path lacks the program and the number of the layer, and the kernel its own number, so that equal
+ * operations of all layers share a name. Without a path the name is that of the kernel. Stateless; any thread.
  */
 final class XlaName {
 
@@ -28,7 +28,8 @@ final class XlaName {
 
     private static final int LONGEST_SCOPE = 4_000;
     private static final Pattern PROGRAM = Pattern.compile("^(jit|pjit|pmap|xmap)\\([^/]*\\)/(jit\\(main\\)/)?");
-    private static final Pattern FUNCTION = Pattern.compile("\\b(?:p?jit|remat|checkpoint|custom_[a-z_]+)\\(([^()/]*)\\)");
+    private static final Pattern FUNCTION =
+            Pattern.compile("\\b(?:p?jit|remat|checkpoint|custom_[a-z_]+)\\(([^()/]*)\\)");
     private static final Pattern LAYER = Pattern.compile(
             "(^|[/(])((?:[a-z]+_)?(?:layers?|blocks?|h))(?:[_.]|/)?(\\d{1,4})(?=$|[/)])", Pattern.CASE_INSENSITIVE);
     private static final Pattern NUMBER = Pattern.compile("(?:[._]\\d+)+$");
@@ -61,7 +62,12 @@ final class XlaName {
      * @param collector takes the layer
      */
     static void describe(
-            TraceEvent event, String name, String operation, Scope scope, boolean isOnDevice, EventCollector collector) {
+            TraceEvent event,
+            String name,
+            String operation,
+            Scope scope,
+            boolean isOnDevice,
+            EventCollector collector) {
         // A launch on the host has the operation of its kernel, and a name of its own.
         boolean isOperation = isOnDevice || name.equals(operation);
         event.name = isOperation ? of(name, scope) : name;
