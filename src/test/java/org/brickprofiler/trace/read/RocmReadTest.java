@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class RocmReadTest {
 
     private static final ReadOptions ALL = ReadOptions.defaults().withKeepWarmup(true);
-    private static final Path TRACES = Traces.RPD.getParent();
+    private static final Path TRACES = Path.of("src", "test", "resources", "traces");
     private static final Path TABLES = TRACES.resolve("rocprofv3");
 
     private static final String KERNELS =

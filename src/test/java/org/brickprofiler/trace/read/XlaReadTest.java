@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class XlaReadTest {
 
     private static final ReadOptions ALL = ReadOptions.defaults().withKeepWarmup(true);
-    private static final Path TRACES = Traces.XLA.getParent();
+    private static final Path TRACES = Path.of("src", "test", "resources", "traces");
     private static final Path CPU = TRACES.resolve("jax-cpu.xplane.pb.gz");
     private static final Path CPU_JSON = TRACES.resolve("jax-cpu.trace.json.gz");
     private static final Path MI300 = TRACES.resolve("jax-mi300-conv.xplane.pb.gz");
