@@ -51,7 +51,7 @@ final class RocmReadTest {
 
     // ---- the samples ----
 
-    @Spec("14.23")
+    @Spec("14.24")
     @ParameterizedTest
     @CsvSource({
         "rpd-matmul.rpd.gz, 85, 183918056, 125",
@@ -73,7 +73,7 @@ final class RocmReadTest {
     }
 
     /** 302 us is the time from the first start to the last end; the busy time was taken by a program of its own. */
-    @Spec("14.23")
+    @Spec("14.24")
     @Test
     void overlappingKernelsAreBusyOnce() throws IOException {
         TraceProfile profile = Traces.read(TABLES.resolve("kernel_trace.csv"), ALL);
@@ -88,7 +88,7 @@ final class RocmReadTest {
                 .containsExactlyInAnyOrder("HostToDevice", "DeviceToHost");
     }
 
-    @Spec("14.23")
+    @Spec("14.24")
     @ParameterizedTest
     @CsvSource({
         "rpd-matmul.rpd.gz, pftrace",
@@ -152,7 +152,7 @@ final class RocmReadTest {
         return file;
     }
 
-    @Spec("14.23")
+    @Spec("14.24")
     @Test
     void theKernelsOfAGraphBelongToItsLaunch() throws Exception {
         TraceProfile profile = Traces.read(rpd(), ALL);
@@ -168,7 +168,7 @@ final class RocmReadTest {
                 .containsKey("RmsNorm x 3");
     }
 
-    @Spec("14.23")
+    @Spec("14.24")
     @Test
     void anOperationOfTwoCallsCountsOnce() throws Exception {
         assertThat(Traces.read(rpd("INSERT INTO rocpd_api_ops VALUES (9, 4, 4294967301)"), ALL)
@@ -177,7 +177,7 @@ final class RocmReadTest {
                 .isEqualTo(740);
     }
 
-    @Spec("14.23")
+    @Spec("14.24")
     @Test
     void rowsThatTheViewsLeaveOutAreReported() throws Exception {
         TraceProfile profile = Traces.read(rpd("INSERT INTO rocpd_op VALUES (6,0,1,0,1900,2000,99,3)"), ALL);
@@ -194,7 +194,7 @@ final class RocmReadTest {
     }
 
     /** rocmProfileData draws a slice around the kernels of a graph, and slices of markers around those of a range. */
-    @Spec("14.23")
+    @Spec("14.24")
     @Test
     void whatTheJsonDrawsAroundKernelsIsNoWork() throws IOException {
         String json = "[ {}\n,{\"name\": \"process_name\", \"ph\": \"M\", \"pid\":\"2\",\"args\":{\"name\":\"GPU2\"}}\n"
@@ -208,7 +208,7 @@ final class RocmReadTest {
     // ---- the databases of rocprofv3 ----
 
     /** Views as two versions of rocprofv3 define them, over one table each. */
-    @Spec("14.23")
+    @Spec("14.24")
     @ParameterizedTest
     @ValueSource(strings = {"agent_abs_index", "agent_absolute_index"})
     void theViewsOfRocpdAreReadInEachVersion(String agent) throws Exception {
@@ -241,7 +241,7 @@ final class RocmReadTest {
 
     // ---- the tables of rocprofv3 ----
 
-    @Spec("14.23")
+    @Spec("14.24")
     @Test
     void theTablesOfOneRunAreReadTogether() throws IOException {
         String text = CALLS
@@ -280,7 +280,7 @@ final class RocmReadTest {
         assertThat(refused(() -> read(KERNELS + row))).hasMessageContaining(fault);
     }
 
-    @Spec("14.23")
+    @Spec("14.24")
     @Test
     void timesThatAreNoneAreCounted() throws IOException {
         TraceProfile profile = read(KERNELS
@@ -297,7 +297,7 @@ final class RocmReadTest {
                         Reason.NO_TIME, Reason.MALFORMED_TIME, Reason.TIME_OUT_OF_RANGE, Reason.NEGATIVE_DURATION);
     }
 
-    @Spec("14.23")
+    @Spec("14.24")
     @Test
     void countersAreNoTimesOfTheRun() throws IOException {
         String counters = "\"Correlation_Id\",\"Kernel_Name\",\"Counter_Name\",\"Counter_Value\",\"Start_Timestamp\","
@@ -309,7 +309,7 @@ final class RocmReadTest {
         assertThat(Omissions.ignored(both)).isEqualTo(Map.of(Reason.COUNTER, 1L));
     }
 
-    @Spec("14.23")
+    @Spec("14.24")
     @Test
     void tablesOfSeveralProcessesAreRefused() {
         String text = CALLS + "\"HIP_RUNTIME_API\",\"hipFree\",5,9,3,200,300\n"
@@ -320,7 +320,7 @@ final class RocmReadTest {
 
     // ---- the JSON of rocprofv3 ----
 
-    @Spec("14.23")
+    @Spec("14.24")
     @Test
     void theJsonIsReadWithItsNames() throws IOException {
         String json = "{\"rocprofiler-sdk-tool\":[{\"metadata\":{\"pid\":7,\"command\":[\"a\"]},"

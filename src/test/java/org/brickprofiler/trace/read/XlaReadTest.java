@@ -55,7 +55,7 @@ final class XlaReadTest {
 
     // ---- the samples ----
 
-    @Spec("14.21")
+    @Spec("14.22")
     @ParameterizedTest
     @ValueSource(strings = {"jax-cpu.xplane.pb.gz", "jax-cpu.trace.json.gz"})
     void theOperationsOfAProcessorCountAlone(String file) throws IOException {
@@ -71,7 +71,7 @@ final class XlaReadTest {
     }
 
     /** The two files differ in one thing: the JSON lacks the compiled programs, from which scopes come. */
-    @Spec("14.21")
+    @Spec("14.22")
     @Test
     void bothFilesOfOneProfileAgree() throws IOException {
         byte[] withoutPrograms = withoutFirstPlane(unpacked(CPU));
@@ -102,7 +102,7 @@ final class XlaReadTest {
         return rest;
     }
 
-    @Spec("14.22")
+    @Spec("14.23")
     @Test
     void scopesNameTheBricks() throws IOException {
         ProfileSnapshot profile = Traces.read(CPU, ALL).snapshot();
@@ -127,7 +127,7 @@ final class XlaReadTest {
     }
 
     /** The sum was taken from the file by a program of its own: the events of all lines of the planes of devices. */
-    @Spec("14.21")
+    @Spec("14.22")
     @Test
     void theStreamsOfDevicesCountAlone() throws IOException {
         TraceProfile profile = Traces.read(MI300, ALL);
@@ -141,7 +141,7 @@ final class XlaReadTest {
         assertThat(profile.rows()).isEqualTo(json.rows());
     }
 
-    @Spec("14.21")
+    @Spec("14.22")
     @ParameterizedTest
     @CsvSource({"jax-cpu.xplane.pb.gz, pftrace", "jax-cpu.xplane.pb.gz, json.gz", "jax-mi300-conv.xplane.pb.gz, pftrace"
     })
@@ -165,7 +165,7 @@ final class XlaReadTest {
     /**
      * The lines of a TPU, from XLA's xplane_schema.cc: steps around modules around operations, and copies beside them.
      */
-    @Spec("14.21")
+    @Spec("14.22")
     @Test
     void theOperationsOfATpuCountAlone() throws IOException {
         XSpaces.Plane tpu = new XSpaces.Plane("/device:TPU:0");
@@ -192,7 +192,7 @@ final class XlaReadTest {
         assertThat(Omissions.ignored(profile)).containsEntry(Reason.ANNOTATION, 4L);
     }
 
-    @Spec("14.21")
+    @Spec("14.22")
     @Test
     void launchesAreNoWork() throws IOException {
         XSpaces.Plane gpu = new XSpaces.Plane("/device:GPU:0");
@@ -212,7 +212,7 @@ final class XlaReadTest {
     }
 
     /** Ends and starts are rounded, so 1,000 operations of 1.0005 ns end after 1,001 ns and do not overlap. */
-    @Spec("14.21")
+    @Spec("14.22")
     @Test
     void picosecondsAddUp() throws IOException {
         XSpaces.Plane tpu = new XSpaces.Plane("/device:TPU:0");
@@ -238,7 +238,7 @@ final class XlaReadTest {
         assertThat(Omissions.faults(text.omissions())).isEmpty();
     }
 
-    @Spec("14.22")
+    @Spec("14.23")
     @Test
     void aFusionHasTheScopeOfItsProduct() throws IOException {
         XSpaces.Message module = new XSpaces.Message()
@@ -277,7 +277,7 @@ final class XlaReadTest {
         assertThat(totals(Traces.read(space, ALL.withRules(rules)))).containsKey("mine x 1");
     }
 
-    @Spec("14.22")
+    @Spec("14.23")
     @ParameterizedTest
     @CsvSource({
         "jit(f)/layers_3/self_attn/q_proj/dot_general, layers/self_attn/q_proj/dot_general, 3",
@@ -323,7 +323,7 @@ final class XlaReadTest {
 
     // ---- faults ----
 
-    @Spec("14.21")
+    @Spec("14.22")
     @Test
     void errorsOfTheProfilerAreReported() throws IOException {
         XSpaces.Plane tpu = new XSpaces.Plane("/device:TPU:0");
@@ -341,7 +341,7 @@ final class XlaReadTest {
         assertThat(profile.summary()).contains("1 noted as an error by the profiler, which may have lost events");
     }
 
-    @Spec("14.21")
+    @Spec("14.22")
     @Test
     void sumsAndImpossibleTimesAreDropped() throws IOException {
         XSpaces.Plane tpu = new XSpaces.Plane("/device:TPU:0");
