@@ -1,21 +1,31 @@
 package org.brickprofiler.trace.read;
 
+import java.io.BufferedInputStream;
 import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
 import java.io.FilterReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.Reader;
+import java.io.SequenceInputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
 import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVParser;
 import org.apache.commons.csv.CSVRecord;
@@ -50,6 +60,18 @@ final class RocmTables implements RocmEvents.Source {
                     + "|\\s*\"?Index\"?,\"?KernelName\"?,.*\"?BeginNs\"?,\"?EndNs\"?.*"
                     + "|\\s*\"?Node_Id\"?,\"?Logical_Node_Id\"?,\"?Agent_Type\"?.*",
             Pattern.CASE_INSENSITIVE);
+
+    private static final Pattern SUMS = Pattern.compile("\\s*\"?Name\"?,\"?(Calls|TotalDuration)");
+
+    /** The domain at the end of a table's name; the rest is the same for all tables of a process. */
+    private static final Pattern DOMAIN = Pattern.compile(
+            "_?(?:(?:kernel|memory_copy|memory_allocation|scratch_memory|marker|hip|hsa|rccl|rocdecode|rocjpeg|domain)"
+                    + "(?:_(?:runtime|compiler|core|amd|ext|image|finalize))*(?:_api)?_(?:trace|stats)"
+                    + "|agent_info|counter_collection)\\.csv(?:\\.gz)?$",
+            Pattern.CASE_INSENSITIVE);
+
+    private static final Pattern TABLE = Pattern.compile(".*\\.csv(?:\\.gz)?", Pattern.CASE_INSENSITIVE);
+    private static final int LONGEST_HEADER = 4_096;
 
     private static final Pattern LAST_NUMBER = Pattern.compile(".*?(\\d+)\\D*");
     private static final int MOST_DIGITS = 18;
@@ -87,6 +109,76 @@ final class RocmTables implements RocmEvents.Source {
     static boolean begins(String head) {
         Optional<String> first = head.lines().filter(line -> !line.isBlank()).findFirst();
         return first.isPresent() && HEADER.matcher(first.get()).matches();
+    }
+
+    /**
+     * Opens the tables of one process as one text.
+     *
+     * @param files tables, or one folder that has them; plain or compressed by gzip
+     * @return the text, to be closed
+     * @throws IOException when one is no table, when they are of several processes by their names, or cannot be read
+     */
+    static InputStream open(List<Path> files) throws IOException {
+        List<Path> tables = files.size() == 1 && Files.isDirectory(files.get(0)) ? tablesIn(files.get(0)) : files;
+        Set<String> runs = new TreeSet<>();
+        List<Path> ofEvents = new ArrayList<>();
+        for (Path table : tables) {
+            String head = head(table);
+            boolean hasEvents = begins(head);
+            if (!hasEvents && !SUMS.matcher(head).lookingAt()) {
+                throw new IOException("cannot read " + table
+                        + " together with others: it is no table (CSV) of rocprofv3; give one file");
+            }
+            runs.add(DOMAIN.matcher(String.valueOf(table.getFileName())).replaceFirst(""));
+            if (hasEvents) {
+                ofEvents.add(table);
+            }
+        }
+        if (ofEvents.isEmpty()) {
+            throw new IOException(
+                    "cannot read " + files.get(0) + ": no table there has events, as ..._kernel_trace.csv has");
+        }
+        if (runs.size() > 1) {
+            throw new IOException("cannot read " + files.get(0) + " together with others: the tables are of several"
+                    + " runs or processes (" + String.join(", ", runs) + "); give those of one");
+        }
+        List<InputStream> texts = new ArrayList<>();
+        for (Path table : ofEvents) {
+            texts.add(text(table));
+            // The last row of a table may lack its end.
+            texts.add(new ByteArrayInputStream(new byte[] {'\n'}));
+        }
+        return new SequenceInputStream(Collections.enumeration(texts));
+    }
+
+    private static List<Path> tablesIn(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            List<Path> tables = files.filter(file -> TABLE.matcher(String.valueOf(file.getFileName()))
+                            .matches())
+                    .sorted()
+                    .toList();
+            if (tables.isEmpty()) {
+                throw new IOException(
+                        "cannot read " + folder + ": the folder has no tables (*.csv), as rocprofv3 writes them");
+            }
+            return tables;
+        }
+    }
+
+    private static InputStream text(Path table) throws IOException {
+        InputStream bytes = new BufferedInputStream(InputFile.open(table));
+        try {
+            return TraceInput.isUnpacked(table) ? bytes : new GZIPInputStream(bytes);
+        } catch (IOException failed) {
+            bytes.close();
+            throw InputFile.cannotRead(table.toString(), failed);
+        }
+    }
+
+    private static String head(Path table) throws IOException {
+        try (InputStream text = text(table)) {
+            return new String(text.readNBytes(LONGEST_HEADER), StandardCharsets.ISO_8859_1);
+        }
     }
 
     /**

@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import org.brickprofiler.internal.io.InputFile;
@@ -342,6 +343,26 @@ public final class TraceReader {
             builder.close();
             throw failed;
         }
+    }
+
+    // ---- tables ----
+
+    /**
+     * Opens the tables that AMD's rocprofv3 wrote for one process, one for each domain, as one text for the methods
+     * above.
+     *
+     * @param files tables, or one folder that has them; plain or compressed by gzip
+     * @return the text, to be closed
+     * @throws IOException when one of them is no such table, when they are of several processes by their names, or cannot
+     *     be read
+     * @throws IllegalArgumentException when there is none
+     */
+    public static InputStream tables(List<Path> files) throws IOException {
+        Objects.requireNonNull(files, "files");
+        if (files.isEmpty()) {
+            throw new IllegalArgumentException("files is empty");
+        }
+        return RocmTables.open(List.copyOf(files));
     }
 
     // ---- both ----

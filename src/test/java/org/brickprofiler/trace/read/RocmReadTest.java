@@ -2,9 +2,11 @@ package org.brickprofiler.trace.read;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.brickprofiler.trace.read.Traces.refused;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -197,10 +199,15 @@ final class RocmReadTest {
     @Spec("14.24")
     @Test
     void whatTheJsonDrawsAroundKernelsIsNoWork() throws IOException {
-        String json = "[ {}\n,{\"name\": \"process_name\", \"ph\": \"M\", \"pid\":\"2\",\"args\":{\"name\":\"GPU2\"}}\n"
-                + ",{\"pid\":\"2\",\"tid\":\"0\",\"name\":\"k\",\"ts\":\"10\",\"dur\":\"5\",\"ph\":\"X\",\"args\":{\"desc\":\"Task\"}}\n"
-                + ",{\"pid\":\"2\",\"tid\":\"0\",\"name\":\"Graph 0x12\",\"ts\":\"10\",\"dur\":\"30\",\"ph\":\"X\",\"args\":{\"kernels\":\"2\"}}\n"
-                + ",{\"pid\":\"2\",\"tid\":\"0\",\"name\":\"k\",\"ts\":\"30\",\"dur\":\"10\",\"ph\":\"X\",\"args\":{\"desc\":\"Task\"}}\n]";
+        String json =
+                """
+                [ {}
+                ,{"name": "process_name", "ph": "M", "pid":"2","args":{"name":"GPU2"}}
+                ,{"pid":"2","tid":"0","name":"k","ts":"10","dur":"5","ph":"X","args":{"desc":"Task"}}
+                ,{"pid":"2","tid":"0","name":"Graph 0x12","ts":"10","dur":"30","ph":"X","args":{"kernels":"2"}}
+                ,{"pid":"2","tid":"0","name":"k","ts":"30","dur":"10","ph":"X","args":{"desc":"Task"}}
+                ]
+                """;
 
         assertThat(totals(read(json))).isEqualTo(Map.of("k x 2", 15_000L));
     }
@@ -316,6 +323,32 @@ final class RocmReadTest {
                 + "\"HIP_RUNTIME_API\",\"hipFree\",6,9,3,200,300\n";
 
         assertThat(refused(() -> read(text))).hasMessageContaining("of several processes (5, 6)");
+    }
+
+    @Spec("14.24")
+    @Test
+    void severalTablesOrAFolderOfThemAreOneProfile() throws IOException {
+        Path kernels = Files.copy(TABLES.resolve("kernel_trace.csv"), folder.resolve("7_kernel_trace.csv"));
+        Path copies = folder.resolve("7_memory_copy_trace.csv.gz");
+        Files.write(copies, Traces.packed(Files.readAllBytes(TABLES.resolve("memory_copy_trace.csv"))));
+        Path sums = Files.copy(TABLES.resolve("hip_api_stats.csv"), folder.resolve("7_hip_api_stats.csv"));
+
+        for (List<Path> files : List.of(List.of(sums, copies, kernels), List.of(folder))) {
+            try (InputStream text = TraceReader.tables(files)) {
+                TraceProfile profile = TraceReader.profile(text, ALL);
+                assertThat(profile.eventsCounted()).isEqualTo(9);
+                assertThat(profile.snapshot().totalNs()).isEqualTo(795_453 + 1_145_680);
+            }
+        }
+        Path other = Files.copy(kernels, folder.resolve("8_kernel_trace.csv"));
+        assertThatThrownBy(() -> TraceReader.tables(List.of(kernels, other)))
+                .hasMessageEndingWith("the tables are of several runs or processes (7, 8); give those of one");
+        assertThatThrownBy(() -> TraceReader.tables(List.of(kernels, Traces.RPD)))
+                .hasMessageStartingWith("cannot read " + Traces.RPD + " together with others: it is no table");
+        assertThatThrownBy(() -> TraceReader.tables(List.of(sums))).hasMessageContaining("no table there has events");
+        Path empty = Files.createDirectory(folder.resolve("empty"));
+        assertThatThrownBy(() -> TraceReader.tables(List.of(empty)))
+                .hasMessageContaining("the folder has no tables (*.csv)");
     }
 
     // ---- the JSON of rocprofv3 ----
