@@ -51,6 +51,9 @@ final class ChromeParser {
     /** The begin of the name that it gives to such slices around the kernels of a graph. */
     private static final String GRAPH_FRAME = "Graph ";
 
+    /** A key of the metadata that XLA's profiler writes before the events, and browsers after them. */
+    private static final String XLA_SIGN = "highres-ticks";
+
     /** Longer numbers are not exact times. */
     private static final int LONGEST_TIME = 40;
 
@@ -176,6 +179,7 @@ final class ChromeParser {
                 case "clockErrorNs" -> head.clockErrorNs = wholeNumber(value, head.clockErrorNs);
                 case "traceName" -> head.processName = Names.bounded(text(value, head.processName));
                 case "distributedInfo" -> distributedInfo(value);
+                case "metadata" -> metadata(value);
                 case "deviceProperties" -> devices(value);
                 default -> parser.skipChildren();
             }
@@ -242,6 +246,18 @@ final class ChromeParser {
         }
         parser.skipChildren();
         return otherwise;
+    }
+
+    private void metadata(JsonToken value) throws IOException {
+        if (value != JsonToken.START_OBJECT) {
+            parser.skipChildren();
+            return;
+        }
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            collector.head.isXla |= parser.currentName().equals(XLA_SIGN) && collector.eventsRead() == 0;
+            parser.nextToken();
+            parser.skipChildren();
+        }
     }
 
     private void distributedInfo(JsonToken value) throws IOException {

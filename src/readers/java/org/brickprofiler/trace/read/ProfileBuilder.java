@@ -519,6 +519,8 @@ final class ProfileBuilder extends EventCollector {
         }
         if (!deviceSeen && operationSeen) {
             keepOperations();
+        } else if (!deviceSeen && head.isXla && isDamaged()) {
+            throw error(0, "before the damage stand neither operations of XLA nor work of a device");
         }
         Warmup warmup = new Warmup();
         if (!options.keepWarmup() && !head.isOwn() && !runs.isAny()) {

@@ -158,7 +158,9 @@ final class RocmEvents {
         event.phase = 'X';
         event.name = Names.bounded(row.name);
         event.category = row.kind.category;
-        event.startNs = row.startNs;
+        // These clocks count from 0: a negative time is damage.
+        boolean isNegative = Microseconds.isTime(row.startNs) && row.startNs < 0;
+        event.startNs = isNegative ? Microseconds.MALFORMED : row.startNs;
         boolean areTimes = Microseconds.isTime(row.startNs) && Microseconds.isTime(row.endNs);
         event.elapsedNs = areTimes ? row.endNs - row.startNs : row.endNs;
     }

@@ -57,6 +57,9 @@ final class TraceHead {
      */
     boolean hasTracks;
 
+    /** Whether XLA's profiler wrote the trace. */
+    boolean isXla;
+
     final String source;
     private long spansLost;
     private long firstLostOffset;
