@@ -63,9 +63,8 @@ final class Input {
      * @throws IllegalArgumentException if the output cannot be written; the message says why
      */
     static void requireOutput(Path in, Path out) throws IOException {
-        boolean isFile = !in.equals(Opened.STANDARD_INPUT)
-                && !Files.isDirectory(in)
-                && Files.isRegularFile(required(in));
+        boolean isFile =
+                !in.equals(Opened.STANDARD_INPUT) && !Files.isDirectory(in) && Files.isRegularFile(required(in));
         if (isFile && Files.exists(out) && Files.isSameFile(in, out)) {
             throw new IllegalArgumentException("cannot write " + out + ": it is the input");
         }
@@ -133,7 +132,8 @@ final class Input {
         }
 
         /**
-         * Opens a file, a pipe or the standard input; or several tables, or a folder of tables, of one run of rocprofv3.
+         * Opens a file, a pipe or the standard input; or several tables, or a folder of tables, of one run of
+         * rocprofv3.
          *
          * @param files at least one
          * @throws IOException if one cannot be read, or several are no tables

@@ -153,8 +153,8 @@ final class RocmTables implements RocmEvents.Source {
 
     private static List<Path> tablesIn(Path folder) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
-            List<Path> tables = files.filter(file -> TABLE.matcher(String.valueOf(file.getFileName()))
-                            .matches())
+            List<Path> tables = files.filter(file ->
+                            TABLE.matcher(String.valueOf(file.getFileName())).matches())
                     .sorted()
                     .toList();
             if (tables.isEmpty()) {

@@ -353,8 +353,8 @@ public final class TraceReader {
      *
      * @param files tables, or one folder that has them; plain or compressed by gzip
      * @return the text, to be closed
-     * @throws IOException when one of them is no such table, when they are of several processes by their names, or cannot
-     *     be read
+     * @throws IOException when one of them is no such table, when they are of several processes by their names, or
+     *     cannot be read
      * @throws IllegalArgumentException when there is none
      */
     public static InputStream tables(List<Path> files) throws IOException {

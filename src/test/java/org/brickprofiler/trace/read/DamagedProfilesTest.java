@@ -9,14 +9,13 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.zip.GZIPInputStream;
 import org.brickprofiler.testing.Spec;
-import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Damaged profiles of XLA and of AMD's tools: of each format, 20 files that were cut, and 20 with overwritten bytes. Each
- * is refused, or read with a report of the damage, or has the sum of the whole file; and what is read before a cut is
- * never more than the whole.
+ * Damaged profiles of XLA and of AMD's tools: of each format, 20 files that were cut, and 20 with overwritten bytes.
+ * Each is refused, or read with a report of the damage, or has the sum of the whole file; and what is read before a cut
+ * is never more than the whole.
  */
 final class DamagedProfilesTest {
 
@@ -71,7 +70,9 @@ final class DamagedProfilesTest {
             }
             try {
                 TraceProfile salvaged = Traces.read(cut, SALVAGE);
-                assertThat(isReported(salvaged) || file.contains(".csv")).as(which).isTrue();
+                assertThat(isReported(salvaged) || file.contains(".csv"))
+                        .as(which)
+                        .isTrue();
                 assertThat(salvaged.snapshot().totalNs()).as(which).isLessThanOrEqualTo(wholeNs);
             } catch (TraceFormatException refused) {
                 assertThat(refused.isDamage()).as("%s: %s", which, refused).isFalse();
@@ -104,7 +105,9 @@ final class DamagedProfilesTest {
                 try {
                     TraceProfile read = Traces.read(damaged, options);
                     boolean isWhole = read.snapshot().totalNs() == wholeNs;
-                    assertThat(isReported(read) || isWhole).as("%s: %s", which, read).isTrue();
+                    assertThat(isReported(read) || isWhole)
+                            .as("%s: %s", which, read)
+                            .isTrue();
                 } catch (TraceFormatException refused) {
                     assertThat(refused.fault()).as(which).isNotBlank();
                 }

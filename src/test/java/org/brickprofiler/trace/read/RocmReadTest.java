@@ -199,8 +199,7 @@ final class RocmReadTest {
     @Spec("14.24")
     @Test
     void whatTheJsonDrawsAroundKernelsIsNoWork() throws IOException {
-        String json =
-                """
+        String json = """
                 [ {}
                 ,{"name": "process_name", "ph": "M", "pid":"2","args":{"name":"GPU2"}}
                 ,{"pid":"2","tid":"0","name":"k","ts":"10","dur":"5","ph":"X","args":{"desc":"Task"}}
