@@ -13,6 +13,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.cli.Terminal.InputBar;
@@ -62,7 +63,8 @@ final class Input {
      * @throws IllegalArgumentException if the output cannot be written; the message says why
      */
     static void requireOutput(Path in, Path out) throws IOException {
-        boolean isFile = !in.equals(Opened.STANDARD_INPUT) && Files.isRegularFile(required(in));
+        boolean isFile =
+                !in.equals(Opened.STANDARD_INPUT) && !Files.isDirectory(in) && Files.isRegularFile(required(in));
         if (isFile && Files.exists(out) && Files.isSameFile(in, out)) {
             throw new IllegalArgumentException("cannot write " + out + ": it is the input");
         }
@@ -119,17 +121,36 @@ final class Input {
 
         private final Path file;
         final String name;
+        private final boolean isOneFile;
         private final Kind kind;
 
         /** The content from its beginning; that of reports and logs of checksums is unpacked. */
         private final BufferedInputStream bytes;
 
         Opened(Path file) throws IOException {
-            boolean isStandardInput = file.equals(STANDARD_INPUT);
-            this.file = file;
-            this.name = isStandardInput ? "the standard input" : file.toString();
-            BufferedInputStream stored =
-                    new BufferedInputStream(isStandardInput ? System.in : new Unasked(InputFile.open(required(file))));
+            this(List.of(file));
+        }
+
+        /**
+         * Opens a file, a pipe or the standard input; or several tables, or a folder of tables, of one run of
+         * rocprofv3.
+         *
+         * @param files at least one
+         * @throws IOException if one cannot be read, or several are no tables
+         */
+        Opened(List<Path> files) throws IOException {
+            this.file = files.get(0);
+            boolean isStandardInput = files.size() == 1 && file.equals(STANDARD_INPUT);
+            this.name = isStandardInput
+                    ? "the standard input"
+                    : files.size() == 1 ? file.toString() : file + " and " + (files.size() - 1) + " more";
+            this.isOneFile = files.size() == 1 && Files.isRegularFile(file);
+            InputStream opened = isStandardInput
+                    ? System.in
+                    : files.size() > 1 || Files.isDirectory(file)
+                            ? TraceReader.tables(files)
+                            : new Unasked(InputFile.open(required(file)));
+            BufferedInputStream stored = new BufferedInputStream(opened);
             stored.mark(LOOKAHEAD_BYTES);
             byte[] head = stored.readNBytes(LOOKAHEAD_BYTES);
             stored.reset();
@@ -188,11 +209,10 @@ final class Input {
         }
 
         <T> T trace(ReadOptions options, FileReading<T> ofFile, Reading<T> ofStream) throws IOException {
-            boolean isFile = Files.isRegularFile(file);
             // The size of a pipe is unknown.
-            try (InputBar bar = InputBar.of(file, isFile ? Files.size(file) : 0)) {
+            try (InputBar bar = InputBar.of(file, isOneFile ? Files.size(file) : 0)) {
                 ReadOptions watched = options.withProgress(bar);
-                return isFile ? ofFile.read(file, watched) : ofStream.read(bytes, name, watched);
+                return isOneFile ? ofFile.read(file, watched) : ofStream.read(bytes, name, watched);
             } catch (TraceFormatException refused) {
                 if (refused.isDamage() && !options.salvage()) {
                     throw new IOException(refused.getMessage() + "; --salvage reads what stands before it", refused);

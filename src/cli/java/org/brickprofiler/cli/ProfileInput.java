@@ -46,26 +46,39 @@ record ProfileInput(
      * @throws IllegalArgumentException if an option is invalid; the message names the option
      */
     static ProfileInput read(Path file, TraceOptions options) throws IOException {
-        return read(file, options, false);
+        return read(List.of(file), options, false);
+    }
+
+    /**
+     * Reads the profile of one input, or of several tables of one run.
+     *
+     * @param files a file, a pipe, {@code -} for the standard input, a folder of tables, or several tables
+     * @param options the options for a trace
+     * @return the profile
+     * @throws IOException if a file cannot be read; the message names the file
+     * @throws IllegalArgumentException if an option is invalid; the message names the option
+     */
+    static ProfileInput read(List<Path> files, TraceOptions options) throws IOException {
+        return read(files, options, false);
     }
 
     /**
      * Reads the profile of a report, or profile and timeline of a trace; the content decides which of the two the file
      * is.
      *
-     * @param file a file, a pipe, or {@code -} for the standard input
+     * @param files as above
      * @param options the options for a trace
      * @return the profile; the caller closes it
      * @throws IOException if the file cannot be read; the message names the file
      * @throws IllegalArgumentException if an option is invalid; the message names the option
      */
-    static ProfileInput withTimeline(Path file, TraceOptions options) throws IOException {
-        return read(file, options, true);
+    static ProfileInput withTimeline(List<Path> files, TraceOptions options) throws IOException {
+        return read(files, options, true);
     }
 
-    private static ProfileInput read(Path file, TraceOptions options, boolean withTimeline) throws IOException {
+    private static ProfileInput read(List<Path> files, TraceOptions options, boolean withTimeline) throws IOException {
         options.check();
-        try (Input.Opened input = new Input.Opened(file)) {
+        try (Input.Opened input = new Input.Opened(files)) {
             return switch (input.kind()) {
                 case REPORT -> report(input, options);
                 case CHECKSUMS ->

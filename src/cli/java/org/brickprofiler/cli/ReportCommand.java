@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.brickprofiler.report.CsvReport;
@@ -39,6 +40,8 @@ import picocli.CommandLine.Spec;
             "    brick report trace.json.gz --skip-steps 2",
             "  Own kernels, assigned by a file with lines such as \"my norm\" (Norm) <- name=/^my_norm/:",
             "    brick report trace.json --rules my.rules",
+            "  The tables of one run of AMD's rocprofv3, together:",
+            "    brick report 12345_*.csv",
             "  A page to read and to share:",
             "    brick report brick-profile.json --html out.html",
             "  The distance to the limits of the machine that brick roofline measured:",
@@ -55,12 +58,14 @@ final class ReportCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "FILE",
+            arity = "1..*",
             description =
                     "A JSON report or a timeline of this library, a Chrome or Perfetto trace of another program, a "
-                            + "profile of ONNX Runtime, a flight recording, an SQLite export of Nsight Systems, or a log with the output of TornadoVM's "
+                            + "profile of ONNX Runtime, of XLA (.xplane.pb) or of AMD's tools (.rpd, rocprofv3), a flight "
+                            + "recording, an SQLite export of Nsight Systems, or a log with the output of TornadoVM's "
                             + "profiler, with or without gzip. The content decides the format, not the name; - is the standard "
                             + "input.")
-    private Path file;
+    private List<Path> files;
 
     @ArgGroup
     private @Nullable Form form;
@@ -128,10 +133,12 @@ final class ReportCommand implements Callable<Integer> {
         }
         ServiceLevel objective = slo == null ? null : ServiceLevel.parse(slo);
         if (html == null) {
-            return report(ProfileInput.read(file, traceOptions), null, objective);
+            return report(ProfileInput.read(files, traceOptions), null, objective);
         }
-        Input.requireOutput(file, html);
-        try (ProfileInput input = ProfileInput.withTimeline(file, traceOptions)) {
+        for (Path file : files) {
+            Input.requireOutput(file, html);
+        }
+        try (ProfileInput input = ProfileInput.withTimeline(files, traceOptions)) {
             return report(input, html, null);
         }
     }

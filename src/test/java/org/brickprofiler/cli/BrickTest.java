@@ -74,7 +74,7 @@ class BrickTest {
             reprot                          | Unmatched argument at index 0: 'reprot'; did you mean report or
             --no-such-option                | Unknown option: '--no-such-option'
             report                          | Missing required parameter: 'FILE' (brick report --help
-            report a b                      | Unmatched argument at index 2: 'b'
+            convert a b c                   | Unmatched argument at index 3: 'c'
             report a --no-such-option       | Unknown option: '--no-such-option'
             report a --json --csv           | mutually exclusive
             report a --skip-steps many      | Invalid value for option '--skip-steps'

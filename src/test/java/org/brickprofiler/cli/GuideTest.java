@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.zip.GZIPInputStream;
 import org.brickprofiler.cli.GuideShell.Part;
 import org.brickprofiler.report.JsonReport;
@@ -59,23 +61,35 @@ class GuideTest {
     @Test
     void filesOfOtherProfilersAreRead() throws IOException {
         Files.copy(Cli.TRACES.resolve("tornadovm-invented.json"), folder.resolve("tornadovm.log"));
-        try (InputStream packed = Files.newInputStream(Cli.TRACES.resolve("nsight-fsdp-h100.sqlite.gz"))) {
-            Files.copy(new GZIPInputStream(packed), folder.resolve("recording.sqlite"));
+        Map<String, String> packed = Map.of(
+                "nsight-fsdp-h100.sqlite.gz", "recording.sqlite",
+                "jax-cpu.xplane.pb.gz", "host.xplane.pb",
+                "rpd-matmul.rpd.gz", "trace.rpd");
+        for (Map.Entry<String, String> file : packed.entrySet()) {
+            try (InputStream bytes = Files.newInputStream(Cli.TRACES.resolve(file.getKey()))) {
+                Files.copy(new GZIPInputStream(bytes), folder.resolve(file.getValue()));
+            }
+        }
+        for (String domain : List.of("kernel_trace.csv", "memory_copy_trace.csv")) {
+            Files.copy(Cli.TRACES.resolve("rocprofv3").resolve(domain), folder.resolve("12345_" + domain));
         }
 
         Files.copy(Cli.TRACES.resolve("ort-decoder-optimum.json.gz"), folder.resolve("onnx-profile.json"));
 
-        assertThat(new GuideShell(folder).run(Part.FILES, 7))
+        assertThat(new GuideShell(folder).run(Part.FILES, 10))
                 .contains(
                         "session_initialization: 1 event, ",
                         "first layer",
                         "KernelDispatch",
                         "launched in a range: each in the innermost one",
+                        "operations of compiled programs on the processor",
+                        "multiply_kernel",
                         "clock       bricks placed within ");
         assertThat(folder.resolve("before.json")).content().contains("\"FusedAttention\"");
         assertThat(folder.resolve("onnx-bricks.json")).content().contains("\"QkvProjection\"");
         assertThat(folder.resolve("recording.pftrace")).isNotEmptyFile();
         assertThat(folder.resolve("recording.json")).content().contains("\"ranges\"", "\"aten::mm\"");
         assertThat(folder.resolve("run.pftrace")).isNotEmptyFile();
+        assertThat(folder.resolve("jax.pftrace")).isNotEmptyFile();
     }
 }

@@ -400,7 +400,8 @@ class ReportCommandTest {
         assertThat(Cli.run("report", text, "--salvage").err())
                 .isEqualTo("brick: " + text
                         + ", offset 0: no trace begins with 'hello': read are Chrome's JSON, Perfetto's "
-                        + "format, flight recordings, SQLite exports of Nsight Systems, and TornadoVM's profiles\n");
+                        + "format, flight recordings, SQLite exports of Nsight Systems, profiles of XLA and of AMD's "
+                        + "tools, and TornadoVM's profiles\n");
         Path table = Files.writeString(folder.resolve("t.csv"), "\"Kind\",\"Agent_Id\"\n");
         assertThat(Cli.run("report", table).err())
                 .contains("a table (CSV) of rocprofv3")

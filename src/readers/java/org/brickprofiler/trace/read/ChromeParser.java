@@ -13,7 +13,13 @@ import com.fasterxml.jackson.core.json.JsonReadFeature;
 import java.io.CharConversionException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.math.BigDecimal;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
 import org.brickprofiler.internal.io.JsonFault;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Walks through the text of a trace in Chrome's format and hands out its events one at a time. Fields that give no time
@@ -42,11 +48,31 @@ final class ChromeParser {
     /** The begin of the description that rocmProfileData gives to slices around kernels on the row of their queue. */
     private static final String MARKER_FRAME = "UserMarker frame: ";
 
+    /** The begin of the name that it gives to such slices around the kernels of a graph. */
+    private static final String GRAPH_FRAME = "Graph ";
+
+    /** A key of the metadata that XLA's profiler writes before the events, and browsers after them. */
+    private static final String XLA_SIGN = "highres-ticks";
+
+    /** Longer numbers are not exact times. */
+    private static final int LONGEST_TIME = 40;
+
     private final JsonParser parser;
     private final EventCollector collector;
     private final int longestText;
     private final Names names = new Names();
     private final TraceEvent event = new TraceEvent();
+
+    /** The processes that are devices by their names, in the order of the file. */
+    private final Set<String> deviceProcesses = new HashSet<>();
+
+    /** The arguments by which XLA names an operation and its scope. */
+    private final Map<String, String> xlaArgs = new HashMap<>();
+
+    /** The times of an event below 1 ns; null if whole ns are exact. */
+    private @Nullable BigDecimal startUs;
+
+    private @Nullable BigDecimal elapsedUs;
 
     /** Whether the last token ended an event of a bare array, which may lack its closing bracket. */
     private boolean mayEndHere;
@@ -72,7 +98,7 @@ final class ChromeParser {
             try {
                 trace.document();
             } catch (JsonProcessingException malformed) {
-                throw trace.fault(malformed);
+                throw fault(malformed, parser, collector.source);
             } catch (TraceInput.DamagedException | CharConversionException damaged) {
                 throw damage(collector, offset(parser.currentLocation()), damaged);
             } catch (TraceRule.TooCostly tooCostly) {
@@ -88,7 +114,8 @@ final class ChromeParser {
         }
     }
 
-    private static JsonFactory factory(ReadOptions.Limits limits) {
+    /** Returns a factory of parsers for the JSON of profilers, which is read leniently where that is safe. */
+    static JsonFactory factory(ReadOptions.Limits limits) {
         return JsonFactory.builder()
                 .streamReadConstraints(StreamReadConstraints.builder()
                         .maxNestingDepth(limits.nestingDepth())
@@ -152,6 +179,7 @@ final class ChromeParser {
                 case "clockErrorNs" -> head.clockErrorNs = wholeNumber(value, head.clockErrorNs);
                 case "traceName" -> head.processName = Names.bounded(text(value, head.processName));
                 case "distributedInfo" -> distributedInfo(value);
+                case "metadata" -> metadata(value);
                 case "deviceProperties" -> devices(value);
                 default -> parser.skipChildren();
             }
@@ -182,6 +210,7 @@ final class ChromeParser {
                     String ownName = event.ownName;
                     event.name = collector.head.isOwn() && ownName != null ? ownName : event.name;
                     event.category = event.isMarker && event.category.isEmpty() ? TraceEvent.AROUND : event.category;
+                    describeOperation();
                     collector.accept(event);
                 } else if (token == JsonToken.VALUE_NULL) {
                     collector.acceptNothing();
@@ -217,6 +246,18 @@ final class ChromeParser {
         }
         parser.skipChildren();
         return otherwise;
+    }
+
+    private void metadata(JsonToken value) throws IOException {
+        if (value != JsonToken.START_OBJECT) {
+            parser.skipChildren();
+            return;
+        }
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            collector.head.isXla |= parser.currentName().equals(XLA_SIGN) && collector.eventsRead() == 0;
+            parser.nextToken();
+            parser.skipChildren();
+        }
     }
 
     private void distributedInfo(JsonToken value) throws IOException {
@@ -275,8 +316,33 @@ final class ChromeParser {
 
     // ---- an event ----
 
+    /**
+     * Names an operation of XLA as {@link XSpaceReader} does, which reads the same profile. Both round ends, not
+     * durations, so that operations that follow one another do not overlap.
+     */
+    private void describeOperation() {
+        if (event.phase == 'M' && event.name.equals("process_name") && RowNames.isDevice(event.label)) {
+            deviceProcesses.add(event.process);
+        }
+        String operation = xlaArgs.getOrDefault(XlaName.OPERATION, "");
+        boolean isOnDevice = deviceProcesses.contains(event.process);
+        if (event.phase != 'X' || collector.head.isOwn() || (operation.isEmpty() && !isOnDevice)) {
+            return;
+        }
+        XlaName.describe(event, event.name, operation, XlaName.Scope.of(xlaArgs), isOnDevice, collector);
+        BigDecimal start = startUs;
+        BigDecimal elapsed = elapsedUs;
+        if (start != null && elapsed != null) {
+            long endNs = Microseconds.toNs(start.add(elapsed));
+            event.elapsedNs = Microseconds.isTime(endNs) ? endNs - event.startNs : event.elapsedNs;
+        }
+    }
+
     private void readEvent() throws IOException {
         event.clear(offset());
+        xlaArgs.clear();
+        startUs = null;
+        elapsedUs = null;
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String key = parser.currentName();
             JsonToken value = parser.nextToken();
@@ -297,10 +363,12 @@ final class ChromeParser {
                 case "ts" -> {
                     event.sawKey(START);
                     event.startNs = time(value);
+                    startUs = exact(value);
                 }
                 case "dur" -> {
                     event.sawKey(ELAPSED);
                     event.elapsedNs = time(value);
+                    elapsedUs = exact(value);
                 }
                 case "pid" -> {
                     event.sawKey(PROCESS);
@@ -360,6 +428,12 @@ final class ChromeParser {
         return value == JsonToken.VALUE_NULL ? Microseconds.ABSENT : Microseconds.MALFORMED;
     }
 
+    /** Returns a number of microseconds with decimals below 1 ns, or whose partner may have such; otherwise null. */
+    private @Nullable BigDecimal exact(JsonToken value) throws IOException {
+        boolean isShort = value.isNumeric() && parser.getTextLength() <= LONGEST_TIME;
+        return isShort && !deviceProcesses.isEmpty() ? parser.getDecimalValue() : null;
+    }
+
     private void arguments(JsonToken value) throws IOException {
         if (value != JsonToken.START_OBJECT) {
             parser.skipChildren();
@@ -379,8 +453,14 @@ final class ChromeParser {
                 case TraceEvent.CORRELATION -> event.correlation = Math.max(NONE, bytes(argument));
                 case TraceEvent.SAMPLE -> event.isDeviceSample = bytes(argument) == 1;
                 case TraceEvent.DEVICE -> event.onDevice = true;
-                case "name" -> event.label = scalar(argument);
-                case "desc" -> event.isMarker = scalar(argument).startsWith(MARKER_FRAME);
+                case "name" -> {
+                    event.label = scalar(argument);
+                    xlaArgs.put(key, event.label);
+                }
+                case XlaName.OPERATION, XlaName.FRAMEWORK_OPERATION -> xlaArgs.put(key, scalar(argument));
+                // rocmProfileData draws a slice around the kernels of a graph.
+                case "kernels" -> event.isMarker |= event.name.startsWith(GRAPH_FRAME);
+                case "desc" -> event.isMarker |= scalar(argument).startsWith(MARKER_FRAME);
                 case OnnxRuntime.OPERATOR -> event.operator = scalar(argument);
                 case OnnxRuntime.PROVIDER -> event.provider = scalar(argument);
                 case "Input Dims" -> shapes(argument, event.inputs);
@@ -507,17 +587,18 @@ final class ChromeParser {
         return TraceFormatException.damage(collector.source, offset, fault, damaged);
     }
 
-    private TraceFormatException fault(JsonProcessingException malformed) {
+    /** Returns the fault of a malformed text. */
+    static TraceFormatException fault(JsonProcessingException malformed, JsonParser parser, String source) {
         JsonLocation at = malformed.getLocation();
         long offset = offset(at == null ? parser.currentLocation() : at);
         String message = malformed.getOriginalMessage();
         if (malformed instanceof StreamConstraintsException) {
-            return new TraceFormatException(collector.source, offset, JsonFault.words(message), malformed);
+            return new TraceFormatException(source, offset, JsonFault.words(message), malformed);
         }
         // The parser reports the place after a control character.
         boolean isBehind = message.startsWith("Illegal character") && offset > 0;
         String fault = isEarlyEnd(malformed) ? JsonFault.EARLY_END : JsonFault.words(message);
-        return TraceFormatException.damage(collector.source, isBehind ? offset - 1 : offset, fault, malformed);
+        return TraceFormatException.damage(source, isBehind ? offset - 1 : offset, fault, malformed);
     }
 
     /** Returns whether the text ended early: Jackson has no exception type for an end between elements of an array. */

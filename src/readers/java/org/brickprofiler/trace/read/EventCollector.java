@@ -39,6 +39,7 @@ abstract class EventCollector implements Closeable {
     private long eventsRead;
     private boolean phaseSeen;
     private boolean isOpenArray;
+    private boolean isDamaged;
 
     /**
      * A slice of the host that is a launch or that names the launches inside it, from its begin to its end. Immutable.
@@ -163,6 +164,7 @@ abstract class EventCollector implements Closeable {
      * @throws TraceFormatException when none of its events is one
      */
     void endAt(TraceFormatException damage) throws TraceFormatException {
+        isDamaged = true;
         omissions.damage(damage.fault(), damage.offset());
         if (second != null) {
             second.omissions.damage(damage.fault(), damage.offset());
@@ -401,6 +403,11 @@ abstract class EventCollector implements Closeable {
     void openArray(long offset) {
         isOpenArray = true;
         fault(Reason.OPEN_ARRAY, 1, offset);
+    }
+
+    /** Returns whether the trace was read up to damage. */
+    boolean isDamaged() {
+        return isDamaged;
     }
 
     boolean isOpenArray() {

@@ -21,7 +21,7 @@ final class ForeignText {
 
     private static final String WHAT_IS_READ =
             "read are Chrome's JSON, Perfetto's format, flight recordings, SQLite exports"
-                    + " of Nsight Systems, and TornadoVM's profiles";
+                    + " of Nsight Systems, profiles of XLA and of AMD's tools, and TornadoVM's profiles";
 
     /** The texts of profilers by a sign in their first lines; the first match decides. */
     private static final List<Known> KNOWN = List.of(
@@ -35,12 +35,12 @@ final class ForeignText {
                             + " record the run with Nsight Systems, and read its SQLite export"),
             known(
                     "\\A\\s*\"?(Kind|Domain)\"?,\"?(Agent_Id|Function|Direction|Thread_Id)",
-                    "it is a table (CSV) of rocprofv3; record with"
-                            + " rocprofv3 --output-format pftrace, and read that file"),
+                    "it is a table (CSV) of rocprofv3 without starts and ends; read the tables of its events, such as"
+                            + " ..._kernel_trace.csv"),
             known(
                     "\\A\\s*\"?(Index\"?,\"?KernelName|Name\"?,\"?(Calls|TotalDuration))",
-                    "it is a table (CSV) of sums or"
-                            + " dispatches that AMD's rocprof writes; record with rocprofv3 --output-format pftrace, and read that file"),
+                    "it is a table (CSV) of sums that AMD's rocprof or rocprofv3 writes; read the table of the events,"
+                            + " such as ..._kernel_trace.csv"),
             known(
                     "=== (Device|Host|API|L0|Kernel)[A-Za-z ]* (Timing|Summary|Properties)",
                     "it is the summary that unitrace"

@@ -86,12 +86,20 @@ final class Microseconds {
         if (length == 0 || length > LONGEST_TEXT) {
             return MALFORMED;
         }
-        BigDecimal us;
         try {
-            us = new BigDecimal(text, from, length);
+            return toNs(new BigDecimal(text, from, length));
         } catch (NumberFormatException noNumber) {
             return MALFORMED;
         }
+    }
+
+    /**
+     * Returns the time of a number.
+     *
+     * @param us microseconds
+     * @return ns, or one of the special values
+     */
+    static long toNs(BigDecimal us) {
         // The exponent is checked before the digits are expanded: it can ask for a billion of them.
         long digitsBeforePoint = (long) us.precision() - us.scale();
         if (us.signum() == 0 || digitsBeforePoint < -MOST_DIGITS) {

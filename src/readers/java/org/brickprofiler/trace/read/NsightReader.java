@@ -1,24 +1,15 @@
 package org.brickprofiler.trace.read;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 import org.eclipse.collections.impl.map.mutable.primitive.LongObjectHashMap;
@@ -35,8 +26,7 @@ import org.jspecify.annotations.Nullable;
  * counts as empty, since Nsight Systems writes only the data that it has, and versions differ. The name of a range is
  * its domain, followed by its text or its registered string. A CUDA graph that was traced as one block is named so.
  *
- * <p>This class uses {@code java.sql} alone; any JDBC driver for SQLite will do. The offset of an event is its number.
- * One thread.
+ * <p>The offset of an event is its number. One thread.
  */
 final class NsightReader {
 
@@ -46,11 +36,6 @@ final class NsightReader {
     private static final String GRAPHS = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
     private static final String CALLS = "CUPTI_ACTIVITY_KIND_RUNTIME";
 
-    /** A table of rocmProfileData, whose own script converts it to a trace. */
-    private static final String ROCM_OPERATIONS = "rocpd_op";
-
-    private static final String ROCM_NEXT =
-            "; it is of rocmProfileData: convert it with rpd2tracing.py, and read the JSON";
     private static final String RANGES = "NVTX_EVENTS";
     private static final List<String> OF_DEVICE = List.of(KERNELS, COPIES, FILLS, GRAPHS);
 
@@ -72,131 +57,48 @@ final class NsightReader {
             1L, "HtoD", 2L, "DtoH", 3L, "HtoA", 4L, "AtoH", 5L, "AtoA", 6L, "AtoD", 7L, "DtoA", 8L, "DtoD", 9L, "HtoH",
             10L, "PtoP");
 
-    /** The suffix that PyTorch appends to the names of operators; it makes nearly every range's name unique. */
-    private static final Pattern OF_ONE_CALL = Pattern.compile(", (op_id|seq|sizes|input_op_ids) = .*", Pattern.DOTALL);
-
     private static final int NUMBER_BITS = 24;
     private static final long NUMBER_MASK = (1L << NUMBER_BITS) - 1;
     private static final int CORRELATION_BITS = 32;
     private static final int MOST_STRINGS = 1 << 16;
-    private static final int ROWS_A_REPORT = 1 << 14;
 
-    /** The flags SQLITE_OPEN_READONLY and SQLITE_OPEN_URI in the form that Xerial's driver takes. */
-    private static final String READ_ONLY_BY_URI = "65";
-
-    /**
-     * SQLite's codes for faults of the machine, not of the database: busy, locked, no memory, no permission, no disk,
-     * no file.
-     */
-    private static final Set<Integer> OF_MACHINE = Set.of(3, 5, 6, 7, 8, 9, 10, 13, 14, 23);
-
-    private final Connection database;
+    private final SqliteFile database;
     private final EventCollector collector;
-    private final Report report;
     private final TraceEvent event = new TraceEvent();
-    private final Map<String, Set<String>> tables = new HashMap<>();
-
-    /** The columns that some query reads, by table. */
-    private final Map<String, Set<String>> columnsRead = new HashMap<>();
-
     private final LongIntHashMap processes = new LongIntHashMap();
     private final LongObjectHashMap<HostThread> threads = new LongObjectHashMap<>();
     private @Nullable PreparedStatement stringById;
     private final LongObjectHashMap<String> strings = new LongObjectHashMap<>();
-    private final Map<String, Integer> rangeNumbers = new HashMap<>();
-    private final List<String> rangeNames = new ArrayList<>();
-    private final Map<String, Integer> texts = new HashMap<>();
+    private final RangeNames ranges = new RangeNames();
     private final LaunchRanges launches = new LaunchRanges();
     private long events;
 
     /** A thread of the host. Immutable. */
     private record HostThread(int number, String process, String thread) {}
 
-    /** Reports the progress of the reading, in rows. */
-    private static final class Report {
-        private final ReadOptions.Progress progress;
-        private final long totalBytes;
-        private long totalRows;
-        private long rows;
-
-        Report(ReadOptions.Progress progress, long totalBytes) {
-            this.progress = progress;
-            this.totalBytes = totalBytes;
-        }
-
-        void row() {
-            if (++rows % ROWS_A_REPORT == 0) {
-                at();
-            }
-        }
-
-        void at() {
-            progress.at((long) ((double) totalBytes * Math.min(rows, totalRows) / Math.max(1, totalRows)), totalBytes);
-        }
-    }
-
-    /** Handles each row of a result. */
-    private interface RowReader {
-        void read(ResultSet row) throws SQLException, IOException;
-    }
-
-    private NsightReader(Connection database, EventCollector collector, Report report) {
+    private NsightReader(SqliteFile database, EventCollector collector) {
         this.database = database;
         this.collector = collector;
-        this.report = report;
     }
 
     /**
      * Reads an export.
      *
-     * @param file the database; nothing is written to it
+     * @param database the database
      * @param collector takes the events
-     * @param progress is called while rows are read
-     * @throws TraceFormatException when it is no export of Nsight Systems, or is damaged
-     * @throws IOException when it cannot be read, or no driver is available
+     * @throws TraceFormatException when it is no export of Nsight Systems, or a limit is reached
+     * @throws SQLException when it is damaged
+     * @throws IOException when it cannot be read
      */
-    static void read(Path file, EventCollector collector, ReadOptions.Progress progress) throws IOException {
-        Properties options = new Properties();
-        options.setProperty("open_mode", READ_ONLY_BY_URI);
-        NsightReader reader = null;
-        try (Connection database = connect(file, options, collector.source)) {
-            reader = new NsightReader(database, collector, new Report(progress, Files.size(file)));
-            reader.readAll();
-        } catch (SQLException failed) {
-            long read = reader == null ? 0 : reader.events;
-            String reason =
-                    String.valueOf(failed.getMessage()).lines().findFirst().orElse("");
-            if (OF_MACHINE.contains(failed.getErrorCode())) {
-                throw new IOException("cannot read " + collector.source + ": " + reason, failed);
-            }
-            throw TraceFormatException.damage(
-                    collector.source, read, "the SQLite database is damaged: " + reason, failed);
-        } catch (TraceRule.TooCostly fault) {
-            long read = reader == null ? 0 : reader.events;
-            throw new TraceFormatException(collector.source, read, String.valueOf(fault.getMessage()), fault);
-        }
-    }
-
-    private static Connection connect(Path file, Properties options, String source) throws IOException, SQLException {
-        // A file that does not change needs no locks and no files beside it: its folder may be read-only.
-        String url = "jdbc:sqlite:" + file.toUri() + "?immutable=1";
-        try {
-            DriverManager.getDriver(url);
-        } catch (SQLException none) {
-            throw new IOException(
-                    "cannot read " + source
-                            + ": an SQLite database needs org.xerial:sqlite-jdbc on the class path, which"
-                            + " the command line has",
-                    none);
-        }
-        return DriverManager.getConnection(url, options);
+    static void read(SqliteFile database, EventCollector collector) throws SQLException, IOException {
+        new NsightReader(database, collector).readAll();
     }
 
     private void readAll() throws SQLException, IOException {
         readTables();
         readHead();
         for (String table : OF_DEVICE) {
-            each(query(table, "correlationId", "globalPid"), row -> {
+            database.each(query(table, "correlationId", "globalPid"), row -> {
                 long key = key(row, 1, 2);
                 if (key != TraceEvent.NONE) {
                     launches.want(key);
@@ -206,7 +108,7 @@ final class NsightReader {
         readThreadNames();
         readCalls();
         launches.sort(threads.size());
-        if (tables.containsKey(RANGES)) {
+        if (database.hasTable(RANGES)) {
             readRanges();
         }
         readKernels();
@@ -216,30 +118,25 @@ final class NsightReader {
         if (collector.wantsKeys()) {
             countUnread();
         }
-        report.at();
         collector.end(events);
     }
 
     // ---- tables ----
 
     private void readTables() throws SQLException, IOException {
-        each(
-                "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'",
-                row -> tables.computeIfAbsent(row.getString(1), added -> new HashSet<>())
-                        .add(row.getString(2)));
         List<String> known = new ArrayList<>(OF_DEVICE);
         known.addAll(List.of(CALLS, RANGES));
-        known.retainAll(tables.keySet());
+        known.retainAll(database.tables().keySet());
         if (known.isEmpty()) {
             throw new TraceFormatException(
                     collector.source,
                     0,
                     "it is an SQLite database, but no export of Nsight Systems with CUDA or NVTX: it"
                             + " has none of the tables " + String.join(", ", OF_DEVICE) + ", " + CALLS + ", " + RANGES
-                            + (tables.containsKey(ROCM_OPERATIONS) ? ROCM_NEXT : ""));
+                            + "; and no profile of rocmProfileData, rocprofv3 or rocprof");
         }
         for (String table : known) {
-            each("SELECT max(rowid) FROM " + table, row -> report.totalRows += row.getLong(1));
+            database.expectRows(table);
         }
     }
 
@@ -247,30 +144,21 @@ final class NsightReader {
      * Returns a query for columns of a table, with NULL for each column that the table lacks; null if there is no such
      * table.
      */
-    private @Nullable String query(String table, String... columns) {
-        Set<String> known = tables.get(table);
-        if (known == null) {
-            return null;
-        }
-        StringBuilder text = new StringBuilder("SELECT ");
-        columnsRead.computeIfAbsent(table, added -> new HashSet<>()).addAll(Arrays.asList(columns));
-        for (int i = 0; i < columns.length; i++) {
-            String otherwise = columns[i].equals("globalPid") && tables.containsKey(CALLS) ? ONLY_PROCESS : "NULL";
-            text.append(i == 0 ? "" : ", ").append(known.contains(columns[i]) ? '"' + columns[i] + '"' : otherwise);
-        }
-        return text.append(" FROM ").append(table).toString();
+    private @Nullable String query(String table, String... columns) throws SQLException, IOException {
+        Map<String, String> otherwise = database.hasTable(CALLS) ? Map.of("globalPid", ONLY_PROCESS) : Map.of();
+        return database.query(table, otherwise, columns);
     }
 
     /** Counts the values in those columns of events that no query reads. */
     private void countUnread() throws SQLException, IOException {
-        for (Map.Entry<String, Set<String>> table : columnsRead.entrySet()) {
-            Set<String> unread = new TreeSet<>(tables.getOrDefault(table.getKey(), Set.of()));
+        for (Map.Entry<String, Set<String>> table : database.columnsRead().entrySet()) {
+            Set<String> unread = new TreeSet<>(database.tables().getOrDefault(table.getKey(), Set.of()));
             unread.removeAll(table.getValue());
             if (hasEvents(table.getKey()) && !unread.isEmpty()) {
                 String counts = unread.stream()
                         .map(column -> "count(\"" + column.replace("\"", "\"\"") + "\")")
                         .collect(Collectors.joining(", ", "SELECT ", " FROM " + table.getKey()));
-                each(counts, row -> {
+                database.each(counts, row -> {
                     int at = 0;
                     for (String column : unread) {
                         long values = row.getLong(++at);
@@ -285,18 +173,6 @@ final class NsightReader {
 
     private static boolean hasEvents(String table) {
         return OF_DEVICE.contains(table) || table.equals(CALLS) || table.equals(RANGES);
-    }
-
-    private void each(@Nullable String query, RowReader reader) throws SQLException, IOException {
-        if (query == null) {
-            return;
-        }
-        try (Statement statement = database.createStatement();
-                ResultSet rows = statement.executeQuery(query)) {
-            while (rows.next()) {
-                reader.read(rows);
-            }
-        }
     }
 
     /** Returns a string by its number; empty if there is none. */
@@ -315,33 +191,32 @@ final class NsightReader {
     private String lookUp(long id) throws SQLException {
         PreparedStatement query = stringById;
         if (query == null) {
-            if (!tables.containsKey("StringIds")) {
+            if (!database.hasTable("StringIds")) {
                 return "";
             }
-            query = database.prepareStatement("SELECT value FROM StringIds WHERE id = ?");
+            query = database.prepare("SELECT value FROM StringIds WHERE id = ?");
             stringById = query;
         }
         query.setLong(1, id);
         try (ResultSet row = query.executeQuery()) {
-            return row.next() ? orEmpty(row.getString(1)) : "";
+            return row.next() ? SqliteFile.orEmpty(row.getString(1)) : "";
         }
-    }
-
-    private static String orEmpty(@Nullable String text) {
-        return text == null ? "" : text;
     }
 
     // ---- processes, threads and times ----
 
     private void readHead() throws SQLException, IOException {
-        each(query("TARGET_INFO_SESSION_START_TIME", "utcEpochNs"), row -> collector.head.baseTimeNs = row.getLong(1));
-        each(
+        database.each(
+                query("TARGET_INFO_SESSION_START_TIME", "utcEpochNs"),
+                row -> collector.head.baseTimeNs = row.getLong(1));
+        database.each(
                 query("TARGET_INFO_GPU", "id", "name", "totalMemory"),
-                row -> collector.head.device(row.getLong(1), orEmpty(row.getString(2)), "CUDA", row.getLong(3)));
+                row -> collector.head.device(
+                        row.getLong(1), SqliteFile.orEmpty(row.getString(2)), "CUDA", row.getLong(3)));
     }
 
     private void readThreadNames() throws SQLException, IOException {
-        each(query("ThreadNames", "globalTid", "nameId"), row -> {
+        database.each(query("ThreadNames", "globalTid", "nameId"), row -> {
             begin('M', "thread_name", "__metadata");
             place(thread(row.getLong(1)));
             event.keep("name", string(row.getLong(2)));
@@ -378,7 +253,7 @@ final class NsightReader {
     // ---- events ----
 
     private void begin(char phase, String name, String category) {
-        report.row();
+        database.countRow();
         event.clear(events++);
         event.phase = phase;
         event.name = name;
@@ -392,22 +267,14 @@ final class NsightReader {
 
     /** Takes the times of a row; either may be missing. */
     private void times(ResultSet row, int start, int end) throws SQLException {
-        event.startNs = time(row, start);
-        long endNs = time(row, end);
+        event.startNs = SqliteFile.time(row, start);
+        long endNs = SqliteFile.time(row, end);
         boolean areTimes = Microseconds.isTime(event.startNs) && Microseconds.isTime(endNs);
         event.elapsedNs = areTimes ? endNs - event.startNs : endNs;
     }
 
-    private static long time(ResultSet row, int column) throws SQLException {
-        long ns = row.getLong(column);
-        if (row.wasNull()) {
-            return Microseconds.ABSENT;
-        }
-        return Math.abs(ns) <= Microseconds.LARGEST_NS && ns != Long.MIN_VALUE ? ns : Microseconds.OUT_OF_RANGE;
-    }
-
     private void readCalls() throws SQLException, IOException {
-        each(query(CALLS, "start", "end", "globalTid", "correlationId", "nameId"), row -> {
+        database.each(query(CALLS, "start", "end", "globalTid", "correlationId", "nameId"), row -> {
             begin('X', string(row.getLong(5)), "cuda_runtime");
             times(row, 1, 2);
             HostThread thread = thread(row.getLong(3));
@@ -427,9 +294,9 @@ final class NsightReader {
     private void readRanges() throws SQLException, IOException {
         Map<Long, String> domains = new HashMap<>();
         String named = query(RANGES, "globalTid", "domainId", "text", "textId");
-        boolean hasDomains = tables.getOrDefault(RANGES, Set.of()).contains("domainId");
+        boolean hasDomains = database.hasColumn(RANGES, "domainId");
         if (hasDomains) {
-            each(named + " WHERE eventType = " + DOMAIN, row -> {
+            database.each(named + " WHERE eventType = " + DOMAIN, row -> {
                 String name = nameOf(row, 3, 4);
                 if (!name.isEmpty()) {
                     domains.put(key(row, 2, 1), name);
@@ -438,22 +305,25 @@ final class NsightReader {
         }
         String query =
                 query(RANGES, "start", "end", "eventType", "globalTid", "endGlobalTid", "text", "textId", "domainId");
-        each(query + " WHERE eventType IN (" + MARK + ", " + PUSH_POP_RANGE + ", " + START_END_RANGE + ")", row -> {
-            int type = row.getInt(3);
-            long globalTid = row.getLong(4);
-            String domain = domains.isEmpty() ? "" : orEmpty(domains.get(key(row, 8, 4)));
-            int range = range(row, domain);
-            long endGlobalTid = type == START_END_RANGE ? row.getLong(5) : globalTid;
-            boolean isOfOneThread = endGlobalTid == globalTid || endGlobalTid == 0;
-            begin(type == MARK ? 'i' : isOfOneThread ? 'X' : 'b', rangeNames.get(range), "user_annotation");
-            times(row, 1, 2);
-            HostThread thread = thread(globalTid);
-            place(thread);
-            if (event.phase == 'X' && Microseconds.isTime(event.startNs) && Microseconds.isTime(event.elapsedNs)) {
-                launches.range(thread.number(), event.startNs, event.startNs + event.elapsedNs, range);
-            }
-            collector.accept(event);
-        });
+        database.each(
+                query + " WHERE eventType IN (" + MARK + ", " + PUSH_POP_RANGE + ", " + START_END_RANGE + ")", row -> {
+                    int type = row.getInt(3);
+                    long globalTid = row.getLong(4);
+                    String domain = domains.isEmpty() ? "" : SqliteFile.orEmpty(domains.get(key(row, 8, 4)));
+                    int range = range(row, domain);
+                    long endGlobalTid = type == START_END_RANGE ? row.getLong(5) : globalTid;
+                    boolean isOfOneThread = endGlobalTid == globalTid || endGlobalTid == 0;
+                    begin(type == MARK ? 'i' : isOfOneThread ? 'X' : 'b', ranges.name(range), "user_annotation");
+                    times(row, 1, 2);
+                    HostThread thread = thread(globalTid);
+                    place(thread);
+                    if (event.phase == 'X'
+                            && Microseconds.isTime(event.startNs)
+                            && Microseconds.isTime(event.elapsedNs)) {
+                        launches.range(thread.number(), event.startNs, event.startNs + event.elapsedNs, range);
+                    }
+                    collector.accept(event);
+                });
     }
 
     private String nameOf(ResultSet row, int text, int textId) throws SQLException, IOException {
@@ -464,21 +334,7 @@ final class NsightReader {
     /** Returns the number of a range's name. */
     private int range(ResultSet row, String domain) throws SQLException, IOException {
         String text = nameOf(row, 6, 7);
-        String whole = domain.isEmpty() ? text : domain + ':' + text;
-        Integer known = texts.get(whole);
-        if (known == null) {
-            String name = Names.bounded(OF_ONE_CALL.matcher(whole).replaceFirst(""));
-            boolean hasRoom = rangeNames.size() < MOST_STRINGS || rangeNumbers.containsKey(name);
-            known = rangeNumbers.computeIfAbsent(hasRoom ? name : Names.OTHERS, added -> {
-                rangeNames.add(added);
-                return rangeNames.size() - 1;
-            });
-            if (texts.size() == MOST_STRINGS) {
-                texts.clear();
-            }
-            texts.put(whole, known);
-        }
-        return known;
+        return ranges.number(domain.isEmpty() ? text : domain + ':' + text);
     }
 
     // ---- the device ----
@@ -494,7 +350,7 @@ final class NsightReader {
                 "globalPid",
                 "demangledName",
                 "shortName");
-        each(query, row -> {
+        database.each(query, row -> {
             String name = string(row.getLong(7));
             begin('X', name.isEmpty() ? string(row.getLong(8)) : name, "kernel");
             onDevice(row);
@@ -504,7 +360,7 @@ final class NsightReader {
     private void readCopies() throws SQLException, IOException {
         String query = query(
                 COPIES, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "copyKind", "bytes");
-        each(query, row -> {
+        database.each(query, row -> {
             long kind = row.getLong(7);
             begin('X', "Memcpy " + DIRECTIONS.getOrDefault(kind, "of kind " + kind), "gpu_memcpy");
             event.bytes = row.getLong(8);
@@ -514,7 +370,7 @@ final class NsightReader {
 
     private void readFills() throws SQLException, IOException {
         String query = query(FILLS, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes");
-        each(query, row -> {
+        database.each(query, row -> {
             begin('X', "Memset", "gpu_memset");
             event.bytes = row.getLong(7);
             onDevice(row);
@@ -523,7 +379,7 @@ final class NsightReader {
 
     private void readGraphs() throws SQLException, IOException {
         String query = query(GRAPHS, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "graphId");
-        each(query, row -> {
+        database.each(query, row -> {
             begin('X', "CUDA graph " + row.getLong(7) + ", traced as one block", "kernel");
             onDevice(row);
         });
@@ -548,11 +404,9 @@ final class NsightReader {
         }
         argument(TraceEvent.DEVICE, Long.toString(device));
         argument(TraceEvent.STREAM, Long.toString(stream));
-        if (tables.containsKey(RANGES)) {
-            event.range = range == LaunchRanges.NO_LAUNCH
-                    ? TraceProfile.Range.NO_LAUNCH
-                    : range == LaunchRanges.NO_RANGE ? TraceProfile.Range.NO_RANGE : rangeNames.get(range);
-            argument(TraceEvent.RANGE, range >= 0 ? rangeNames.get(range) : "");
+        if (database.hasTable(RANGES)) {
+            event.range = ranges.nameAround(range);
+            argument(TraceEvent.RANGE, range >= 0 ? ranges.name(range) : "");
         }
         collector.accept(event);
     }

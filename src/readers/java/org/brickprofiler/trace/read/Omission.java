@@ -156,10 +156,12 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         OVERLAP(Effect.REPAIRED, "overlapping on a row, counted in full"),
         /** The total kernel time of a task graph is less than the sum over its tasks; the sum counts. */
         OTHER_TOTAL(Effect.REPAIRED, "total of kernels below the sum of the tasks, which counts"),
+        /** The profiler noted an error or a warning while it recorded the trace, which may lack events. */
+        PROFILER_ERROR(Effect.REPAIRED, "noted as an error by the profiler, which may have lost events"),
         /** The array of events has no end; it was read up to its last whole event. */
         OPEN_ARRAY(Effect.REPAIRED, "array without end, read to its last event"),
-        /** An event that refers to a missing packet of its sequence. */
-        LOST_STATE(Effect.DROPPED, "needs a packet that is missing, dropped"),
+        /** An event that refers to a missing packet of its sequence, or to a missing row of its database. */
+        LOST_STATE(Effect.DROPPED, "needs a packet or a row that is missing, dropped"),
         /**
          * The trace has as many events as ONNX Runtime records at most: later events, and with them whole runs, are
          * probably missing.

@@ -53,6 +53,9 @@ final class ProfileBuilder extends EventCollector {
     /** The detail of a compilation in a trace without times. It counts as warm-up. */
     private static final long COMPILATION = OF_HOST - 1;
 
+    /** The detail of an operation of a compiled program on the host. */
+    private static final long OPERATION = OF_HOST - 2;
+
     private static final Map<String, BrickCategory> CATEGORIES = Arrays.stream(BrickCategory.values())
             .collect(Collectors.toUnmodifiableMap(BrickCategory::displayName, Function.identity()));
 
@@ -92,6 +95,12 @@ final class ProfileBuilder extends EventCollector {
     private final RangeSums ranges = new RangeSums();
     private final RowNames names;
     private boolean deviceSeen;
+
+    /** Whether work of the device has categories; such work does not contain other work. */
+    private boolean isWorkMarked;
+
+    private boolean operationSeen;
+    private boolean areOperations;
 
     /** Sums executions without times in the order of the file; null if the trace has times. */
     private @Nullable CountingPass untimed;
@@ -248,16 +257,22 @@ final class ProfileBuilder extends EventCollector {
         long amount =
                 elements.isEmpty() ? event.bytes : TraceEvent.wholeNumberOf(event.ruleArgs.getOrDefault(elements, ""));
         int number = kernel >= 0 && isNamed ? kernel | NAMED : kernel;
+        operationSeen |= kind == Kind.OPERATION;
         boolean mayHaveWork = kernel >= 0 && !kind.isDevice() && !isNamed;
+        long host = kind == Kind.OPERATION ? OPERATION : OF_HOST;
         Slice slice = new Slice(
                 event,
                 row,
                 number,
                 Math.max(0, amount),
                 mayHaveWork ? works.of(event) : OperatorWork.UNKNOWN,
-                kind.isDevice() ? event.correlation : OF_HOST);
+                kind.isDevice() ? event.correlation : host);
         slice.begin = isOpen ? new Begin(all.key(event, isCopy), isNamed) : null;
         return slice;
+    }
+
+    private static boolean isOfHost(long detail) {
+        return detail == OF_HOST || detail == OPERATION;
     }
 
     /** The inputs of the decision at the begin of a slice, kept until its end. */
@@ -273,7 +288,7 @@ final class ProfileBuilder extends EventCollector {
         Kernels all = begin.isNamed() ? namedKernels : kernels;
         int kernel = all.number(begin.key().with(args));
         slice.name = kernel >= 0 && begin.isNamed() ? kernel | NAMED : kernel;
-        String elements = kernel >= 0 && slice.detail == OF_HOST && !begin.isNamed()
+        String elements = kernel >= 0 && isOfHost(slice.detail) && !begin.isNamed()
                 ? all.get(kernel).target().elements()
                 : "";
         if (!elements.isEmpty()) {
@@ -289,6 +304,7 @@ final class ProfileBuilder extends EventCollector {
 
     private void keepDeviceOnly() throws IOException {
         deviceSeen = true;
+        isWorkMarked = true;
         omissions.add(Reason.HOST, slices.size() + ignoredByRule);
         ignoredByRule = 0;
         slices.close();
@@ -338,14 +354,39 @@ final class ProfileBuilder extends EventCollector {
         }
     }
 
+    /** Keeps the operations of compiled programs alone, in a trace without work of a device. */
+    private void keepOperations() throws IOException {
+        areOperations = true;
+        EventStore kept = new EventStore(EventStore.Order.BY_TIME);
+        try (EventStore before = slices) {
+            slices = kept;
+            EventStore.Cursor events = before.inOrder();
+            for (EventStore.Event event = events.next(); event != null; event = events.next()) {
+                if (event.detail() == OPERATION) {
+                    kept.add(
+                            event.row(),
+                            event.startNs(),
+                            event.endNs(),
+                            event.offset(),
+                            event.name(),
+                            event.amount(),
+                            0,
+                            OPERATION);
+                } else {
+                    omissions.add(Reason.HOST);
+                }
+            }
+        }
+    }
+
     @Override
     void endSlice(Slice slice, TraceEvent event) {
         omissions.add(Reason.END);
         Begin begin = slice.begin;
-        if (begin != null && (slice.detail == OF_HOST) != deviceSeen) {
+        if (begin != null && isOfHost(slice.detail) != deviceSeen) {
             decideAgain(slice, begin, event);
         }
-        boolean isWork = slice.detail != OF_HOST && slice.detail != COMPILATION;
+        boolean isWork = !isOfHost(slice.detail) && slice.detail != COMPILATION;
         if (isWork && !head.isOwn() && !slice.isDropped() && slice.ignoredAs == null) {
             noteBytes(event);
             slice.amount = event.bytes >= 0 ? event.bytes : slice.amount;
@@ -360,7 +401,7 @@ final class ProfileBuilder extends EventCollector {
         } else if (untimed != null) {
             Execution event = new Execution(slice, endNs);
             untimed.ends(event, event.elapsedNs(), options.keepWarmup() || slice.detail != COMPILATION);
-        } else if ((slice.detail == OF_HOST) == deviceSeen) {
+        } else if (isOfHost(slice.detail) == deviceSeen) {
             omissions.add(Reason.HOST);
         } else if (slice.name == Kernels.IGNORED) {
             ignoredByRule++;
@@ -492,6 +533,11 @@ final class ProfileBuilder extends EventCollector {
         if (!deviceSeen && !head.isOwn() && names.anyDevice()) {
             keepNamedDevices();
         }
+        if (!deviceSeen && operationSeen) {
+            keepOperations();
+        } else if (!deviceSeen && head.isXla && isDamaged()) {
+            throw error(0, "before the damage stand neither operations of XLA nor work of a device");
+        }
         Warmup warmup = new Warmup();
         if (!options.keepWarmup() && !head.isOwn() && !runs.isAny()) {
             pass(slices, new WarmupPass(firstKeptNs, warmup));
@@ -536,7 +582,7 @@ final class ProfileBuilder extends EventCollector {
                 sink.ends(brick, brick.elapsedNs(), sink.begins(brick));
             }
         } else {
-            SelfTimes.of(events, source, options.limits().openSlices(), sink);
+            SelfTimes.of(events, source, options.limits().openSlices(), !isWorkMarked, sink);
         }
     }
 
@@ -680,7 +726,7 @@ final class ProfileBuilder extends EventCollector {
 
         private void count(Execution event, long selfNs) {
             Kernel kernel = kernels.get(event.kernel());
-            boolean isElements = head.isOwn() || (!kernel.target().elements().isEmpty() && !deviceSeen);
+            boolean isElements = head.isOwn() || (!kernel.target().elements().isEmpty() && isOfHost(event.detail()));
             bricks.add(
                     kernel.target(),
                     event,
@@ -767,7 +813,11 @@ final class ProfileBuilder extends EventCollector {
                             ? TraceProfile.Counting.TASK_GRAPHS
                             : deviceSeen
                                     ? TraceProfile.Counting.DEVICE_EVENTS
-                                    : runs.isAny() ? TraceProfile.Counting.NODES : TraceProfile.Counting.ALL_SLICES;
+                                    : runs.isAny()
+                                            ? TraceProfile.Counting.NODES
+                                            : areOperations
+                                                    ? TraceProfile.Counting.OPERATIONS
+                                                    : TraceProfile.Counting.ALL_SLICES;
             return TraceProfile.builder(
                             snapshot,
                             counting,

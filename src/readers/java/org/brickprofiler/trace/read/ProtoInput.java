@@ -164,6 +164,17 @@ final class ProtoInput {
         return Names.bounded(new String(text, StandardCharsets.UTF_8));
     }
 
+    /** Returns the beginning of a text in UTF-8 of any length. */
+    String beginning(int mostBytes) throws IOException {
+        long length = length();
+        byte[] text = new byte[(int) Math.min(length, mostBytes)];
+        for (int i = 0; i < text.length; i++) {
+            text[i] = (byte) read();
+        }
+        skip(length - text.length);
+        return Names.bounded(new String(text, StandardCharsets.UTF_8));
+    }
+
     /** Skips the value. */
     void skip() throws IOException {
         switch (type) {

@@ -35,8 +35,8 @@ final class RowNames {
                     + "|(COPY)(?: r\\d+)?|Ascend Hardware(?: \\d+)?");
 
     private static final Pattern NUMBERED_STREAM = Pattern.compile("/stream:\\d+");
-    private static final Pattern SUMMARY =
-            Pattern.compile("Steps|(TensorFlow|Framework) (Ops|Name Scope)|Source( code)?");
+    private static final Pattern SUMMARY = Pattern.compile(
+            "Steps|(TensorFlow|Framework) (Ops|Name Scope)|Source( code)?|Async XLA Ops|Sparse Core Steps");
 
     /** The granularity at which a row of a device shows its work, from coarse to fine. */
     private enum Detail {
@@ -56,12 +56,15 @@ final class RowNames {
             if (name.startsWith("Stream #") || name.startsWith("Stream ")) {
                 return STREAM;
             }
-            if (name.endsWith("XLA Ops")) {
+            // Copies that run beside the operations of a TPU are drawn from their start to the end of the wait for
+            // them.
+            if (RowNames.SUMMARY.matcher(name).matches()) {
+                return SUMMARY;
+            }
+            if (name.endsWith("XLA Ops") || name.equals("Sparse Core Ops")) {
                 return OPERATIONS;
             }
-            return name.equals("XLA Modules")
-                    ? MODULES
-                    : RowNames.SUMMARY.matcher(name).matches() ? SUMMARY : PLAIN;
+            return name.equals("XLA Modules") || name.equals("Sparse Core Modules") ? MODULES : PLAIN;
         }
     }
 

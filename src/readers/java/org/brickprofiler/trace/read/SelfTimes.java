@@ -17,6 +17,7 @@ final class SelfTimes {
 
     private final String source;
     private final int mostOpen;
+    private final boolean nest;
     private final Sink sink;
     private final IntObjectHashMap<List<Open>> rows = new IntObjectHashMap<>();
     private long open;
@@ -96,9 +97,10 @@ final class SelfTimes {
         }
     }
 
-    private SelfTimes(String source, int mostOpen, Sink sink) {
+    private SelfTimes(String source, int mostOpen, boolean nest, Sink sink) {
         this.source = source;
         this.mostOpen = mostOpen;
+        this.nest = nest;
         this.sink = sink;
     }
 
@@ -108,12 +110,13 @@ final class SelfTimes {
      * @param events the events, in order of time
      * @param source the name of the trace in messages
      * @param mostOpen how many events of a row may be open at once
+     * @param nest whether an event contains those that run during it; otherwise each counts in full
      * @param sink receives the results
      * @throws TraceFormatException when more are open at once
      * @throws IOException when the events cannot be read
      */
-    static void of(EventStore.Cursor events, String source, int mostOpen, Sink sink) throws IOException {
-        SelfTimes times = new SelfTimes(source, mostOpen, sink);
+    static void of(EventStore.Cursor events, String source, int mostOpen, boolean nest, Sink sink) throws IOException {
+        SelfTimes times = new SelfTimes(source, mostOpen, nest, sink);
         for (EventStore.Event event = events.next(); event != null; event = events.next()) {
             times.begin(new Execution(event));
         }
@@ -138,7 +141,7 @@ final class SelfTimes {
             row.add(row.size() - 1, around);
             return;
         }
-        Open holder = holder(row, event);
+        Open holder = nest ? holder(row, event) : null;
         if (holder != null) {
             holder.hold(event);
         }
@@ -157,9 +160,9 @@ final class SelfTimes {
         return null;
     }
 
-    private static boolean overlapsAnother(List<Open> row, Execution event) {
+    private boolean overlapsAnother(List<Open> row, Execution event) {
         for (int i = 0; i < row.size(); i++) {
-            if (row.get(i).counts && !row.get(i).holds(event)) {
+            if (row.get(i).counts && !(nest && row.get(i).holds(event))) {
                 return true;
             }
         }

@@ -144,6 +144,8 @@ final class TraceEvent {
         PYTHON(Omission.Reason.PYTHON),
         /** A wait, drawn on the device's row. */
         DEVICE_WAIT(Omission.Reason.DEVICE_WAIT),
+        /** An operation of a compiled program on the host. It counts alone if no device has work. */
+        OPERATION(null),
         /** Any other slice: one of the host, or one in a trace that marks no slice as the device's. */
         OTHER(null);
 
@@ -158,7 +160,7 @@ final class TraceEvent {
 
         /**
          * Returns the kind for the categories of Kineto (older versions capitalised some), of AMD's rocprofv3 and ROCm
-         * Systems Profiler, and of Intel's unitrace.
+         * Systems Profiler, of Intel's unitrace, and of the reader of XLA's profiles.
          */
         static Kind of(String category) {
             return switch (category.toLowerCase(Locale.ROOT)) {
@@ -169,6 +171,7 @@ final class TraceEvent {
                 case "trace" -> WRAPPER;
                 case "python_function" -> PYTHON;
                 case "cuda_sync", "cuda_event" -> DEVICE_WAIT;
+                case XlaName.CATEGORY -> OPERATION;
                 default -> OTHER;
             };
         }

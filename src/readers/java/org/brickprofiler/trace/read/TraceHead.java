@@ -57,6 +57,9 @@ final class TraceHead {
      */
     boolean hasTracks;
 
+    /** Whether XLA's profiler wrote the trace. */
+    boolean isXla;
+
     final String source;
     private long spansLost;
     private long firstLostOffset;
@@ -246,13 +249,18 @@ final class TraceHead {
 
     /** Adds a device that the trace was taken on, with those facts that are known. */
     void device(long index, String name, String backend, long memoryBytes) {
-        if (deviceNames.size() < MOST_DEVICES && !name.isBlank()) {
-            deviceNames.add(Names.bounded(name));
-        }
+        deviceName(name);
         boolean isKnown = index >= 0 && index <= Integer.MAX_VALUE;
         if (isKnown && devices.size() < MOST_DEVICES && device(index).isEmpty()) {
             OptionalLong memory = memoryBytes >= 0 ? OptionalLong.of(memoryBytes) : OptionalLong.empty();
             devices.add(new DeviceInfo((int) index, Names.bounded(name), backendOf(backend), memory));
+        }
+    }
+
+    /** Adds the name of a device that the trace was taken on. */
+    void deviceName(String name) {
+        if (deviceNames.size() < MOST_DEVICES && !name.isBlank()) {
+            deviceNames.add(Names.bounded(name));
         }
     }
 

@@ -107,11 +107,10 @@ final class TraceInput {
         return new String(head, 0, length, StandardCharsets.ISO_8859_1);
     }
 
-    /** Returns whether a file is an uncompressed database or recording. */
+    /** Returns whether a file is not compressed. */
     static boolean isUnpacked(Path file) throws IOException {
         try (InputStream bytes = InputFile.open(file)) {
-            String begin = new String(bytes.readNBytes(SQLITE.length()), StandardCharsets.ISO_8859_1);
-            return begin.startsWith(SQLITE) || begin.startsWith(FLIGHT_RECORDING);
+            return !new String(bytes.readNBytes(GZIP.length()), StandardCharsets.ISO_8859_1).startsWith(GZIP);
         }
     }
 
@@ -125,8 +124,14 @@ final class TraceInput {
     enum Format {
         CHROME,
         PERFETTO,
-        /** An SQLite database, as exported by Nsight Systems. */
+        /** An SQLite database, as exported by Nsight Systems or written by AMD's profilers. */
         SQLITE,
+        /** An XSpace of XLA's profiler. */
+        XSPACE,
+        /** Tables (CSV) of AMD's rocprofv3 or rocprof. */
+        ROCM_TABLES,
+        /** The JSON of AMD's rocprofv3. */
+        ROCM_JSON,
         /** A recording of the Java Flight Recorder. */
         FLIGHT_RECORDING,
         /** The output of TornadoVM's profiler, with or without a program's own output. */
@@ -157,11 +162,7 @@ final class TraceInput {
                 }
             }
             if (isXSpace(begin(trace, LONGEST_PLANE_HEAD))) {
-                throw new TraceFormatException(
-                        source,
-                        0,
-                        "it is an XSpace (.xplane.pb) of XLA's profiler, which JAX and TensorFlow have and which is not"
-                                + " read; the .trace.json.gz beside it is");
+                return Format.XSPACE;
             }
             return format(trace, source, isUtf8(trace));
         } catch (DamagedException damaged) {
@@ -217,6 +218,12 @@ final class TraceInput {
         String head = begin(trace, LONGEST_OUTPUT);
         if ((isJson && bracket == '[') ? TornadoParser.begins(head) : TornadoParser.beginsIn(head)) {
             return Format.TORNADO_VM;
+        }
+        if (RocmTables.begins(head)) {
+            return Format.ROCM_TABLES;
+        }
+        if (RocmJson.begins(head)) {
+            return Format.ROCM_JSON;
         }
         boolean isPerfetto = first == PACKET_TAG && !isJson && !ForeignText.isLongText(head);
         String foreign = isPerfetto || !isUtf8 ? null : ForeignText.fault(head);

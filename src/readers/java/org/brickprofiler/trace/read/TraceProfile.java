@@ -64,6 +64,8 @@ public record TraceProfile(
     public enum Counting {
         /** Kernels, copies and fills, by the categories of events or by names of processes and tracks. */
         DEVICE_EVENTS("kernels, copies and fills"),
+        /** Operations of programs that XLA compiled for the processor, in a trace without work of a device. */
+        OPERATIONS("operations of compiled programs on the processor"),
         /** Every slice: the trace marks no event as the device's. */
         ALL_SLICES("every slice, for none is marked as the device's"),
         /** Kernels, copies, dispatch and compilations of TornadoVM's task graphs, which have durations and no times. */

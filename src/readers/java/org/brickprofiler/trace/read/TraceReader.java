@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import org.brickprofiler.internal.io.InputFile;
@@ -26,7 +27,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>the output of TornadoVM's profiler, also with a program's own output between its objects;
  *   <li>recordings of the Java Flight Recorder;
  *   <li>SQLite exports of Nsight Systems. They need a JDBC driver on the class path, such as
- *       {@code org.xerial:sqlite-jdbc}.
+ *       {@code org.xerial:sqlite-jdbc};
+ *   <li>profiles of XLA, which JAX and TensorFlow write: XSpaces ({@code *.xplane.pb}), and the JSON beside them;
+ *   <li>profiles of AMD's tools: databases of rocmProfileData, rocprofv3 and rocprof, tables (CSV) of rocprofv3 and
+ *       rocprof, and the JSON of rocprofv3. Databases need the driver, and tables need commons-csv.
  * </ul>
  *
  * <p><b>Times.</b> Chrome's format has decimal microseconds. They are read exactly and rounded half up to 1 ns. Times
@@ -94,6 +98,16 @@ import org.jspecify.annotations.Nullable;
  * last part of that name behind a point, a colon or a slash. A range that ends on another thread than it began on
  * contains no launches. A CUDA graph that was traced as one block is one event and is named so. The launches stay in
  * memory, about 100 bytes each. An offset is the number of an event.
+ *
+ * <p><b>In a profile of XLA</b> the rows of devices count by their names, as above. If no device has work, the
+ * operations of compiled programs on the processor count alone. The name of an operation has its kernel and its scope,
+ * {@code KERNEL @ SCOPE}, with the scope of the compiled program or of the arguments; rules see category {@code hlo_op}
+ * and XLA's arguments. Times in picoseconds are rounded to 1 ns at starts and ends.
+ *
+ * <p><b>In a profile of AMD's tools</b> kernels, copies and fills count, and calls of the host do not. Work belongs to
+ * the innermost marker around its launch, the call with the same correlation; {@link TraceProfile#ranges} and the
+ * argument {@code range} have it as above. The kernels of a graph belong to the launch of the graph. rocprofv3 writes a
+ * table for each domain; the tables of one process may follow one another in one text.
  *
  * <p><b>Contents of a timeline.</b> Each thread is a track. Each device is a track, and its streams are tracks below
  * it. In Chrome's format, a process is a device if it has events of the categories {@code kernel}, {@code gpu_memcpy},
@@ -335,6 +349,26 @@ public final class TraceReader {
         }
     }
 
+    // ---- tables ----
+
+    /**
+     * Opens the tables that AMD's rocprofv3 wrote for one process, one for each domain, as one text for the methods
+     * above.
+     *
+     * @param files tables, or one folder that has them; plain or compressed by gzip
+     * @return the text, to be closed
+     * @throws IOException when one of them is no such table, when they are of several processes by their names, or
+     *     cannot be read
+     * @throws IllegalArgumentException when there is none
+     */
+    public static InputStream tables(List<Path> files) throws IOException {
+        Objects.requireNonNull(files, "files");
+        if (files.isEmpty()) {
+            throw new IllegalArgumentException("files is empty");
+        }
+        return RocmTables.open(List.copyOf(files));
+    }
+
     // ---- both ----
 
     /** Reads a result from a stream of known length. */
@@ -371,7 +405,28 @@ public final class TraceReader {
         ReadOptions.Limits limits = options.limits();
         switch (TraceInput.format(text, collector.source)) {
             case CHROME -> chrome(text, collector, limits);
-            case SQLITE -> whole(text, file, collector, options.progress(), NsightReader::read);
+            case SQLITE -> whole(text, file, collector, options.progress(), SqliteFile::read);
+            case XSPACE ->
+                whole(
+                        text,
+                        file,
+                        collector,
+                        options.progress(),
+                        (space, events, progress) -> XSpaceReader.read(space, events));
+            case ROCM_TABLES ->
+                whole(
+                        text,
+                        file,
+                        collector,
+                        options.progress(),
+                        (tables, events, progress) -> RocmTables.read(tables, events));
+            case ROCM_JSON ->
+                whole(
+                        text,
+                        file,
+                        collector,
+                        options.progress(),
+                        (json, events, progress) -> RocmJson.read(json, events, limits));
             case FLIGHT_RECORDING ->
                 whole(
                         text,

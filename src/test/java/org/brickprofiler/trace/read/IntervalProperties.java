@@ -167,7 +167,7 @@ final class IntervalProperties {
         Result result = new Result();
         try (EventStore store = new EventStore(EventStore.Order.BY_TIME)) {
             addAll(events, store);
-            SelfTimes.of(store.inOrder(), "t", 1_000, result);
+            SelfTimes.of(store.inOrder(), "t", 1_000, true, result);
         }
         return result;
     }

@@ -1,0 +1,319 @@
+package org.brickprofiler.trace.read;
+
+import java.io.IOException;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.brickprofiler.trace.read.RocmEvents.Kind;
+import org.brickprofiler.trace.read.RocmEvents.Row;
+import org.brickprofiler.trace.read.RocmEvents.RowReader;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the databases of AMD's profilers: those of rocmProfileData ({@code .rpd}), of rocprofv3 ({@code rocpd}), and of
+ * the first rocprof. The first two are read through the views that they contain, because their tables change between
+ * versions. A view leaves out each row that refers to a row that is missing; these rows are counted.
+ *
+ * <p>The views are defined by <a href="https://github.com/ROCm/rocmProfileData">rocmProfileData</a> and by <a
+ * href="https://github.com/ROCm/rocprofiler-sdk/tree/amd-mainline/source/share/rocprofiler-sdk-rocpd">rocprofiler-sdk</a>.
+ * One thread.
+ */
+final class RocmDatabase implements RocmEvents.Source {
+
+    // rocmProfileData
+    private static final String RPD_WORK = "rocpd_op";
+    private static final String RPD_CALLS = "rocpd_api";
+    private static final String RPD_LINKS = "rocpd_api_ops";
+    private static final String RPD_COPIES = "rocpd_copyapi";
+
+    /** The call that stands for a marker of the application; its arguments are the marker's text. */
+    private static final String MARKER = "UserMarker";
+
+    // rocprofv3
+    private static final String SDK_WORK = "kernels";
+    private static final String SDK_COPIES = "memory_copies";
+    private static final String SDK_CALLS = "regions";
+
+    private static final int PROCESS_SHIFT = 40;
+
+    // the first rocprof
+    private static final String V1_KERNELS = "KERN";
+
+    private final SqliteFile database;
+    private final EventCollector collector;
+    private final Layout layout;
+    private final Row row = new Row();
+    private final Map<String, Integer> processes = new HashMap<>();
+
+    private enum Layout {
+        RPD,
+        SDK,
+        V1
+    }
+
+    private RocmDatabase(SqliteFile database, EventCollector collector, Layout layout) {
+        this.database = database;
+        this.collector = collector;
+        this.layout = layout;
+    }
+
+    private static @Nullable Layout layoutOf(SqliteFile database) {
+        if (database.hasTable(RPD_WORK)) {
+            return Layout.RPD;
+        }
+        if (database.hasView(SDK_WORK)) {
+            return Layout.SDK;
+        }
+        return database.hasTable(V1_KERNELS) ? Layout.V1 : null;
+    }
+
+    /** Returns whether one of AMD's profilers wrote a database. */
+    static boolean isRocm(SqliteFile database) {
+        return layoutOf(database) != null;
+    }
+
+    /**
+     * Reads a database.
+     *
+     * @param database the database
+     * @param collector takes the events
+     * @throws TraceFormatException when it is damaged, or lacks what its version must have
+     * @throws SQLException when it is damaged
+     * @throws IOException when it cannot be read
+     */
+    static void read(SqliteFile database, EventCollector collector) throws SQLException, IOException {
+        Layout layout = layoutOf(database);
+        if (layout == null) {
+            throw new IllegalArgumentException("no profiler of AMD wrote " + collector.source);
+        }
+        TraceFormatException cutOff = database.cutOff();
+        RocmDatabase reader = new RocmDatabase(database, collector, layout);
+        reader.prepare();
+        RocmEvents.read(reader, collector, cutOff);
+    }
+
+    /** Checks the views, and counts the rows that they leave out. */
+    private void prepare() throws SQLException, IOException {
+        switch (layout) {
+            case RPD -> {
+                database.expectRows(RPD_WORK);
+                database.expectRows(RPD_CALLS);
+                countLost(RPD_WORK, "op");
+                countLost(RPD_CALLS, "api");
+            }
+            case SDK -> {
+                countLost("rocpd_kernel_dispatch", SDK_WORK);
+                countLost("rocpd_memory_copy", SDK_COPIES);
+                countLost("rocpd_region", SDK_CALLS);
+            }
+            case V1 -> database.expectRows(V1_KERNELS);
+        }
+    }
+
+    /** Counts the rows of a table that its view leaves out. */
+    private void countLost(String table, String view) throws SQLException, IOException {
+        if (!database.hasView(view)) {
+            if (database.hasTable(table) || database.hasView(table)) {
+                throw new TraceFormatException(
+                        collector.source, 0, "the SQLite database has " + table + " without the view " + view);
+            }
+            return;
+        }
+        if (database.hasTable(table) || database.hasView(table)) {
+            String counts = "SELECT (SELECT count(*) FROM " + SqliteFile.quoted(table) + "), (SELECT count(*) FROM "
+                    + SqliteFile.quoted(view) + ")";
+            database.each(counts, found -> {
+                for (long lost = found.getLong(1) - found.getLong(2); lost > 0; lost--) {
+                    collector.acceptWithLostState(0);
+                }
+            });
+        }
+    }
+
+    // ---- rows ----
+
+    @Override
+    public void each(Set<Kind> kinds, RowReader reader) throws IOException {
+        try {
+            switch (layout) {
+                case RPD -> rpd(kinds, reader);
+                case SDK -> sdk(kinds, reader);
+                case V1 -> v1(kinds, reader);
+            }
+        } catch (SQLException failed) {
+            throw SqliteFile.fault(failed, collector);
+        }
+    }
+
+    private Row row(Kind kind, ResultSet found) throws SQLException {
+        database.countRow();
+        row.clear(kind);
+        row.startNs = SqliteFile.time(found, 1);
+        row.endNs = SqliteFile.time(found, 2);
+        return row;
+    }
+
+    private static String text(ResultSet found, int column) throws SQLException {
+        return SqliteFile.orEmpty(found.getString(column));
+    }
+
+    private static long number(ResultSet found, int column) throws SQLException {
+        long value = found.getLong(column);
+        return found.wasNull() ? TraceEvent.NONE : value;
+    }
+
+    private void rpd(Set<Kind> kinds, RowReader reader) throws SQLException, IOException {
+        if (kinds.contains(Kind.KERNEL)) {
+            boolean hasBytes = database.hasTable(RPD_COPIES);
+            boolean hasLinks = database.hasTable(RPD_LINKS);
+            // An operation of several calls counts once.
+            String query = "SELECT o.start, o.\"end\", o.gpuId, o.queueId, o.description, o.opType, "
+                    + (hasLinks ? "l.api" : "NULL") + ", " + (hasLinks && hasBytes ? "c.size" : "NULL")
+                    + " FROM op o"
+                    + (hasLinks
+                            ? " LEFT JOIN (SELECT op_id, min(api_id) AS api FROM " + RPD_LINKS
+                                    + " GROUP BY op_id) l ON l.op_id = o.id"
+                            : "")
+                    + (hasLinks && hasBytes ? " LEFT JOIN " + RPD_COPIES + " c ON c.api_ptr_id = l.api" : "");
+            database.each(query, found -> {
+                String type = text(found, 6);
+                Row work = row(kindOf(type), found);
+                work.device = number(found, 3);
+                work.queue = text(found, 4);
+                work.name = text(found, 5).isEmpty() ? type : text(found, 5);
+                work.correlation = number(found, 7);
+                work.bytes = work.kind == Kind.KERNEL ? TraceEvent.NONE : number(found, 8);
+                reader.read(work);
+            });
+        } else {
+            Kind kind = kinds.contains(Kind.MARKER) ? Kind.MARKER : Kind.CALL;
+            String query = "SELECT start, \"end\", pid, tid, apiName, args, id FROM api WHERE apiName "
+                    + (kind == Kind.MARKER ? "=" : "<>") + " '" + MARKER + "'";
+            database.each(query, found -> {
+                Row call = row(kind, found);
+                call.process = text(found, 3);
+                call.thread = text(found, 4);
+                call.name = text(found, kind == Kind.MARKER ? 6 : 5);
+                call.correlation = number(found, 7);
+                reader.read(call);
+            });
+        }
+    }
+
+    private static Kind kindOf(String type) {
+        return type.startsWith("Copy") ? Kind.COPY : type.startsWith("Fill") ? Kind.FILL : Kind.KERNEL;
+    }
+
+    private void sdk(Set<Kind> kinds, RowReader reader) throws SQLException, IOException {
+        if (kinds.contains(Kind.KERNEL)) {
+            Map<String, String> newer = Map.of("agent_abs_index", "agent_absolute_index");
+            String query = database.query(
+                    SDK_WORK,
+                    presentOf(SDK_WORK, newer),
+                    "start",
+                    "end",
+                    "pid",
+                    "nid",
+                    "agent_abs_index",
+                    "queue_id",
+                    "name",
+                    "stack_id");
+            database.each(query, found -> {
+                Row kernel = row(Kind.KERNEL, found);
+                kernel.device = number(found, 5);
+                kernel.queue = text(found, 6);
+                kernel.name = text(found, 7);
+                kernel.correlation = correlation(found, 3, 8);
+                reader.read(kernel);
+            });
+            copies(reader);
+        } else {
+            Kind wanted = kinds.contains(Kind.MARKER) ? Kind.MARKER : Kind.CALL;
+            String query = database.query(
+                    SDK_CALLS, "start", "end", "pid", "nid", "tid", "name", "stack_id", "category", "extdata");
+            database.each(query, found -> {
+                boolean isMarker = text(found, 8).startsWith("MARKER");
+                if (isMarker == (wanted == Kind.MARKER)) {
+                    Row call = row(wanted, found);
+                    call.process = text(found, 3);
+                    call.thread = text(found, 5);
+                    call.name = isMarker ? RocmJson.message(text(found, 9), text(found, 6)) : text(found, 6);
+                    call.correlation = correlation(found, 3, 7);
+                    reader.read(call);
+                }
+            });
+        }
+    }
+
+    private void copies(RowReader reader) throws SQLException, IOException {
+        Map<String, String> newer = Map.of(
+                "dst_agent_abs_index", "dst_agent_absolute_index", "src_agent_abs_index", "src_agent_absolute_index");
+        String query = database.query(
+                SDK_COPIES,
+                presentOf(SDK_COPIES, newer),
+                "start",
+                "end",
+                "pid",
+                "nid",
+                "dst_agent_abs_index",
+                "dst_agent_type",
+                "src_agent_abs_index",
+                "queue_id",
+                "name",
+                "size",
+                "stack_id");
+        database.each(query, found -> {
+            Row copy = row(Kind.COPY, found);
+            copy.device = number(found, text(found, 6).equals("GPU") ? 5 : 7);
+            copy.queue = text(found, 8);
+            copy.name = text(found, 9);
+            copy.bytes = number(found, 10);
+            copy.correlation = correlation(found, 3, 11);
+            reader.read(copy);
+        });
+    }
+
+    /** Returns those of some columns' later names that a view has, as expressions. */
+    private Map<String, String> presentOf(String view, Map<String, String> laterNames)
+            throws SQLException, IOException {
+        Map<String, String> present = new HashMap<>();
+        for (Map.Entry<String, String> name : laterNames.entrySet()) {
+            if (database.hasColumn(view, name.getValue())) {
+                present.put(name.getKey(), SqliteFile.quoted(name.getValue()));
+            }
+        }
+        return present;
+    }
+
+    /**
+     * Returns the number that a call shares with its work, unique across processes; the columns of the process's number
+     * and of its node are adjacent.
+     */
+    private long correlation(ResultSet found, int process, int stack) throws SQLException {
+        long ofProcess = found.getLong(stack);
+        if (ofProcess <= 0 || ofProcess >= 1L << PROCESS_SHIFT) {
+            return TraceEvent.NONE;
+        }
+        String key = text(found, process) + ' ' + text(found, process + 1);
+        return ((long) processes.computeIfAbsent(key, added -> processes.size()) << PROCESS_SHIFT) | ofProcess;
+    }
+
+    private void v1(Set<Kind> kinds, RowReader reader) throws SQLException, IOException {
+        if (!kinds.contains(Kind.KERNEL)) {
+            return;
+        }
+        String query = database.query(V1_KERNELS, "BeginNs", "EndNs", "gpu-id", "queue-id", "KernelName");
+        database.each(query, found -> {
+            Row kernel = row(Kind.KERNEL, found);
+            kernel.device = number(found, 3);
+            kernel.queue = text(found, 4);
+            String name = text(found, 5);
+            // rocprof quotes the names in its text, and so in the database that it makes of the text.
+            boolean isQuoted = name.length() > 1 && name.startsWith("\"") && name.endsWith("\"");
+            kernel.name = isQuoted ? name.substring(1, name.length() - 1) : name;
+            reader.read(kernel);
+        });
+    }
+}

@@ -1,0 +1,117 @@
+package org.brickprofiler.trace.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.zip.GZIPInputStream;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Damaged profiles of XLA and of AMD's tools: of each format, 20 files that were cut, and 20 with overwritten bytes.
+ * Each is refused, or read with a report of the damage, or has the sum of the whole file; and what is read before a cut
+ * is never more than the whole.
+ */
+final class DamagedDeviceProfilesTest {
+
+    private static final int FILES = 20;
+    private static final int OVERWRITTEN = 64;
+    private static final int TABLE_BYTES = 8_685;
+    private static final ReadOptions STRICT = ReadOptions.defaults().withKeepWarmup(true);
+    private static final ReadOptions SALVAGE = STRICT.withSalvage(true);
+    private static final Path TRACES = Path.of("src", "test", "resources", "traces");
+
+    private static byte[] bytes(String file) throws IOException {
+        byte[] bytes = Files.readAllBytes(TRACES.resolve(file));
+        if (!file.endsWith(".gz")) {
+            return bytes;
+        }
+        try (GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(bytes))) {
+            // The first rows of a table are a table.
+            return file.endsWith(".csv.gz") ? in.readNBytes(TABLE_BYTES) : in.readAllBytes();
+        }
+    }
+
+    private static boolean isReported(TraceProfile profile) {
+        return !Omissions.faults(profile.omissions()).isEmpty();
+    }
+
+    @Spec("14.6")
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "jax-cpu.xplane.pb.gz",
+                "jax-cpu.trace.json.gz",
+                "rpd-matmul.rpd.gz",
+                "rpd-matmul.tracing.json.gz",
+                "rocprofv1-laplacian.db.gz",
+                "rocprofv1-laplacian.csv.gz",
+                "rocprofv3/kernel_trace.csv",
+            })
+    void aFileThatWasCutIsNeverReadInSilence(String file) throws IOException {
+        byte[] whole = bytes(file);
+        long wholeNs = Traces.read(whole, STRICT).snapshot().totalNs();
+        for (int i = 1; i <= FILES; i++) {
+            byte[] cut = Arrays.copyOf(whole, (int) ((long) whole.length * i / (FILES + 1)));
+            String which = file + ", cut to " + cut.length;
+
+            try {
+                TraceProfile read = Traces.read(cut, STRICT);
+                // A table may end after any row, and a bare array after any event, which is reported.
+                assertThat(isReported(read) || file.contains(".csv")).as(which).isTrue();
+                assertThat(read.snapshot().totalNs()).as(which).isLessThanOrEqualTo(wholeNs);
+            } catch (TraceFormatException refused) {
+                assertThat(refused.fault()).as(which).isNotBlank();
+            }
+            try {
+                TraceProfile salvaged = Traces.read(cut, SALVAGE);
+                assertThat(isReported(salvaged) || file.contains(".csv"))
+                        .as(which)
+                        .isTrue();
+                assertThat(salvaged.snapshot().totalNs()).as(which).isLessThanOrEqualTo(wholeNs);
+            } catch (TraceFormatException refused) {
+                assertThat(refused.isDamage()).as("%s: %s", which, refused).isFalse();
+            }
+        }
+    }
+
+    @Spec("14.6")
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "jax-cpu.xplane.pb.gz",
+                "jax-cpu.trace.json.gz",
+                "rpd-matmul.rpd.gz",
+                "rpd-matmul.tracing.json.gz",
+                "rocprofv1-laplacian.db.gz",
+                "rocprofv1-laplacian.csv.gz",
+                "rocprofv3/kernel_trace.csv",
+            })
+    void overwrittenBytesAreNeverReadInSilence(String file) throws IOException {
+        byte[] whole = bytes(file);
+        long wholeNs = Traces.read(whole, STRICT).snapshot().totalNs();
+        for (int i = 1; i <= FILES; i++) {
+            byte[] damaged = whole.clone();
+            int from = (int) ((long) whole.length * i / (FILES + 1));
+            Arrays.fill(damaged, from, Math.min(whole.length, from + OVERWRITTEN), (byte) 0xff);
+            String which = file + ", overwritten at " + from;
+
+            for (ReadOptions options : new ReadOptions[] {STRICT, SALVAGE}) {
+                try {
+                    TraceProfile read = Traces.read(damaged, options);
+                    boolean isWhole = read.snapshot().totalNs() == wholeNs;
+                    assertThat(isReported(read) || isWhole)
+                            .as("%s: %s", which, read)
+                            .isTrue();
+                } catch (TraceFormatException refused) {
+                    assertThat(refused.fault()).as(which).isNotBlank();
+                }
+            }
+        }
+    }
+}
