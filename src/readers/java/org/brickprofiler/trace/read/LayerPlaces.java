@@ -60,6 +60,12 @@ final class LayerPlaces implements Closeable {
     private final Kernels kernels;
     private final EventStore placed = new EventStore(EventStore.Order.BY_TIME);
     private final boolean softmaxIsAttention;
+    /**
+     * Whether a runtime orders the kernels by their dependencies only. It may then project the values after the
+     * softmax.
+     */
+    private final boolean isByDependency;
+
     private final IntObjectHashMap<Stream> streams = new IntObjectHashMap<>();
     private final IntObjectHashMap<Part> parts = new IntObjectHashMap<>();
     private final Map<List<Part>, Integer> layouts = new HashMap<>();
@@ -215,8 +221,9 @@ final class LayerPlaces implements Closeable {
         int projections;
     }
 
-    private LayerPlaces(Kernels kernels) {
+    private LayerPlaces(Kernels kernels, boolean isByDependency) {
         this.kernels = kernels;
+        this.isByDependency = isByDependency;
         this.softmaxIsAttention = !kernels.anyIs(TraceRule.Target.of(BrickId.FUSED_ATTENTION));
     }
 
@@ -225,11 +232,12 @@ final class LayerPlaces implements Closeable {
      *
      * @param kernels the kernels of the events; the bricks that are found are added
      * @param sited events with their sites as details
+     * @param isByDependency whether a runtime orders the events by their dependencies, and not the program
      * @return the events, to be closed
      * @throws IOException when a temporary file cannot be written or read
      */
-    static LayerPlaces of(Kernels kernels, EventStore sited) throws IOException {
-        LayerPlaces places = new LayerPlaces(kernels);
+    static LayerPlaces of(Kernels kernels, EventStore sited, boolean isByDependency) throws IOException {
+        LayerPlaces places = new LayerPlaces(kernels, isByDependency);
         try {
             EventStore.Cursor events = sited.inOrder();
             for (EventStore.Event event = events.next(); event != null; event = events.next()) {
@@ -489,8 +497,11 @@ final class LayerPlaces implements Closeable {
         private void output(Group group) {
             List<Integer> products = group.products;
             boolean isUnfused = opening != null && opening.part == Part.SOFTMAX;
-            // A runtime may project the values only when it needs them.
-            boolean isValueLate = isUnfused && stream.projections == 2 && products.size() == 3;
+            boolean isValueLate = isByDependency
+                    && isUnfused
+                    && stream.projections == 2
+                    && products.size() == 3
+                    && group.activation < 0;
             if (products.size() == (isValueLate ? 3 : isUnfused ? 2 : 1) && !group.hasExperts) {
                 int output = products.get(products.size() - 1);
                 if (isValueLate) {

@@ -92,6 +92,9 @@ final class ProfileBuilder extends EventCollector {
     private Kernels namedKernels;
 
     private long ignoredByRule;
+    /** The ends of slices, which another form of the same trace does not have. */
+    private long ends;
+
     private final RangeSums ranges = new RangeSums();
     private final RowNames names;
     private boolean deviceSeen;
@@ -382,6 +385,7 @@ final class ProfileBuilder extends EventCollector {
     @Override
     void endSlice(Slice slice, TraceEvent event) {
         omissions.add(Reason.END);
+        ends++;
         Begin begin = slice.begin;
         if (begin != null && isOfHost(slice.detail) != deviceSeen) {
             decideAgain(slice, begin, event);
@@ -563,7 +567,7 @@ final class ProfileBuilder extends EventCollector {
      */
     LayerPlaces places() throws IOException {
         try (EventStore sited = deviceSeen ? sites.of(slices) : sites.ofHost(slices)) {
-            return LayerPlaces.of(kernels, sited);
+            return LayerPlaces.of(kernels, sited, runs.isAny());
         }
     }
 
@@ -795,8 +799,9 @@ final class ProfileBuilder extends EventCollector {
             long wallNs = untimed != null ? head.wholeNs() : isByRuns() ? inRuns.busyNs() : busy.wallNs();
             // The time between chosen steps is none of theirs.
             wallNs = slowSteps.isPresent() ? busy.busyNs() : wallNs;
-            if (runs.isAny() && eventsRead() >= OnnxRuntime.MOST_EVENTS) {
-                omissions.fault(Reason.EVENT_LIMIT, eventsRead(), 0);
+            long events = eventsRead() - ends;
+            if (runs.isAny() && events >= OnnxRuntime.MOST_EVENTS) {
+                omissions.fault(Reason.EVENT_LIMIT, events, 0);
             }
             TraceHead.Clock clock = head.clock(busy.firstNs());
             List<Environment> devices = head.deviceNames.stream()

@@ -139,20 +139,15 @@ final class LayerPlacesTest {
                 .doesNotContainKeys("Gemm", "GateUpProjection", "Elementwise", "Multiply");
     }
 
+    /** On a device the order is the program's: what follows the softmax mixes values. */
     @Spec("14.13")
     @Test
-    void valuesMayBeProjectedAfterTheSoftmax() throws IOException {
+    void aProductTooManyAfterTheSoftmaxIsNotTakenForLateValues() throws IOException {
         assertThat(counts(read("NPPPSPPPNPUP".repeat(4) + "NH")))
-                .containsEntry("QkvProjection", 12L)
+                .doesNotContainKeys("AttentionOutput", "OutputProjection")
+                .containsEntry("QkvProjection", 8L)
                 .containsEntry("AttentionScore", 4L)
-                .containsEntry("AttentionOutput", 4L)
-                .containsEntry("OutputProjection", 4L)
-                .doesNotContainKey("Gemm");
-        assertThat(counts(read("NPPPPSPPNPUP".repeat(4) + "NH")))
-                .containsEntry("QkvProjection", 12L)
-                .containsEntry("AttentionScore", 4L)
-                .containsEntry("AttentionOutput", 4L)
-                .doesNotContainKey("Gemm");
+                .containsEntry("Gemm", 12L);
     }
 
     @Test

@@ -71,10 +71,12 @@ final class TorchCpuReadTest {
 
         assertThat(profile.snapshot().totalNs()).isEqualTo(7_294_247);
         assertThat(Omissions.ignored(profile)).containsEntry(Reason.ANNOTATION, 10L);
-        List<String[]> rows = Files.readAllLines(TRACES.resolve("torch-2.13-cpu.txt")).stream()
-                .filter(line -> line.contains("aten::"))
-                .map(line -> line.strip().split(" +"))
-                .toList();
+        List<String[]> rows =
+                Files.readAllLines(Path.of("src/test/resources/org/brickprofiler/trace/read/torch-2.13-cpu.txt"))
+                        .stream()
+                        .filter(line -> line.contains("aten::"))
+                        .map(line -> line.strip().split(" +"))
+                        .toList();
         assertThat(rows).hasSize(11);
         for (String[] row : rows) {
             BrickStats brick = profile.snapshot().brick(row[0]).orElseThrow();
