@@ -11,6 +11,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.security.ProtectionDomain;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -119,6 +120,7 @@ public final class Agent {
         }
         requests = new WovenRequests(hasRequests && alternation == null ? profiler.requests() : null, losses);
         runFile = beginRunFile();
+        prepareReports();
         steps = new Recorder.Steps(rules.warmupSteps(), this::forgetWarmup, alternation);
         weaver = new Weaver(rules, rule -> rule.kind() == WeaveRule.Kind.BRICK ? keyOf(rule) : 0);
     }
@@ -244,6 +246,14 @@ public final class Agent {
     }
 
     /** Prints the warning of a full heap without allocating. */
+    /**
+     * Initialises the classes of the report: a class whose initialisation fails in a full heap cannot be used any more.
+     */
+    private static void prepareReports() {
+        JsonReport.toJson(
+                ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, 0).build());
+    }
+
     private static void noteFullHeap() {
         System.err.write(FULL_HEAP, 0, FULL_HEAP.length);
         System.err.flush();

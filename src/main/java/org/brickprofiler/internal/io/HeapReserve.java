@@ -90,11 +90,23 @@ public final class HeapReserve {
             try {
                 task.run();
                 return true;
-            } catch (OutOfMemoryError full) {
+            } catch (OutOfMemoryError | InternalError | BootstrapMethodError failed) {
+                if (!isOfFullHeap(failed)) {
+                    throw failed;
+                }
                 LockSupport.parkNanos(RETRY_MS * 1_000_000);
             }
         }
         return false;
+    }
+
+    /** The virtual machine wraps the error if it fails to make the class of a lambda expression. */
+    private static boolean isOfFullHeap(Throwable failed) {
+        Throwable cause = failed;
+        while (cause != null && !(cause instanceof OutOfMemoryError)) {
+            cause = cause.getCause();
+        }
+        return cause != null;
     }
 
     private static byte[][] half() {

@@ -23,8 +23,10 @@ final class HeapReserveTest {
         HeapReserve reserve = new HeapReserve(() -> {});
         AtomicInteger attempts = new AtomicInteger();
         assertThat(reserve.run(() -> {
-                    if (attempts.incrementAndGet() < 3) {
+                    if (attempts.incrementAndGet() == 1) {
                         throw new OutOfMemoryError("no space");
+                    } else if (attempts.get() == 2) {
+                        throw new InternalError(new OutOfMemoryError("no space for the class of a lambda expression"));
                     }
                 }))
                 .isTrue();
@@ -50,5 +52,9 @@ final class HeapReserveTest {
                     throw new NoClassDefFoundError("a.B");
                 }))
                 .isInstanceOf(NoClassDefFoundError.class);
+        assertThatThrownBy(() -> reserve.run(() -> {
+                    throw new InternalError("another reason");
+                }))
+                .hasMessage("another reason");
     }
 }
