@@ -4,12 +4,12 @@ import java.util.Objects;
 
 /**
  * Converts a device's ticks to the host's nanoseconds, in whole numbers: the result is the line through two clock
- * pairs, rounded to the nearest nanosecond, halves up. A later tick never comes out earlier. Immutable; any thread; a
- * conversion allocates nothing.
+ * pairs, rounded to the nearest nanosecond, halves up. A later tick never gives an earlier time. Immutable; any thread;
+ * a conversion allocates nothing.
  *
  * <p>Ticks before the first pair and after the second lie on the same line. The rounding is at most half a nanosecond.
- * How closely the two clocks of a pair were read together, and whether the counter ran evenly between the pairs, only
- * the driver knows.
+ * Only the driver knows how closely the two clocks of a pair were read together, and whether the counter ran evenly
+ * between the pairs.
  */
 public final class ClockConversion {
 
@@ -20,7 +20,7 @@ public final class ClockConversion {
 
     private final Pair origin;
 
-    /** So many nanoseconds pass in {@code ticks} ticks; in lowest terms. */
+    /** The nanoseconds that pass in {@code ticks} ticks; in lowest terms. */
     private final long ns;
 
     private final long ticks;

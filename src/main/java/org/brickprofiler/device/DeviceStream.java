@@ -6,7 +6,7 @@ import java.util.Optional;
 
 /**
  * A queue of work that a device does in order, such as a CUDA stream. Callers set marks in it, wait for them, poll them
- * without waiting, and ask for the time between two marks.
+ * without waiting, and query the time between two marks.
  *
  * <p>A mark is a small number. It is set at the end of the queue, and reached when the device has done everything
  * before it. It belongs to its setter until it is released; then its number is used again. Marks come from a pool that
@@ -30,9 +30,9 @@ public interface DeviceStream extends AutoCloseable {
     Duration DEFAULT_WAIT_TIMEOUT = Duration.ofMinutes(1);
 
     /**
-     * Returns the name of this queue for people.
+     * Returns the name of this queue in reports.
      *
-     * @return a name, one among the queues of its device
+     * @return a name, unique among the queues of its device
      */
     String name();
 
@@ -105,8 +105,8 @@ public interface DeviceStream extends AutoCloseable {
     long elapsedNs(int from, int to);
 
     /**
-     * The times between each of some marks and the next, by the device's own clock. Waits for nothing. The result is
-     * that of single calls, which may cost more.
+     * Finds the times between each of some marks and the next, by the device's own clock. Waits for nothing. The result
+     * is that of single calls, which may cost more.
      *
      * @param marks marks that were not released
      * @param count how many of them, from the first on
@@ -165,8 +165,8 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
-     * Returns whether the calling thread may ask about marks as it is. If false, querying would change the thread's
-     * current context; only threads that mark or wait on this stream should query it.
+     * Returns whether the calling thread can query marks in its current context. If false, querying would change the
+     * thread's current context; only threads that mark or wait on this stream should query it.
      *
      * @return true unless overridden
      */
@@ -177,14 +177,14 @@ public interface DeviceStream extends AutoCloseable {
     /**
      * Gives a mark back.
      *
-     * @param mark a mark that nobody will ask for any more
+     * @param mark a mark that is not used any more
      */
     void release(int mark);
 
     /**
      * Gives marks back. The result is that of single calls, which may cost more.
      *
-     * @param marks marks that nobody will ask for any more
+     * @param marks marks that are not used any more
      * @param count how many of them, from the first on
      */
     default void release(int[] marks, int count) {
@@ -195,8 +195,9 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
-     * Tells the queue that a pass has ended. The queue may try once more in the next pass what the driver refused in
-     * this one, such as more marks. Waits for nothing and makes no context current. Does nothing unless overridden.
+     * Notifies the queue that a pass has ended. In the next pass, the queue may try once more what the driver has
+     * refused in this one, such as more marks. Waits for nothing and makes no context current. Does nothing unless
+     * overridden.
      */
     default void passEnded() {}
 
@@ -225,7 +226,7 @@ public interface DeviceStream extends AutoCloseable {
      * Registers an action to run before the stream closes, while the times of marks are still available.
      *
      * @param action runs once, on the thread that closes the stream; never if the stream is closed already. The stream
-     *     keeps it until then
+     *     refers to it until then
      */
     void beforeClose(Runnable action);
 

@@ -61,7 +61,7 @@ public final class DispatchTimer {
     /**
      * A timer of dispatches.
      *
-     * @param stream where they are enqueued; it stays its owner's
+     * @param stream the stream in which they are enqueued; it is not closed with the timer
      * @param capacity how many may wait to be drained, 1 or more; each takes two of the stream's marks
      * @throws IllegalArgumentException when the capacity is not positive
      */
@@ -156,7 +156,7 @@ public final class DispatchTimer {
 
         private final DeviceStream stream;
 
-        // All that follows is guarded by this.
+        // The fields below are guarded by this.
 
         // By slot. A slot's generation is odd while a dispatch runs in it, so that a ticket fits but once.
         private final @Nullable String[] names;
@@ -236,7 +236,7 @@ public final class DispatchTimer {
             return lost;
         }
 
-        /** Gives the marks of all dispatches back. */
+        /** Gives back the marks of all dispatches. */
         synchronized void giveBackAll() {
             for (int slot = 0; slot < names.length; slot++) {
                 if (names[slot] != null) {
@@ -260,9 +260,7 @@ public final class DispatchTimer {
             free[freeCount++] = slot;
         }
 
-        /**
-         * Collects only if the closing thread may query: a context is made current by those that mark or drain alone.
-         */
+        /** Collects only if the closing thread can query: only threads that mark or drain make a context current. */
         void collectBeforeClosing() {
             if (stream.answersHere()) {
                 collect();

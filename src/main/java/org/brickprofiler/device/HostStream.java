@@ -8,8 +8,8 @@ import org.brickprofiler.spi.NanoClock;
 
 /**
  * The host as a device: the thread that enqueues work does it at once, so a mark is reached when it is set, and its
- * time is that of a clock. It serves engines that compute on the host what others compute on a device, and comparisons
- * of the two. Any thread; allocates nothing unless the pool of marks grows.
+ * time is that of a clock. It serves engines that compute on the host instead of a device, and comparisons of the two.
+ * Any thread; allocates nothing unless the pool of marks grows.
  */
 public final class HostStream implements DeviceStream {
 

@@ -4,8 +4,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Times a piece of work where somebody asked for it. Whether anybody did is the caller's to know, once and outside the
- * loop: {@link #startIf} reads no setting, and costs nothing where it does not start.
+ * Times a piece of work on request. The caller decides once, outside of the loop, whether to time: {@link #startIf}
+ * reads no setting, and costs nothing if it does not start.
  *
  * <pre>{@code
  * Optional<ProbeTimer> probe = ProbeTimer.startIf(probing, timer, recorder::push);
@@ -23,8 +23,8 @@ public final class ProbeTimer {
         /**
          * Takes a probe that has just ended.
          *
-         * @param name what was done
-         * @param category of which kind it is
+         * @param name the name of the work
+         * @param category the kind of the work
          * @param elapsedNs how long it took, ns
          * @param tid the line of the trace that it goes to
          */
@@ -44,7 +44,7 @@ public final class ProbeTimer {
     /**
      * Starts a timer or not.
      *
-     * @param enabled whether to
+     * @param enabled whether to start it
      * @param timer the timer, which may be used again once the probe is finished
      * @return the running probe, or empty
      */
@@ -56,9 +56,9 @@ public final class ProbeTimer {
     /**
      * Starts a timer or not.
      *
-     * @param enabled whether to
+     * @param enabled whether to start it
      * @param timer the timer, which may be used again once the probe is finished
-     * @param trace gets what {@link #finishTraced} is given
+     * @param trace receives the probe that {@link #finishTraced} ends
      * @return the running probe, or empty
      */
     public static Optional<ProbeTimer> startIf(boolean enabled, DeviceTimer timer, Trace trace) {
@@ -74,7 +74,7 @@ public final class ProbeTimer {
     /**
      * Stops, and waits until the device has done the work.
      *
-     * @return how long it took, ns; 0 where the device does not report it
+     * @return how long it took, ns; 0 if the device does not report it
      */
     public long finish() {
         timer.recordEnd();
@@ -84,10 +84,10 @@ public final class ProbeTimer {
     /**
      * Stops, waits until the device has done the work, and adds it to the trace.
      *
-     * @param name what was done
-     * @param category of which kind it is
+     * @param name the name of the work
+     * @param category the kind of the work
      * @param tid the line of the trace that it goes to
-     * @return how long it took, ns; 0 where the device does not report it
+     * @return how long it took, ns; 0 if the device does not report it
      */
     public long finishTraced(String name, String category, int tid) {
         Objects.requireNonNull(name, "name");

@@ -5,9 +5,9 @@ import java.util.Objects;
 import org.brickprofiler.internal.io.Abandonment;
 
 /**
- * Times what is enqueued in a stream between two calls, by a mark of the stream for each. Reading it waits until the
- * device has come to the second mark, and for nothing behind it. One thread at a time; the stream stays its owner's.
- * The marks of a timer that was never closed are given back when the garbage collector finds it.
+ * Times the work that is enqueued in a stream between two calls, by a mark of the stream for each. Reading it waits
+ * until the device has reached the second mark, and never for later work. One thread at a time; the stream stays its
+ * owner's. The marks of a timer that was never closed are given back when the garbage collector finds it.
  */
 public class StreamTimer implements DeviceTimer {
 
@@ -15,7 +15,7 @@ public class StreamTimer implements DeviceTimer {
 
     private final Marks marks;
 
-    /** Whether the marks are given back if nobody closes the timer. */
+    /** Whether the marks are given back if the timer is never closed. */
     private boolean watched;
 
     /** The marks of a timer. They do not refer to it, so that they can be given back after it. */
@@ -66,7 +66,7 @@ public class StreamTimer implements DeviceTimer {
     /**
      * A timer.
      *
-     * @param stream where the work is done; not closed with the timer
+     * @param stream the stream of the work; not closed with the timer
      */
     public StreamTimer(DeviceStream stream) {
         marks = new Marks(Objects.requireNonNull(stream, "stream"));

@@ -8,20 +8,20 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Sums of the work of a stream between the bricks' marks since the last reset. Immutable.
+ * Sums of the bricks of a stream since the last reset, by the device's times. Immutable.
  *
  * @param stream the stream's name
  * @param device the device's name
  * @param deviceIndex the number of the device among those of its kind
- * @param deviceUuid which device it is on every machine and in every process, where that is known: under
+ * @param deviceUuid the identity of the device on every machine and in every process, if it is known: under
  *     {@code CUDA_VISIBLE_DEVICES} the device of every rank has number 0
- * @param pciAddress the address of the device's PCI function in its machine, where that is known
+ * @param pciAddress the address of the device's PCI function in its machine, if it is known
  * @param samples how many bricks have a time of the device
  * @param busyNs how long at least one brick was running, ns: the union of their times, by the device's clock
  * @param idleNs how long none was running between two bricks of the same pass, ns
  * @param waits how often the stream was waited for
  * @param clockErrorNs how far the latest device times may be off when they are put into the host's time, ns
- * @param failure why the stream does not work, or what it could not do
+ * @param failure the reason why the stream does not work, or the first call that failed
  */
 public record StreamTotals(
         String stream,
@@ -64,18 +64,19 @@ public record StreamTotals(
     /**
      * Returns the share of a pass's device time in which no brick was running.
      *
-     * @return 0 to 1; 0 where nothing was measured
+     * @return 0 to 1; 0 if nothing was measured
      */
     public double idleShare() {
         return busyNs + idleNs == 0 ? 0.0 : (double) idleNs / (busyNs + idleNs);
     }
 
     /**
-     * Which stream it is, among those of several runs.
+     * The identity of a stream among the streams of several runs.
      *
      * @param device the device's name
      * @param deviceIndex the number of the device among those of its kind
-     * @param deviceUuid which device it is, where that is known; two with one number are different streams
+     * @param deviceUuid the identity of the device, if it is known; devices with one number and two UUIDs have
+     *     different streams
      * @param stream the stream's name
      */
     public record Key(String device, int deviceIndex, Optional<String> deviceUuid, String stream)
@@ -115,7 +116,7 @@ public record StreamTotals(
     /**
      * Returns the sum of both, of the same stream. Commutative and associative.
      *
-     * @param other what the stream did at another time
+     * @param other the totals of the same stream at another time
      * @return the sums; of errors the largest, of failures the first in the alphabet
      */
     public StreamTotals plus(StreamTotals other) {
@@ -128,7 +129,7 @@ public record StreamTotals(
                 .build();
     }
 
-    /** Returns the first in the alphabet of those that there are. */
+    /** Returns the reason that comes first in the alphabet, of those that are present. */
     private static Optional<String> first(Optional<String> one, Optional<String> other) {
         return Stream.of(one, other).flatMap(Optional::stream).min(Comparator.naturalOrder());
     }

@@ -16,12 +16,12 @@ import org.brickprofiler.internal.io.AtomicFile;
 import org.jspecify.annotations.Nullable;
 
 /**
- * JCuda's native library where the program's own jar holds it, as the command line's does; the library's own jar holds
- * none, and then all of this is JCuda's business. Stateless.
+ * JCuda's native library, if the program's own jar contains it, as the jar of the command line does. Otherwise, as in
+ * the library's own jar, JCuda loads it by itself. Stateless.
  *
- * <p>JCuda by itself writes such a library to one file for all users and processes, in the temporary folder, and takes
- * what it finds there. Here it goes to the user's own cache, whole or not at all, under the hash of its content, and is
- * compared with what the jar holds each time.
+ * <p>JCuda by itself writes such a library to one file in the temporary folder, for all users and processes, and uses
+ * the file that it finds there. Here the library is written to the user's own cache, whole or not at all, under the
+ * hash of its content, and is compared with the jar's content each time.
  */
 final class BundledLibrary {
 
@@ -34,15 +34,15 @@ final class BundledLibrary {
     private BundledLibrary() {}
 
     /**
-     * Initialises JCuda's binding of the driver, which loads its native library. One that {@code java.library.path}
-     * leads to is preferred to the bundled one.
+     * Initialises JCuda's binding of the driver, which loads its native library. A library on {@code java.library.path}
+     * is preferred to the bundled one.
      *
      * @throws ClassNotFoundException when JCuda is not on the class path
      * @throws LinkageError when a native library cannot be loaded
      * @throws IOException when the bundled one cannot be written anywhere
      */
     static void initialise() throws ClassNotFoundException, IOException {
-        // Not initialised: whether it is there comes first.
+        // Not initialised yet: first find out whether the class is there.
         Class.forName(DRIVER_BINDING, false, BundledLibrary.class.getClassLoader());
         String name =
                 LibUtils.createLibraryFileName(LibUtils.createPlatformLibraryName("JCudaDriver-" + JCudaVersion.get()));
@@ -51,8 +51,8 @@ final class BundledLibrary {
             Class.forName(DRIVER_BINDING);
             return;
         }
-        // JCuda takes a file of this name from the temporary folder, and no way leads to one elsewhere. What else reads
-        // the setting meanwhile finds a folder that can be written to.
+        // JCuda only takes a file of this name from the temporary folder. Other code that reads the setting meanwhile
+        // finds a folder that can be written to.
         Path folder = unpacked(name, content, System.getenv(), System.getProperty("user.home"));
         String before = System.setProperty(TEMPORARY_FOLDER, folder.toString());
         try {
@@ -73,11 +73,11 @@ final class BundledLibrary {
     }
 
     /**
-     * Sees to it that the library lies in a folder of the user's: in the cache, or, where none can be written to, in a
-     * temporary one that goes with the process.
+     * Makes sure that the library is in a folder of the user: in the cache or, if the cache cannot be written, in a
+     * temporary folder that is deleted with the process.
      *
      * @param name the name of the file
-     * @param content what the file has to hold
+     * @param content the content of the file
      * @param environment the environment's variables
      * @param home the user's home folder, if one is known
      * @return the folder

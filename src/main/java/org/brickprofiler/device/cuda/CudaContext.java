@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A context to make calls in. It belongs to the application, or is a device's primary one, retained until it is
- * released. Any thread.
+ * A context for calls of the driver. It belongs to the application, or is the primary context of a device, retained
+ * until it is released. Any thread.
  */
 final class CudaContext {
 
@@ -37,7 +37,7 @@ final class CudaContext {
         this.ordinal = ordinal;
     }
 
-    /** Returns a context of the application's. */
+    /** Returns a context of the application. */
     static CudaContext of(CudaCalls calls, CudaHandle context, CudaFailures failures) throws CudaFailures.Refusal {
         CudaHandle device = calls.newDevice();
         CudaContext unknown = new CudaContext(calls, context, device, false, 0);
@@ -52,7 +52,7 @@ final class CudaContext {
         return new CudaContext(calls, context, device, false, ordinalOf(calls, device, failures));
     }
 
-    /** A handle does not show its number: those of all numbers are compared with it. */
+    /** Returns the number of a device's handle, by comparing it with the handles of all numbers. */
     private static int ordinalOf(CudaCalls calls, CudaHandle device, CudaFailures failures)
             throws CudaFailures.Refusal {
         int[] devices = new int[1];
@@ -77,10 +77,10 @@ final class CudaContext {
     }
 
     /**
-     * Returns whether another one is the thread's current context, or none is.
+     * Returns whether the thread's current context is another one, or none.
      *
-     * @param current where the driver writes which one is
-     * @return false also where the driver does not answer: what is asked of it next will show why
+     * @param current receives the current context
+     * @return false also if the driver does not answer; the next call shows why
      */
     boolean isElsewhere(CudaHandle current, CudaFailures failures) {
         int code = calls.ctxGetCurrent(current);
@@ -90,14 +90,14 @@ final class CudaContext {
         return code == CUDA_SUCCESS && context.address() != current.address();
     }
 
-    /** Returns whether this is a primary context that was retained here, rather than one of the application's. */
+    /** Returns whether this is a primary context that was retained here, rather than a context of the application. */
     boolean isRetained() {
         return retained;
     }
 
     /**
-     * Returns the handle for the application: its own or, of a context that was retained here, another object than the
-     * one that is used here, so that the application's can be collected while this one is needed still.
+     * Returns the handle for the application: the application's own object or, for a context that was retained here, a
+     * separate object, which can be collected while the internal one is still needed.
      */
     CudaHandle copy(CudaFailures failures) throws CudaFailures.Refusal {
         if (!retained) {
@@ -136,7 +136,7 @@ final class CudaContext {
         return Optional.of("GPU-" + new UUID(bytes.getLong(), bytes.getLong()));
     }
 
-    /** Tells whether a device is a part of a GPU (MIG), by its name, such as "NVIDIA A100-SXM4-40GB MIG 1g.5gb". */
+    /** Returns whether a device is a part of a GPU (MIG), by its name, such as "NVIDIA A100-SXM4-40GB MIG 1g.5gb". */
     static boolean isPartOfGpu(String deviceName) {
         return PART_OF_GPU.matcher(deviceName).find();
     }
@@ -167,7 +167,7 @@ final class CudaContext {
         return Optional.of(address[0].toLowerCase(Locale.ROOT));
     }
 
-    /** Returns the driver, by the binding that made this. */
+    /** Returns the binding of the driver that made this context. */
     CudaCalls calls() {
         return calls;
     }
@@ -180,7 +180,7 @@ final class CudaContext {
     /**
      * Makes this context the thread's current one. Until {@link #pop} the thread must not block.
      *
-     * @return whether it is, and {@link #pop} is to follow
+     * @return whether it is current; {@link #pop} has to follow then
      */
     boolean push(CudaFailures failures) {
         int code = push();
@@ -191,9 +191,10 @@ final class CudaContext {
     }
 
     /**
-     * Returns the same, for somebody who tries again: a green context is refused while it is current on another thread.
+     * Makes this context current, for a caller that tries again: a green context is refused while it is current on
+     * another thread.
      *
-     * @return what the driver answered; {@link #pop} is to follow a success
+     * @return the driver's code; after success, {@link #pop} has to follow
      */
     int push() {
         CudaFailures.enter();
@@ -205,9 +206,9 @@ final class CudaContext {
     }
 
     /**
-     * Makes current what was before.
+     * Restores the former context.
      *
-     * @param popped where the driver writes what was current until now
+     * @param popped receives the context that was current until now
      */
     void pop(CudaHandle popped, CudaFailures failures) {
         int code = calls.ctxPopCurrent(popped);
@@ -217,7 +218,10 @@ final class CudaContext {
         }
     }
 
-    /** Gives a primary context back. Also where the device is lost: it can be used again when everybody has done so. */
+    /**
+     * Gives back a primary context, also if the device is lost: the device can be used again when all have given theirs
+     * back.
+     */
     void release(CudaFailures failures) {
         if (retained) {
             int code = calls.primaryCtxRelease(device);

@@ -5,27 +5,24 @@ import java.util.stream.Collectors;
 import jcuda.driver.CUresult;
 
 /**
- * Names of the driver's error codes, and their meaning for a thread that marks. Those of a loss are the ones of which
- * the driver's documentation says that the process, the context or the stream cannot be used any more, as of CUDA 13.1;
- * what only says that a call did not work (such as 701, a launch that asks for too much, or 999, an unknown error) may
- * pass.
+ * Names of the driver's error codes, and their meaning for a thread that marks. A code means a loss if the driver's
+ * documentation, as of CUDA 13.1, says that the process, the context or the stream cannot be used any more. Codes that
+ * only say that a call failed (such as 701, a launch that asks for too much, or 999, an unknown error) may be
+ * temporary.
  */
 final class CudaErrors {
 
-    /** What gives marks of a capture their times. */
+    /** The way to time marks of a capture, for messages. */
     private static final String WITHOUT_SCOPE = " outside of a scope of CudaStream.capture()";
 
-    // Of later drivers than JCuda knows.
+    // Codes of drivers that are newer than JCuda.
     private static final int CUDA_ERROR_CONTAINED = 226;
     private static final int CUDA_ERROR_TENSOR_MEMORY_LEAK = 721;
     private static final int CUDA_ERROR_STREAM_DETACHED = 917;
 
     private CudaErrors() {}
 
-    /**
-     * Returns whether nothing works any more in the stream or the context where a call answered this, or in the
-     * process.
-     */
+    /** Returns whether a code means that the stream, the context or the process cannot be used any more. */
     static boolean isLoss(int code) {
         return switch (code) {
             case CUresult.CUDA_ERROR_DEINITIALIZED,
@@ -58,9 +55,8 @@ final class CudaErrors {
     }
 
     /**
-     * Explains an error code; empty if its name is clear enough. For an event that was recorded while its stream was
-     * captured there is a code of its own, but drivers answer, once the capture is over, as they do for any argument
-     * that is not valid.
+     * Explains an error code; empty if its name is clear enough. An event that was recorded while its stream was
+     * captured has a code of its own, but after the capture drivers return the code of any invalid argument.
      */
     static String explain(DriverCall call, int code) {
         return switch (code) {
@@ -77,12 +73,12 @@ final class CudaErrors {
         };
     }
 
-    /** Returns whether an answer is that for an event which was recorded while its stream was captured. */
+    /** Returns whether a code is the answer for an event that was recorded while its stream was captured. */
     static boolean isCaptured(int code) {
         return code == CUresult.CUDA_ERROR_CAPTURED_EVENT || code == CUresult.CUDA_ERROR_INVALID_VALUE;
     }
 
-    /** Returns whether a call may answer otherwise where another context is current. */
+    /** Returns whether a call may have another answer if another context is current. */
     static boolean isWrongContext(int code) {
         return code == CUresult.CUDA_ERROR_INVALID_CONTEXT || code == CUresult.CUDA_ERROR_INVALID_HANDLE;
     }

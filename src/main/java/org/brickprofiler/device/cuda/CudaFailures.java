@@ -11,14 +11,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Failures of one queue. The latest reason is kept, and the first of each kind of call is logged. Once the device is
- * lost nothing is logged any more, and no call is to be made. Any thread.
+ * Failures of one queue. The latest reason is kept, and the first of each kind of call is logged. After the loss of the
+ * device nothing is logged any more, and no call must be made. Any thread.
  *
  * <h2>Reports wait until a thread has restored its state</h2>
  *
- * Which context is current, and how a thread minds captures, belongs to the operating system's thread. A virtual thread
- * that blocks may go on on another one; so between changing such a thing and putting it back nothing may block, and to
- * log may. Failures between {@link #enter} and {@link #leave} are kept, and reported once the state is restored.
+ * The current context and the capture mode are state of the operating system's thread. A virtual thread that blocks may
+ * continue on another one, so nothing may block between the change and the restoration of such state, and logging may
+ * block. Failures between {@link #enter} and {@link #leave} are kept, and reported once the state is restored.
  */
 final class CudaFailures {
 
@@ -33,8 +33,8 @@ final class CudaFailures {
     }
 
     /**
-     * The driver refused what a queue cannot be made without. The reason is reported already. Never leaves this
-     * package.
+     * Thrown if the driver refuses a call that a queue cannot be made without. The reason is reported already. It never
+     * leaves this package.
      */
     static final class Refusal extends Exception {
 
@@ -51,24 +51,24 @@ final class CudaFailures {
     private volatile @Nullable String latest;
     private volatile boolean lost;
 
-    /** Whether the device is lost or the queue closes: one question for the path that enqueues. */
+    /** Whether the device is lost or the queue closes, as one field for the path that enqueues. */
     private volatile boolean over;
 
     /**
      * No failures yet.
      *
-     * @param owner what people call the queue, for messages
+     * @param owner the name of the queue, for messages
      */
     CudaFailures(String owner) {
         this.owner = owner;
     }
 
-    /** From now on the calling thread must not block. */
+    /** Begins a section in which the calling thread must not block. */
     static void enter() {
         Section.OF_THREAD.get().depth++;
     }
 
-    /** The calling thread has put back what it changed after {@link #enter}. */
+    /** Ends the section after the calling thread has restored its state, and reports the failures in it. */
     static void leave() {
         Section section = Section.OF_THREAD.get();
         section.depth--;
@@ -79,18 +79,18 @@ final class CudaFailures {
         }
     }
 
-    /** Returns whether something is to be reported later, and is kept until then. */
+    /** Returns whether a failure was kept, to be reported later. */
     private static boolean isKept(Runnable report) {
         Section section = Section.OF_THREAD.get();
         return section.depth > 0 && section.kept.add(report);
     }
 
-    /** A call answered something else than success. */
+    /** Reports the code of a call, unless it is success. */
     void report(DriverCall call, int code) {
         report(call, code, CudaErrors.explain(call, code));
     }
 
-    /** The same, with what comes of it; that is of no interest where the device is lost. */
+    /** Reports the code of a call with its consequence, which is left out if the device is lost. */
     void report(DriverCall call, int code, String consequence) {
         if (isKept(() -> report(call, code, consequence))) {
             return;
@@ -112,7 +112,7 @@ final class CudaFailures {
     }
 
     /**
-     * Something was not done, for a reason that is known.
+     * Reports that something was not done, with the reason.
      *
      * @param kind a call or another kind of failure; the first of each is logged
      */
@@ -141,17 +141,17 @@ final class CudaFailures {
         }
     }
 
-    /** Returns whether calls are of no use any more. */
+    /** Returns whether no further call makes sense. */
     boolean isLost() {
         return lost;
     }
 
-    /** The queue closes. */
+    /** Notes that the queue closes. */
     void end() {
         over = true;
     }
 
-    /** Returns whether nothing is to be enqueued any more. */
+    /** Returns whether nothing must be enqueued any more. */
     boolean isOver() {
         return over;
     }

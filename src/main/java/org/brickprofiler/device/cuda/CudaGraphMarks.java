@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Why no event of a graph is used for anything else</h2>
  *
- * A graph may be launched, and then records its events, as long as the application does not say otherwise. So a mark of
- * a graph does not go back to the pool when those who set it let go of it, and its event is not destroyed, until the
- * capture is released. Only from then on does a mark that is given back become another one.
+ * A graph may be launched, and then records its events, until the application releases its capture. Until then, a mark
+ * of the graph does not return to the pool when its holders give it back, and its event is not destroyed. After the
+ * release, a mark that is given back may become another one.
  */
 final class CudaGraphMarks implements GraphMarks {
 
@@ -27,7 +27,10 @@ final class CudaGraphMarks implements GraphMarks {
     /** The number of the capture whose scope is open, or {@link #NONE}. Written while holding {@code this}. */
     private volatile int open = NONE;
 
-    /** The capture of each mark, from the first scope on. A cell is written by who sets or gives back the mark. */
+    /**
+     * The capture of each mark, from the first scope on. A cell is written by the thread that sets or gives back the
+     * mark.
+     */
     private volatile @Nullable AtomicIntegerArray captures;
 
     /** Replaced while holding {@code this}. */
@@ -37,7 +40,7 @@ final class CudaGraphMarks implements GraphMarks {
 
     private int lastCapture;
 
-    /** Whether followers are being told of a scope that is about to be open. */
+    /** Whether followers are being notified of a scope that is about to open. */
     private boolean opening;
 
     /** Of each capture that is not released, the marks that were given back. */
@@ -81,7 +84,7 @@ final class CudaGraphMarks implements GraphMarks {
                 captures = new AtomicIntegerArray(marks.bound());
             }
         }
-        // Followers set a mark before the capture, which is none of the scope.
+        // Followers set a mark before the capture, which is not part of the scope.
         tell(follower -> follower.opened(capture));
         synchronized (this) {
             opening = false;
@@ -97,7 +100,7 @@ final class CudaGraphMarks implements GraphMarks {
         }
     }
 
-    /** A graph was launched at the end of the queue. Allocates nothing. */
+    /** Notifies the followers that a graph was launched at the end of the queue. Allocates nothing. */
     void launched(int capture) {
         List<WeakReference<Follower>> all = followers;
         for (int i = 0; i < all.size(); i++) {
@@ -108,7 +111,7 @@ final class CudaGraphMarks implements GraphMarks {
         }
     }
 
-    /** The graph of a capture will not be launched again. Twice does no harm. */
+    /** Gives back the marks of a capture, whose graph will not be launched again. A second call does nothing. */
     void release(int capture) {
         close(capture);
         IntHashSet gone;

@@ -18,15 +18,15 @@ import org.brickprofiler.internal.record.PerThread;
  *
  * <h2>Why no event is used after it was destroyed</h2>
  *
- * To set a mark is to own it: its number was taken from the pool, which nobody else can do meanwhile. {@link #close()}
- * destroys only what it owns: the free ones, which it takes from the pool itself, and those that are set, which it
- * takes from whoever set them. A mark that is neither is on its way from one to the other within a call of another
- * thread; it is waited for. The pool cannot grow then, so in the end every number is out of it and stays out. Setting a
- * mark needs no lock for this, and no look at whether the queue is closed.
+ * A thread that sets a mark owns it: the thread has taken its number from the pool, and no other thread can take it.
+ * {@link #close()} destroys only marks that it owns: it takes the free ones from the pool, and the set ones from their
+ * holders. Any other mark is being set or released by a call of another thread, for which {@link #close()} waits. The
+ * pool cannot grow meanwhile, so in the end every number is outside of the pool, and stays there. So setting a mark
+ * needs no lock, and no check whether the queue is closed.
  *
- * <p>A thread that queries events holds the read lock; {@link #close()} holds the write lock. A wait asks again and
- * again, and holds the lock only while it asks; where it sleeps in the driver it holds the lock all the time, and what
- * is to be destroyed stays where closing comes to the timeout first.
+ * <p>A thread that queries events holds the read lock; {@link #close()} holds the write lock. A wait polls, and holds
+ * the lock only during each query. A thread that sleeps in the driver holds the lock all the time; if closing reaches
+ * its timeout first, the events stay.
  */
 final class CudaMarks implements Polling.Question {
 
@@ -35,8 +35,8 @@ final class CudaMarks implements Polling.Question {
 
     private final CudaQueue queue;
     /**
-     * By number, as many as were made. Written by who makes more, before any of these is given out: whoever has a
-     * number finds its event.
+     * The events by number, as many as were made. Written by the thread that makes more, before any of them is given
+     * out, so a thread that has a number finds its event.
      */
     private CudaHandle[] events = {};
 
@@ -52,10 +52,10 @@ final class CudaMarks implements Polling.Question {
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean closing;
 
-    /** Whether events are left since the context was refused; used by whoever closes. */
+    /** Whether events are left because the context was refused; used by the thread that closes. */
     private boolean refused;
 
-    /** How many events were left since graphs may record them; likewise. */
+    /** How many events are left because graphs may record them; used by the thread that closes. */
     private int kept;
 
     /** Whether the latest wait ended after its timeout. */
@@ -64,11 +64,11 @@ final class CudaMarks implements Polling.Question {
     /**
      * Makes the first marks.
      *
-     * @param queue where they are set
-     * @param first how many to make at once
-     * @param bound the most there will be
-     * @param timeoutNs how long a wait takes at most, ns
-     * @param sleeps whether threads sleep in the driver while they wait, where they may
+     * @param queue the queue in which they are set
+     * @param first the number of marks that are made at once
+     * @param bound the most marks
+     * @param timeoutNs the timeout of a wait, ns
+     * @param sleeps whether threads sleep in the driver while they wait, if their context allows it
      */
     CudaMarks(CudaQueue queue, int first, int bound, long timeoutNs, boolean sleeps) {
         this.queue = queue;
@@ -131,8 +131,8 @@ final class CudaMarks implements Polling.Question {
     }
 
     /**
-     * Gives a mark back. Does nothing where it is not set, so that neither twice nor too late does harm. A mark of a
-     * graph goes back once the graph is released.
+     * Gives back a mark. Does nothing if the mark is not set, so a second or a late call does no harm. A mark of a
+     * graph returns to the pool once the graph is released.
      */
     void release(int number) {
         if (!graphs.keeps(number)) {
@@ -140,7 +140,7 @@ final class CudaMarks implements Polling.Question {
         }
     }
 
-    /** Gives marks back, as {@link #release(int)} does. */
+    /** Gives back marks, as {@link #release(int)} does. */
     void release(int[] numbers, int count) {
         if (!graphs.hasAny()) {
             pool.release(numbers, count);
@@ -151,7 +151,7 @@ final class CudaMarks implements Polling.Question {
         }
     }
 
-    /** Gives a mark back whose graph was released. */
+    /** Gives back a mark whose graph was released. */
     void giveBack(int number) {
         pool.release(number);
     }
@@ -161,9 +161,12 @@ final class CudaMarks implements Polling.Question {
         return graphs;
     }
 
-    // ---- asking: slower, and at boundaries ----
+    // ---- queries: slower, and made at boundaries ----
 
-    /** Returns whether a mark is reached, or never will be. One of a graph has no time but to those who know it. */
+    /**
+     * Returns whether a mark is reached, or never will be. A mark of a graph has a time only for followers of its
+     * capture.
+     */
     boolean isReached(int number) {
         long stamp = begin();
         if (stamp == 0 || graphs.captureOf(number) != GraphMarks.NONE) {
@@ -177,7 +180,7 @@ final class CudaMarks implements Polling.Question {
         }
     }
 
-    /** Returns the time between two marks, ns, or one of the stream's answers instead. */
+    /** Returns the time between two marks, ns, or another answer of the stream. */
     long elapsedNs(int from, int to) {
         long stamp = begin();
         if (stamp == 0 || graphs.captureOf(from) != GraphMarks.NONE || graphs.captureOf(to) != GraphMarks.NONE) {
@@ -191,7 +194,7 @@ final class CudaMarks implements Polling.Question {
         }
     }
 
-    /** The times from each of some marks to the next, into the places of all but the first. */
+    /** Writes the times from each of some marks to the next, into the places of all but the first. */
     void elapsedNs(int[] numbers, int count, long[] ns) {
         if (graphs.hasAny(numbers, count)) {
             for (int i = 1; i < count; i++) {
@@ -202,7 +205,7 @@ final class CudaMarks implements Polling.Question {
         }
     }
 
-    /** The same, of marks of graphs as of others: as the driver has recorded them last. */
+    /** Writes the same times, for marks of graphs, too: as the driver has recorded them last. */
     void latestNs(int[] numbers, int count, long[] ns) {
         long stamp = begin();
         if (stamp == 0) {
@@ -216,7 +219,7 @@ final class CudaMarks implements Polling.Question {
         }
     }
 
-    /** Waits until a mark is reached. False where that cannot be waited for, and after the timeout. */
+    /** Waits until a mark is reached. Returns false if this cannot be waited for, and after the timeout. */
     boolean waitFor(int number) {
         boolean sleeps = eventFlags == CUevent_flags.CU_EVENT_BLOCKING_SYNC
                 && !PerThread.isVirtual(Thread.currentThread())
@@ -231,7 +234,7 @@ final class CudaMarks implements Polling.Question {
         return answer == Polling.Answer.REACHED;
     }
 
-    /** Asks once, for a wait. */
+    /** Queries a mark once, for a wait. */
     @Override
     public Polling.Answer ask(int number) {
         long stamp = begin();
@@ -269,10 +272,10 @@ final class CudaMarks implements Polling.Question {
         return stalled;
     }
 
-    /** 0 where this is closed or closing. */
+    /** Takes the read lock; returns 0 if the marks are closed or closing. */
     private long begin() {
         long stamp = use.tryReadLock();
-        // Asked when the lock is held: closing may have come to its end since an earlier answer.
+        // Checked while the lock is held: closing may have ended since an earlier check.
         if (stamp != 0 && closing) {
             use.unlockRead(stamp);
             return 0;
@@ -291,9 +294,9 @@ final class CudaMarks implements Polling.Question {
         return events[number];
     }
 
-    // ---- the end ----
+    // ---- closing ----
 
-    /** Destroys all events, those of marks that are set too, and lets go of the queue. Twice does no harm. */
+    /** Destroys all events, also those of marks that are set, and gives back the queue. A second call does nothing. */
     void close() {
         if (closed.compareAndSet(false, true)) {
             closing = true;
@@ -320,7 +323,7 @@ final class CudaMarks implements Polling.Question {
         }
     }
 
-    /** 0 where another thread sleeps in the driver until the timeout. */
+    /** Takes the write lock; returns 0 if another thread sleeps in the driver until the timeout. */
     private long writeLock() {
         long[] stamp = {0};
         Polling.SYSTEM.await(
@@ -333,7 +336,7 @@ final class CudaMarks implements Polling.Question {
         return stamp[0];
     }
 
-    /** Destroys the events. False where another thread did not return from setting a mark before the timeout. */
+    /** Destroys the events. Returns false if another thread did not return from setting a mark before the timeout. */
     private boolean retireAll() {
         int[] gone = {0};
         Polling.Answer answer = Polling.SYSTEM.await(
@@ -346,7 +349,9 @@ final class CudaMarks implements Polling.Question {
         return answer == Polling.Answer.REACHED;
     }
 
-    /** Destroys the events that nobody else owns now, unless a graph may record them. Returns how many were owned. */
+    /**
+     * Destroys the events that no other thread owns now, unless a graph may record them. Returns how many those were.
+     */
     private int retire() {
         List<CudaHandle> gone = new ArrayList<>();
         int keptBefore = kept;

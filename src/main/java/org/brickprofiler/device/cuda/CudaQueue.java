@@ -20,40 +20,40 @@ import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stream in its context, and what is asked of the driver about the two. Any thread, whatever context is current there
- * and whichever way JCuda reports errors. After the first error that means the loss of the device no call is made.
+ * A stream in its context, and the driver's calls for the two. Any thread, whichever context is current there and
+ * however JCuda reports errors. After the first error that means the loss of the device, no call is made.
  *
- * <h2>Why nothing that is asked spoils a capture</h2>
+ * <h2>Why no query spoils a capture</h2>
  *
  * While the application captures a stream into a graph, some calls fail and make the capture fail with them.
  *
  * <ul>
- *   <li>Those that may not come from any thread while some stream captures. The driver's documentation has no list of
- *       them; asking for an event is among them, and creating one may be. All but recording are therefore made in the
- *       mode {@code RELAXED}, which is the thread's own and is put back afterwards.
- *   <li>Those about the captured stream itself, and about events recorded in it. No mode allows them, so the stream is
- *       asked before whether it captures. An event recorded in a capture that is over can be asked for: it has no time.
- *       The default stream cannot be captured.
+ *   <li>Calls that no thread may make while some stream captures. The driver's documentation has no list of them; a
+ *       query of an event is one, and the creation of an event may be one. All calls except recording are therefore
+ *       made in the thread's mode {@code RELAXED}, and the mode is restored afterwards.
+ *   <li>Calls about the captured stream itself, and about events that were recorded in it. No mode allows them, so a
+ *       call first finds out whether the stream captures. An event that was recorded in a capture can be queried after
+ *       the capture: it has no time. The default stream cannot be captured.
  * </ul>
  *
- * This makes four calls of one. They are made where results are fetched, and not where work is enqueued.
+ * So one call becomes four. They are made when results are fetched, and not when work is enqueued.
  *
- * <p>So recording in the default stream is the exception. In every mode it spoils captures of the streams that the
- * default one waits for, and to ask for them before would make two calls of each mark.
+ * <p>Recording in the default stream is therefore the exception: in every mode it spoils captures of the streams that
+ * the default stream waits for, and a query before it would double the calls of each mark.
  *
  * <h2>Why no event has the time of an earlier mark</h2>
  *
- * To record an event in a capture does not set its time: that of its last use outside is there still. Drivers answer
- * with an error where it is asked for. Whether this one does is found out once, in a capture of a stream that is made
- * for it ({@link #learnCaptures}). If it does not, the stream is asked before and after each mark whether it captures,
- * and no mark is set where it does.
+ * An event that is recorded in a capture gets no time, and still has the time of its last use outside. Most drivers
+ * answer a query for this time with an error. Whether this driver does is tested once, in a capture of a stream of its
+ * own ({@link #learnCaptures}). If it does not, each mark first finds out whether the stream captures, and again
+ * afterwards, and no mark is set during a capture.
  *
  * <h2>Making the context current</h2>
  *
- * A green context can be current on one thread at a time, and where it is not the application's is the one that then
- * fails. So it is only made current where the driver refuses a call without it, for as long as some calls take that do
- * not wait: a wait asks again and again, and the context is put back before each pause ({@link Polling}). A thread that
- * is refused the context, since it is current on another one, tries again for a while.
+ * A green context can be current on one thread at a time; while it is current here, the application's own attempt to
+ * make it current fails. So it is made current only if the driver refuses a call without it, and only for a few calls
+ * that do not wait: a wait polls, and restores the former context before each pause ({@link Polling}). If the context
+ * is refused because it is current on another thread, the calling thread tries again for a while.
  *
  * <p>Objects of the queue are destroyed without making its context current if the driver allows this, and otherwise
  * with the context current. If the context is refused, the objects stay until the context is destroyed, which is
@@ -61,21 +61,24 @@ import org.jspecify.annotations.Nullable;
  */
 final class CudaQueue {
 
-    /** Instead of a driver's code: not asked, since the stream captures. */
+    /** Takes the place of a driver's code: no call was made, because the stream captures. */
     private static final int CAPTURES = -1;
 
-    /** Instead of a driver's code: not asked, since the device is lost or the context cannot be made current. */
+    /**
+     * Takes the place of a driver's code: no call was made, because the device is lost or the context cannot be made
+     * current.
+     */
     private static final int NOT_DONE = -2;
 
-    /** Instead of a driver's code: not asked, since the context cannot be made current now. */
+    /** Takes the place of a driver's code: no call was made, because the context cannot be made current now. */
     private static final int BUSY = -3;
 
-    /** The most that is created or destroyed before the context is put back. */
+    /** The most objects that are created or destroyed before the former context is restored. */
     private static final int SECTION = 64;
 
-    /** What became of an event that was to be recorded. */
+    /** The result of recording an event. */
     enum Recorded {
-        /** It is recorded when the device comes there. */
+        /** The device records it when it reaches this place of the queue. */
         IN_STREAM,
         /** Each launch of the graph that the stream is captured into records it. */
         IN_GRAPH,
@@ -101,13 +104,13 @@ final class CudaQueue {
     private final CudaContext context;
     private final CudaFailures failures;
 
-    /** For the default stream a handle of zero. */
+    /** The stream; a handle of 0 for the default stream. */
     private final CudaHandle stream;
 
     private final boolean isDefault;
     private final boolean ownsStream;
 
-    /** Whether the driver would answer with an earlier time of an event that was recorded in a capture. */
+    /** Whether the driver reports the earlier time of an event that was recorded in a capture. */
     private boolean asksFirst;
 
     private CudaQueue(CudaContext context, CudaHandle stream, boolean ownsStream, CudaFailures failures) {
@@ -126,14 +129,14 @@ final class CudaQueue {
         CudaQueue open(CudaCalls calls, CudaFailures failures) throws CudaFailures.Refusal;
     }
 
-    /** Opens a stream of the application's that JCuda has an object of. */
+    /** Opens a stream of the application, given as JCuda's object. */
     static Opening opening(CUcontext context, CUstream stream) {
         return (calls, failures) ->
                 of(calls, JCudaCalls.handleOf(calls, context), JCudaCalls.handleOf(calls, stream), failures);
     }
 
     /**
-     * Opens a stream of the application's by the driver's addresses.
+     * Opens a stream of the application, given by the driver's addresses.
      *
      * @throws IllegalArgumentException if the context is 0
      */
@@ -170,7 +173,7 @@ final class CudaQueue {
         return new CudaQueue(context, stream, true, failures);
     }
 
-    /** Refuses the handle that is another queue on each thread. */
+    /** Refuses the handle that means another queue on each thread. */
     static void checkIsOne(long stream) {
         if (stream == CudaCalls.STREAM_PER_THREAD) {
             throw new IllegalArgumentException(
@@ -198,9 +201,9 @@ final class CudaQueue {
     // ---- enqueuing ----
 
     /**
-     * Records an event at the end of the queue. One call of the driver, where the context is current.
+     * Records an event at the end of the queue, by one call of the driver if the context is current.
      *
-     * @return whether that was done
+     * @return whether it was recorded
      */
     boolean record(CudaHandle event) {
         return asksFirst ? recordUnlessCaptured(event) : recordAnyway(event);
@@ -211,7 +214,7 @@ final class CudaQueue {
         return code == CUDA_SUCCESS || recordInContext(event, code);
     }
 
-    /** A capture that another thread begins meanwhile counts, too. */
+    /** Records an event unless the stream captures, even if another thread begins the capture meanwhile. */
     private boolean recordUnlessCaptured(CudaHandle event) {
         return !captures() && recordAnyway(event) && !captures();
     }
@@ -235,7 +238,7 @@ final class CudaQueue {
      * Records an event while a capture scope is open. If the stream is being captured, the event becomes a node that
      * each launch of the graph records; otherwise it is recorded as always.
      *
-     * @return what was done
+     * @return the result
      */
     Recorded recordInScope(CudaHandle event) {
         int done = inContext(NOT_DONE, answer -> {
@@ -267,16 +270,16 @@ final class CudaQueue {
         return code == CUDA_SUCCESS;
     }
 
-    // ---- asking ----
+    // ---- queries ----
 
-    /** Returns whether the device has come to an event, or will never report it. */
+    /** Returns whether the device has reached an event, or will never report it. */
     boolean isReached(CudaHandle event) {
         int code = ask(QUERY, event, event);
         reportIfBusy(code);
         return code != CUDA_ERROR_NOT_READY && code != CAPTURES && code != BUSY;
     }
 
-    /** Asks once, of a wait, whether the device has come to an event. */
+    /** Queries once, for a wait, whether the device has reached an event. */
     Polling.Answer poll(CudaHandle event) {
         int code = ask(QUERY, event, event);
         if (CudaErrors.isCaptured(code)) {
@@ -286,8 +289,8 @@ final class CudaQueue {
     }
 
     /**
-     * Lets the calling thread sleep in the driver until the device has come to an event. For a thread on which
-     * {@link #answersHere}: elsewhere the context would be current meanwhile.
+     * Lets the calling thread sleep in the driver until the device has reached an event. Only for a thread on which
+     * {@link #answersHere} is true: on another one, the context would stay current during the sleep.
      */
     Polling.Answer sleep(CudaHandle event) {
         return answer(ask(WAIT, event, event));
@@ -305,7 +308,9 @@ final class CudaQueue {
         };
     }
 
-    /** A wait ended without the event: after its timeout, or since the context was refused for too long. */
+    /**
+     * Reports that a wait ended without the event: after its timeout, or because the context was refused for too long.
+     */
     void reportNotReached(Polling.Answer answer, long timeoutNs) {
         if (answer == Polling.Answer.NOT_YET) {
             failures.report(
@@ -317,12 +322,12 @@ final class CudaQueue {
         }
     }
 
-    /** Bricks of a captured graph are unresolved. */
+    /** Reports that bricks of a captured graph are unresolved. */
     void reportLoss(GraphMarks.Loss loss, String reason) {
         failures.report(loss, reason);
     }
 
-    /** Events of graphs that may still be launched are left when the marks close. */
+    /** Reports the events that remain when the marks close, because their graphs may still be launched. */
     void reportKept(int events) {
         failures.report(
                 DriverCall.EVENT_DESTROY,
@@ -330,7 +335,7 @@ final class CudaQueue {
                         + " Release captures before the stream closes");
     }
 
-    /** Closing came to the timeout while another thread was in a call of the driver. */
+    /** Reports that closing reached the timeout while another thread was in a call of the driver. */
     void reportInUse() {
         failures.report(
                 DriverCall.EVENT_DESTROY,
@@ -345,7 +350,8 @@ final class CudaQueue {
     }
 
     /**
-     * Returns whether the calling thread may ask as it is: the queue's context is current there, or the device is lost.
+     * Returns whether the calling thread can query the driver without a change of context: the queue's context is
+     * current there, or the device is lost.
      */
     boolean answersHere() {
         return failures.isLost() || !context.isElsewhere(answers.get().popped, failures);
@@ -367,8 +373,9 @@ final class CudaQueue {
     }
 
     /**
-     * The times from each of some marks to the next. One call of the driver each, and what goes before and after them
-     * once, or once a section where the context has to be made current; where one fails it is asked for again, alone.
+     * Finds the times from each of some marks to the next, by one call of the driver each. The calls around them are
+     * made once, or once for each section if the context has to be made current. A time whose call fails is queried
+     * again by itself.
      */
     void elapsedNs(CudaMarks marks, int[] numbers, int count, long[] ns) {
         int next = failures.isLost() ? 1 : askElapsed(marks, numbers, 1, count, ns);
@@ -416,7 +423,7 @@ final class CudaQueue {
         }
     }
 
-    /** Asks where the thread's context will do, and in this queue's own where it will not. */
+    /** Makes a query in the thread's context or, if the driver refuses this, in the queue's own. */
     private int ask(Question question, CudaHandle from, CudaHandle to) {
         if (failures.isLost()) {
             return NOT_DONE;
@@ -442,7 +449,7 @@ final class CudaQueue {
             restore(relaxed, answer);
         }
         boolean expected = code == CUDA_SUCCESS || code == CUDA_ERROR_NOT_READY || code == CAPTURES;
-        // Whoever learns that a captured event is reached asks for its time next; the reason is reported then.
+        // A caller that learns that a captured event is reached queries its time next; the reason is reported then.
         if (!expected && !(CudaErrors.isCaptured(code) && question == QUERY)) {
             failures.report(answer.call, code);
         }
@@ -454,7 +461,7 @@ final class CudaQueue {
         return code == CUDA_SUCCESS ? question.ask(calls, from, to, answer) : code;
     }
 
-    /** Success where the stream does not capture. */
+    /** Returns success if the stream does not capture. */
     private int captureCode(Answer answer) {
         int code = answer.of(DriverCall.STREAM_IS_CAPTURING, calls.streamIsCapturing(stream, answer.captureStatus));
         boolean captures = code == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
@@ -463,13 +470,13 @@ final class CudaQueue {
         return captures ? CAPTURES : code;
     }
 
-    // ---- what exists ----
+    // ---- objects ----
 
     /**
      * Creates events.
      *
      * @param flags of {@link jcuda.driver.CUevent_flags}
-     * @param consequence what comes of it where one cannot be created, to be added to the reason
+     * @param consequence the consequence if one cannot be created, for the reason in the log
      * @return how many of them were created, from the first on
      */
     int create(List<CudaHandle> events, int flags, String consequence) {
@@ -484,7 +491,7 @@ final class CudaQueue {
         return created;
     }
 
-    /** Creates some of them, and returns the first that was not. */
+    /** Creates some of the events, and returns the position of the first that was not created. */
     private int create(List<CudaHandle> events, int from, int to, int flags, String consequence) {
         for (int number = from; number < to; number++) {
             int code = calls.eventCreate(events.get(number), flags);
@@ -497,9 +504,9 @@ final class CudaQueue {
     }
 
     /**
-     * Finds out whether the driver refuses to report times of an event that was recorded in a capture. If this is
-     * unknown, it counts as one that does not. To be called before the queue is used; the default stream is never
-     * captured.
+     * Finds out whether the driver refuses to report times of an event that was recorded in a capture; if this cannot
+     * be found out, the driver counts as one that does not. Call it before the queue is used. The default stream is
+     * never captured.
      *
      * @param event an event of this queue's context that no mark uses yet
      */
@@ -507,7 +514,7 @@ final class CudaQueue {
         asksFirst = !isDefault && inContext(NOT_DONE, answer -> askForCaptured(event, answer)) != CUDA_SUCCESS;
     }
 
-    /** Success where the driver refuses. */
+    /** Returns success if the driver refuses. */
     private int askForCaptured(CudaHandle event, Answer answer) {
         CudaHandle scratch = calls.newStream();
         int code = made(DriverCall.STREAM_CREATE, calls.streamCreate(scratch, CUstream_flags.CU_STREAM_NON_BLOCKING));
@@ -552,19 +559,21 @@ final class CudaQueue {
     }
 
     /**
-     * Destroys events; those of a lost device are gone with it. May pause: no monitor may be held.
+     * Destroys events; those of a lost device are gone with it. May pause, so the caller must hold no monitor.
      *
-     * @return false where the context was refused, and events are left
+     * @return false if the context was refused and events are left
      */
     boolean destroy(List<CudaHandle> events) {
         return destroy(DriverCall.EVENT_DESTROY, events.size(), number -> calls.eventDestroy(events.get(number)));
     }
 
     /**
-     * Gives back what was made for this queue. Nothing of it may be used afterwards. Likewise.
+     * Gives back the stream and the context that were made for this queue, which must not be used afterwards. May
+     * pause, so the caller must hold no monitor.
      *
-     * @param keepsContext why a primary context is not given back; null where it is. The driver would not return from
-     *     it where the device hangs; and where the context is refused it may be gone, and another one in its place
+     * @param keepsContext the reason why a primary context is not given back; null if it is. The driver would not
+     *     return from this call if the device hangs; and a context that is refused may be gone, with another one in its
+     *     place
      */
     void close(@Nullable String keepsContext) {
         if (ownsStream) {
@@ -586,9 +595,12 @@ final class CudaQueue {
         }
     }
 
-    // ---- where calls are made ----
+    // ---- contexts of calls ----
 
-    /** Makes calls in this queue's context, relaxed; none, and another result, where that cannot be had. */
+    /**
+     * Makes calls in this queue's context and in mode {@code RELAXED}. If the context is refused, makes no call and
+     * returns another result.
+     */
     private int inContext(int otherwise, ToIntFunction<Answer> body) {
         Answer answer = answers.get();
         if (failures.isLost() || !context.push(failures)) {
@@ -607,8 +619,8 @@ final class CudaQueue {
     }
 
     /**
-     * Destroys several things: on the thread as it is, and in this queue's context those from the first on that the
-     * driver refuses to destroy without it. Returns false where the context was refused.
+     * Destroys several objects: in the thread's current context and, from the first object on that the driver refuses
+     * to destroy there, in this queue's context. Returns false if the context was refused.
      */
     private boolean destroy(DriverCall call, int count, IntUnaryOperator destruction) {
         if (failures.isLost()) {
@@ -632,7 +644,7 @@ final class CudaQueue {
         return answer != Polling.Answer.BUSY;
     }
 
-    /** Returns how many were destroyed, or can never be. */
+    /** Returns how many were destroyed, or can never be destroyed. */
     private int destroyHere(DriverCall call, int count, IntUnaryOperator destruction) {
         Answer answer = answers.get();
         boolean relaxed = relax(answer);
@@ -652,7 +664,7 @@ final class CudaQueue {
         }
     }
 
-    /** Destroys some more in this queue's context. {@link #BUSY} where it cannot be had. */
+    /** Destroys some more in this queue's context. Returns {@link #BUSY} if the context is refused. */
     private int destroySection(DriverCall call, int count, IntUnaryOperator destruction, int[] done) {
         Answer answer = answers.get();
         if (failures.isLost()) {
@@ -677,7 +689,7 @@ final class CudaQueue {
         }
     }
 
-    /** Until {@link #restore} the thread must not block. */
+    /** Changes the thread's context and mode. The thread must not block until {@link #restore}. */
     private boolean relax(Answer answer) {
         CudaFailures.enter();
         answer.captureMode[0] = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED;

@@ -20,15 +20,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A CUDA stream whose marks are events of the driver. The stream and its context are the application's, or are made
- * here and let go of by {@link #close()}.
+ * A CUDA stream whose marks are events of the driver. The stream and its context belong to the application, or are made
+ * here and released by {@link #close()}.
  *
- * <p>Setting a mark is one call of the driver, {@code cuEventRecord}, on a thread where the stream's context is
- * current; elsewhere the context is made current for it, and what was current before is so again afterwards. It takes
- * no lock and allocates nothing unless the pool of marks grows. Any thread.
+ * <p>Setting a mark is one call of the driver, {@code cuEventRecord}, on a thread on which the stream's context is
+ * current; on other threads the context is made current for this call, and the former context is restored. It takes no
+ * lock and allocates nothing unless the pool of marks grows. Any thread.
  *
- * <p>Times are what {@code cuEventElapsedTime} answers, a float in milliseconds: exact to the nanosecond up to 16 ms
- * only, and the clock behind it may be coarser. Measure from a mark nearby.
+ * <p>Times come from {@code cuEventElapsedTime}, as a float in milliseconds: exact to the nanosecond only up to 16 ms,
+ * and the device's clock may be coarser. Measure from a mark nearby.
  *
  * <p>Single kernels, for {@code KernelTimings}, are timed by a {@link org.brickprofiler.device.DispatchTimer} over
  * this.
@@ -39,38 +39,36 @@ import org.slf4j.LoggerFactory;
  * cannot be created, it is not usable, and {@link #failure()} gives the reason. When a call fails, the first of its
  * kind is logged. If no more events can be created, the stream continues with the events that it has, and tries again
  * once in each pass in which they do not suffice. When the device is lost, or the green context of the stream
- * destroyed, the stream is not usable any more, and the driver is not called again but to give a primary context back.
+ * destroyed, the stream is not usable any more, and the only further call of the driver gives back a primary context.
  *
  * <h2>Capture</h2>
  *
- * While the application captures the stream into a graph, marks are set as always, but runs of the graph do not set
- * them: such a mark has no time, {@link #UNRESOLVED}. For the bricks of a graph to be timed in each launch, the capture
- * lies within a scope of {@link #capture()}. Until the capture ends no mark is reached and {@link #waitFor} returns
- * false, since to ask would spoil the capture. Over a driver that would answer with the time of an earlier use of the
- * event, no mark is set in a capture; that is tried out when the stream is opened, with a capture of another stream
- * that is made for it.
+ * While the application captures the stream into a graph, marks are set as always, but launches of the graph do not set
+ * them: such a mark has no time, {@link #UNRESOLVED}. To time the bricks of a graph in each launch, capture within a
+ * scope of {@link #capture()}. Until the capture ends, no mark is reached and {@link #waitFor} returns false, because a
+ * query would spoil the capture. If the driver reports the time of an earlier use of the event, no mark is set in a
+ * capture; opening a stream tests this with a capture of another stream.
  *
- * <p>The capture of another stream is not disturbed, unless marks are set in the default one: see
+ * <p>The capture of another stream is not disturbed, unless marks are set in the default stream: see
  * {@link #onDefaultStream}.
  *
  * <h2>Closing</h2>
  *
- * To close is allowed at any time, from any thread. It waits for calls of the driver that other threads are in, but not
- * for the device: events may go while they are pending, and {@link #waitFor} returns false. Calls that come later do
+ * Any thread may close the stream at any time. {@link #close()} waits for calls of the driver that other threads have
+ * made, but not for the device: pending events may be destroyed, and {@link #waitFor} returns false. Later calls do
  * nothing: no mark is set, every mark counts as reached, and no time is known. Events are destroyed whichever context
- * is current on the thread; where the driver asks for the stream's context, it is made current for some of them at a
- * time.
+ * is current on the thread; if the driver requires the stream's context, it is made current for some events at a time.
  *
- * <p>A stream that nobody has any more, nor the handles that {@link #context()} and {@link #stream()} returned, is
- * closed by the garbage collector, with a warning, if it was made in a primary context. In a context of the
- * application's its events stay until that context goes, since nobody knows whether it still exists.
+ * <p>If neither the stream nor a handle that {@link #context()} or {@link #stream()} returned is reachable any more,
+ * the garbage collector closes the stream, with a warning, if it was made in a primary context. In a context of the
+ * application, its events stay until this context is destroyed, because the context may not exist any more.
  *
  * <h2>Waiting</h2>
  *
- * {@link #waitFor} asks the driver again and again, with pauses of 20 us that grow in long waits
- * ({@code cuEventQuery}). In between it holds neither a monitor nor the stream's context, and a virtual thread leaves
- * its carrier. It gives up after {@link Builder#waitTimeout}; then the stream {@link #isStalled()}, and what waited is
- * unresolved. With {@link Builder#blockingSynchronisation()} it sleeps in the driver instead.
+ * {@link #waitFor} polls the driver ({@code cuEventQuery}), with pauses of 20 us that grow in long waits. During a
+ * pause it holds neither a monitor nor the stream's context, and a virtual thread releases its carrier. It gives up
+ * after {@link Builder#waitTimeout}; then the stream {@link #isStalled()}, and the waiting samples are unresolved. With
+ * {@link Builder#blockingSynchronisation()} it sleeps in the driver instead.
  */
 public final class CudaStream implements DeviceStream {
 
@@ -95,10 +93,10 @@ public final class CudaStream implements DeviceStream {
     private final CudaFailures failures;
     private final CudaSupport support;
 
-    /** Null where the stream, or the first event, could not be made. */
+    /** Null if the stream, or the first event, could not be made. */
     private final @Nullable CudaMarks marks;
 
-    // The application's handles, null like the marks, and where they are not objects of JCuda's.
+    // The application's handles; null if the marks are null, or if they are no objects of JCuda.
     private final @Nullable CUcontext context;
     private final @Nullable CUstream stream;
 
@@ -162,7 +160,7 @@ public final class CudaStream implements DeviceStream {
     }
 
     /**
-     * Returns a stream of the application's.
+     * Returns a stream of the application.
      *
      * @param context the stream's context, which must live until the result is closed
      * @param stream a stream in it, which must live as long; null, or one that was never created, for the default one,
@@ -180,9 +178,9 @@ public final class CudaStream implements DeviceStream {
     }
 
     /**
-     * Returns a stream of the application's by the driver's addresses, for applications that do without JCuda. The
-     * driver is called through JNA ({@code net.java.dev.jna:jna}). The name differs from that of {@link #on(CUcontext,
-     * CUstream)}, since javac looks up the parameters of all methods of one name, and JCuda may not be on the class
+     * Returns a stream of the application by the driver's addresses, for applications without JCuda. The driver is
+     * called through JNA ({@code net.java.dev.jna:jna}). The name differs from that of {@link #on(CUcontext,
+     * CUstream)}, because javac looks up the parameters of all methods of one name, and JCuda may not be on the class
      * path.
      *
      * <p>The addresses are the driver's {@code CUcontext} and {@code CUstream}, as numbers. A {@code cudaStream_t} of
@@ -209,8 +207,8 @@ public final class CudaStream implements DeviceStream {
     }
 
     /**
-     * Returns a new stream in the primary context of a device. That stream waits for the default one as
-     * {@code cuStreamCreate} makes it do without flags.
+     * Returns a new stream in the primary context of a device. It waits for the default stream, as streams of
+     * {@code cuStreamCreate} without flags do.
      *
      * @param ordinal the device's number
      * @return its builder
@@ -227,14 +225,14 @@ public final class CudaStream implements DeviceStream {
      *
      * <p><b>A mark in a default stream can spoil a capture.</b> The default stream waits for all streams of its context
      * that were not made with {@code CU_STREAM_NON_BLOCKING}. While one of those is captured into a graph, by whichever
-     * thread, the driver refuses what is put into the default stream, and invalidates the capture. A mark is then not
-     * set ({@code CUDA_ERROR_STREAM_CAPTURE_IMPLICIT}, 906), and {@code cuStreamEndCapture} gives no graph. Marks do
-     * not ask beforehand, since each would be two calls of the driver. An application that captures should do one of
-     * these:
+     * thread, the driver refuses work in the default stream, and invalidates the capture. A mark is then not set
+     * ({@code CUDA_ERROR_STREAM_CAPTURE_IMPLICIT}, 906), and {@code cuStreamEndCapture} gives no graph. Marks do not
+     * query this first, because each would then be two calls of the driver. An application that captures should do one
+     * of these:
      *
      * <ul>
      *   <li>capture streams that were made with {@code CU_STREAM_NON_BLOCKING} only: these are not affected;
-     *   <li>have the work and its marks in a stream of their own, as {@link #on} and {@link #onDevice} give it;
+     *   <li>put the work and its marks into a stream of their own, from {@link #on} or {@link #onDevice};
      *   <li>set no marks here during a capture: start and stop no bricks, or disable the profiler meanwhile.
      * </ul>
      *
@@ -345,7 +343,7 @@ public final class CudaStream implements DeviceStream {
         try {
             return marks != null && marks.waitFor(mark);
         } finally {
-            // Nobody else may have this stream any more: it would be closed while it waits.
+            // Keeps the stream reachable: it would be closed during the wait otherwise.
             Reference.reachabilityFence(this);
         }
     }
@@ -410,7 +408,7 @@ public final class CudaStream implements DeviceStream {
     }
 
     /**
-     * Of a part of a GPU (MIG), the UUID of the part, which only {@code CUDA_VISIBLE_DEVICES} tells; empty if it does
+     * For a part of a GPU (MIG), the UUID of the part, which only {@code CUDA_VISIBLE_DEVICES} gives; empty if it does
      * not.
      */
     @Override
@@ -431,9 +429,9 @@ public final class CudaStream implements DeviceStream {
     /**
      * Returns the context that the stream is in.
      *
-     * @return the driver's handle; not to be destroyed, nor used after {@link #close()} where it was made here. Keep
-     *     this object, rather than the number in it, as long as the handle is used
-     * @throws IllegalStateException where the stream could not be made, or is bound through JNA: see
+     * @return the driver's handle; not to be destroyed, nor used after {@link #close()} if it was made here. Keep this
+     *     object, rather than the number in it, as long as the handle is used
+     * @throws IllegalStateException if the stream could not be made, or is bound through JNA: see
      *     {@link #contextAddress()}
      */
     public CUcontext context() {
@@ -444,7 +442,7 @@ public final class CudaStream implements DeviceStream {
      * Returns the stream to enqueue work in.
      *
      * @return the driver's handle, for the default stream one of zero; likewise
-     * @throws IllegalStateException where the stream could not be made, or is bound through JNA: see
+     * @throws IllegalStateException if the stream could not be made, or is bound through JNA: see
      *     {@link #streamAddress()}
      */
     public CUstream stream() {
@@ -456,7 +454,7 @@ public final class CudaStream implements DeviceStream {
      *
      * @return the driver's {@code CUcontext}; not to be destroyed, nor used after {@link #close()} where it was made
      *     here. Keep this stream as long as the address is used
-     * @throws IllegalStateException where the stream could not be made
+     * @throws IllegalStateException if the stream could not be made
      */
     public long contextAddress() {
         checkIsMade();
@@ -467,7 +465,7 @@ public final class CudaStream implements DeviceStream {
      * Returns the address of the stream to enqueue work in, for other libraries than JCuda.
      *
      * @return the driver's {@code CUstream}, for the default stream 0 or 1; likewise
-     * @throws IllegalStateException where the stream could not be made
+     * @throws IllegalStateException if the stream could not be made
      */
     public long streamAddress() {
         checkIsMade();
@@ -490,7 +488,7 @@ public final class CudaStream implements DeviceStream {
         }
     }
 
-    /** Lets the garbage collector close the stream where nobody does, and nobody has it or its handles. */
+    /** Lets the garbage collector close a stream that was dropped, together with its handles, without being closed. */
     private void closeWhenAbandoned() {
         if (marks == null) {
             return;
@@ -549,10 +547,10 @@ public final class CudaStream implements DeviceStream {
         }
 
         /**
-         * Sets the name of the stream for people.
+         * Sets the name of the stream in reports.
          *
-         * @param streamName a name, one among the streams of its device; without it "stream" and a number, or "default
-         *     stream"
+         * @param streamName a name, unique among the streams of its device; by default "stream" and a number, or
+         *     "default stream"
          * @return this
          */
         public Builder name(String streamName) {
@@ -562,10 +560,10 @@ public final class CudaStream implements DeviceStream {
         }
 
         /**
-         * Sets how many marks there are.
+         * Sets the number of marks.
          *
-         * @param first made at once; without it 1,024
-         * @param most there will be, as they are needed; without it 65,536
+         * @param first the number that is made at once; by default 1,024
+         * @param most the largest number, which is reached as needed; by default 65,536
          * @return this
          * @throws IllegalArgumentException when {@code most} is not in 1 to {@value MarkPool#MAX_BOUND}, or
          *     {@code first} not in 1 to {@code most}
@@ -583,11 +581,11 @@ public final class CudaStream implements DeviceStream {
         }
 
         /**
-         * Sets how long a wait for the device takes at most. Then the device seems to hang: the samples that waited are
-         * unresolved, which is logged once, and the stream {@link #isStalled()}. Set a longer timeout where the work
+         * Sets the timeout of a wait for the device. After it, the device seems to hang: the waiting samples are
+         * unresolved, which is logged once, and the stream {@link #isStalled()}. Set a longer timeout if the work
          * between two boundaries takes longer.
          *
-         * @param timeout more than zero; without it {@link DeviceStream#DEFAULT_WAIT_TIMEOUT}
+         * @param timeout more than zero; by default {@link DeviceStream#DEFAULT_WAIT_TIMEOUT}
          * @return this
          * @throws IllegalArgumentException when the timeout is zero or negative
          */

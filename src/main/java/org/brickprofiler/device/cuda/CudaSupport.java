@@ -120,7 +120,7 @@ public final class CudaSupport {
     private static CudaSupport lookForAny() {
         CudaSupport jcuda = throughJCuda();
         String why = jcuda.reason.orElse("");
-        // Without the driver no other binding helps.
+        // If there is no driver, another binding does not help.
         if (jcuda.calls != null || why.startsWith(NO_LIBRARY)) {
             return jcuda;
         }
@@ -263,7 +263,7 @@ public final class CudaSupport {
     /**
      * Returns whether devices can be timed.
      *
-     * @return false where {@link #reason()} says why not
+     * @return false if {@link #reason()} says why not
      */
     public boolean isAvailable() {
         return reason.isEmpty();
@@ -272,7 +272,7 @@ public final class CudaSupport {
     /**
      * Why devices cannot be timed.
      *
-     * @return words for a person; empty where they can
+     * @return words for a person; empty if they can
      */
     public Optional<String> reason() {
         return reason;
@@ -281,7 +281,7 @@ public final class CudaSupport {
     /**
      * Returns the CUDA version that the driver supports.
      *
-     * @return such as "12.6"; empty where there is no driver
+     * @return such as "12.6"; empty if there is no driver
      */
     public Optional<String> driverVersion() {
         return driverVersion == 0 ? Optional.empty() : Optional.of(text(driverVersion));
@@ -295,7 +295,7 @@ public final class CudaSupport {
     /**
      * Returns the names of the devices, by their numbers.
      *
-     * @return empty where devices cannot be timed
+     * @return empty if devices cannot be timed
      */
     public List<String> deviceNames() {
         return deviceNames;

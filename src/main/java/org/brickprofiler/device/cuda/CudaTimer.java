@@ -18,9 +18,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Times one piece of work in a CUDA stream by a pair of events. If the driver refuses a call, or the work is captured
- * into a graph, the timer reads 0, {@link #failure()} gives the reason, and nothing is thrown. Any thread, which takes
- * turns with others, but not while it waits for the device. Allocates nothing once it is made. A timer that was never
- * closed is reported in the log when the garbage collector finds it.
+ * into a graph, the timer reads 0, {@link #failure()} gives the reason, and nothing is thrown. Any thread; threads take
+ * turns, except while they wait for the device. Allocates nothing once it is made. A timer that was never closed is
+ * reported in the log when the garbage collector finds it.
  */
 public final class CudaTimer implements DeviceTimer {
 
@@ -32,21 +32,21 @@ public final class CudaTimer implements DeviceTimer {
 
     private final CudaFailures failures = new CudaFailures("CUDA timer");
 
-    /** Of the start and of the end, once they are made. */
+    /** The events of the start and of the end, once they are made. */
     private List<CudaHandle> events = List.of();
 
-    /** Null where the events could not be made, and after closing. */
+    /** Null if the events could not be made, and after closing. */
     private @Nullable CudaQueue queue;
 
     private final long timeoutNs;
 
-    /** Asks once whether the end is reached, for a wait that holds no monitor meanwhile. */
+    /** Queries once whether the end is reached, for a wait that holds no monitor. */
     private final Polling.Question atEnd = number -> pollEnd();
 
     private boolean started;
     private boolean ended;
 
-    /** Whether the driver has events of this timer; apart from it, so that it can be asked after the timer. */
+    /** Whether the driver has events of this timer; a separate object, which outlives the timer. */
     private final AtomicBoolean holdsEvents = new AtomicBoolean();
 
     private CudaTimer(CudaSupport support, CudaQueue.Opening opening, Duration waitTimeout) {
@@ -67,7 +67,10 @@ public final class CudaTimer implements DeviceTimer {
         }
     }
 
-    /** Reports a timer that nobody closed. Nobody knows whether the application's context still exists. */
+    /**
+     * Reports a timer that was never closed. Its events are kept, because the application's context may not exist any
+     * more.
+     */
     private record Abandoned(AtomicBoolean holdsEvents) implements Runnable {
         @Override
         public void run() {
@@ -163,10 +166,10 @@ public final class CudaTimer implements DeviceTimer {
     }
 
     /**
-     * Returns how long the work took. Waits until the device has done it, for nothing else, and no longer than the
-     * timeout. Another thread may start or close the timer meanwhile.
+     * Returns the duration of the work. Waits until the device has done the work, but no longer than the timeout.
+     * Another thread may start or close the timer meanwhile.
      *
-     * @return ns; 0 until both ends were recorded, and where the device reports no time, or not before the timeout
+     * @return ns; 0 until both ends were recorded, if the device reports no time, and after the timeout
      */
     @Override
     public long elapsedNs() {
@@ -179,7 +182,7 @@ public final class CudaTimer implements DeviceTimer {
     }
 
     private synchronized long elapsedWhenReachedNs() {
-        // What the stream answers instead of a time is negative.
+        // The answers of the stream that are no time are negative.
         return queue == null || !ended ? 0 : Math.max(0, queue.elapsedNs(events.get(START), events.get(END)));
     }
 
@@ -191,9 +194,9 @@ public final class CudaTimer implements DeviceTimer {
     }
 
     /**
-     * Why the timer reads 0, or what it could not do.
+     * Returns why the timer reads 0, or the call that failed.
      *
-     * @return the latest reason, or empty where there was no failure
+     * @return the latest reason, or empty if there was no failure
      */
     public Optional<String> failure() {
         return failures.latest();

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The calls of the CUDA driver that this package makes: each by its function's name and by its symbol in the library.
+ * The calls of the CUDA driver that this package makes, with the name of each function and its symbol in the library.
  */
 enum DriverCall {
     DRIVER_GET_VERSION("cuDriverGetVersion"),
@@ -29,7 +29,7 @@ enum DriverCall {
     THREAD_EXCHANGE_STREAM_CAPTURE_MODE("cuThreadExchangeStreamCaptureMode"),
     EVENT_CREATE("cuEventCreate"),
     EVENT_RECORD("cuEventRecord"),
-    /** Drivers have it since CUDA 11.1; for captures only. */
+    /** Only for captures; drivers have it since CUDA 11.1. */
     EVENT_RECORD_WITH_FLAGS("cuEventRecordWithFlags"),
     EVENT_QUERY("cuEventQuery"),
     EVENT_SYNCHRONIZE("cuEventSynchronize"),
@@ -44,7 +44,7 @@ enum DriverCall {
         this.symbol = function;
     }
 
-    /** A function whose present form is a later version of the first one, which has its symbol still. */
+    /** A function whose symbol has a version, because the library keeps its first version under the plain name. */
     DriverCall(String function, int version) {
         this.function = function;
         this.symbol = function + "_v" + version;
@@ -55,7 +55,7 @@ enum DriverCall {
         return function;
     }
 
-    /** Returns whether it is one of those that ask for what became of events. */
+    /** Returns whether the call queries events. */
     boolean asksForEvents() {
         return this == EVENT_QUERY || this == EVENT_SYNCHRONIZE || this == EVENT_ELAPSED_TIME;
     }

@@ -17,9 +17,9 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * The file of the driver's library, on Linux. JCuda's functions bind the driver's symbols when they are first called,
- * and a symbol that is not there ends the process without an exception: so its names are read from the file before.
- * Elsewhere the loader asks for all symbols at once, and its error is an ordinary one.
+ * The file of the driver's library, on Linux. JCuda's functions bind the driver's symbols at their first call, and a
+ * missing symbol ends the process without an exception; therefore the symbols are first read from the file. On other
+ * systems the loader binds all symbols at once, with an ordinary error.
  *
  * <p>Source of the layout: the System V ABI, chapters 4 and 5, object files of 64 bits and little-endian.
  */
@@ -36,7 +36,7 @@ final class DriverLibrary {
 
     private DriverLibrary() {}
 
-    /** Returns the library that this process has loaded; empty where that is not known. */
+    /** Returns the library that this process has loaded; empty if that is not known. */
     static Optional<Path> loaded() {
         try (Stream<String> lines = Files.lines(MAPPED_FILES, ISO_8859_1)) {
             return lines.map(line -> line.substring(Math.max(0, line.indexOf('/'))))
@@ -53,7 +53,7 @@ final class DriverLibrary {
      *
      * @param library its file
      * @param symbols the names that are needed
-     * @return the names that are missing; none where the file is not understood
+     * @return the names that are missing; none if the file is not understood
      */
     static List<String> missing(Path library, Collection<String> symbols) {
         Set<String> defined;
@@ -83,7 +83,7 @@ final class DriverLibrary {
         throw new IOException("no table of symbols");
     }
 
-    /** Returns the names of the symbols that have a section: the others are wanted, not defined. */
+    /** Returns the names of the symbols that have a section; the others are not defined in this file. */
     private static Set<String> defined(ByteBuffer symbols, ByteBuffer names) {
         Set<String> defined = new HashSet<>();
         for (int at = 0; at + SYMBOL_BYTES <= symbols.limit(); at += SYMBOL_BYTES) {

@@ -17,11 +17,11 @@ import jcuda.runtime.cudaStream_t;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The driver through JCuda. JCuda returns a code, or throws if the application has asked it to; that is one setting for
- * the whole process, and not touched here.
+ * The driver through JCuda. JCuda returns a code, or throws if the application has set it to; this setting of the whole
+ * process is not changed here.
  *
- * <p>Handles are JCuda's own objects, extended, so that passing one costs no indirection. Contexts that the application
- * has are the exception: JCuda cannot copy them. Any thread.
+ * <p>Handles are JCuda's own objects, extended, so that passing one costs no indirection. Contexts of the application
+ * are the exception, because JCuda cannot copy them. Any thread.
  */
 final class JCudaCalls implements CudaCalls {
 

@@ -13,7 +13,7 @@ final class BufferHistory {
 
     private final int mask;
 
-    /** {@code UNRESOLVED} where it is not known. */
+    /** {@code UNRESOLVED} if it is not known. */
     private final long[] endedNs;
 
     /** How many command buffers up to each are broken. */
@@ -63,7 +63,7 @@ final class BufferHistory {
         emptyUpTo[(int) sequence & mask] = empty;
     }
 
-    /** Returns the highest number that has ended, and all before it have; 0 where none has. */
+    /** Returns the highest number that has ended, and all before it have; 0 if none has. */
     long ended() {
         return ended;
     }

@@ -42,14 +42,14 @@ final class BufferReader {
         return sequence <= ended;
     }
 
-    /** Takes what has ended before the ring of the shim is full. */
+    /** Takes the buffers that have ended, before the ring of the shim is full. */
     void makeRoom(long sequence) {
         if (sequence - ended > capacity / 2) {
             poll();
         }
     }
 
-    /** Takes what has ended. */
+    /** Takes the buffers that have ended. */
     synchronized void poll() {
         if (!closed && records.drainBuffers(stream, this::take) < 0) {
             failures.report(MetalFailures.Kind.CALL, "nothing could be drained: " + MetalShim.failure());
@@ -79,7 +79,10 @@ final class BufferReader {
         undrained.add(buffer);
     }
 
-    /** When the device reached a mark; see {@link BufferHistory#reachedNs}. Why a time is not known is reported. */
+    /**
+     * Returns when the device reached a mark; see {@link BufferHistory#reachedNs}. Reports the reason if the time is
+     * not known.
+     */
     synchronized long reachedNs(long sequence, long setNs) {
         long reachedNs = history.reachedNs(sequence, setNs);
         if (reachedNs == DeviceStream.UNRESOLVED) {
@@ -117,7 +120,7 @@ final class BufferReader {
         return undrained.poll();
     }
 
-    /** Returns how many were pushed out of the ring of the shim, or were not handed over in time. */
+    /** Returns how many were evicted from the ring of the shim, or were not handed over in time. */
     synchronized long lost() {
         return dropped + (closed ? 0 : MetalShim.lost(stream, MetalShim.LOST_BUFFERS));
     }
@@ -130,7 +133,7 @@ final class BufferReader {
         return deviceLost;
     }
 
-    /** Takes what has ended, and what was counted, for the last time. */
+    /** Takes the buffers that have ended, and the counted values, for the last time. */
     synchronized void close() {
         poll();
         dropped = lost();

@@ -3,8 +3,8 @@ package org.brickprofiler.device.metal;
 import org.brickprofiler.device.ClockConversion;
 
 /**
- * Two clocks that were compared twice: converts a device's ticks to the host's time, and says how wrong that may be.
- * Immutable; any thread; allocates nothing.
+ * The relation of two clocks that were compared twice: converts a device's ticks to the host's time, and bounds the
+ * error. Immutable; any thread; allocates nothing.
  *
  * <p>The bound holds for a counter that runs evenly. At the tick <i>d</i>, with the counter read at <i>d1</i> and
  * <i>d2</i> within <i>e1</i> and <i>e2</i> of the host times that were taken, and <i>p</i> = (<i>d</i> − <i>d1</i>) /
@@ -13,7 +13,7 @@ import org.brickprofiler.device.ClockConversion;
  */
 final class ClockCorrelation {
 
-    /** More than all roundings of a bound add up to, relative to it: a few times 2<sup>-53</sup>. */
+    /** More than the sum of all roundings of a bound, relative to the bound: a few times 2<sup>-53</sup>. */
     private static final double ROUNDINGS = 0x1p-48;
 
     private final Moment first;
@@ -31,7 +31,7 @@ final class ClockCorrelation {
      *
      * @param first the earlier moment
      * @param second the later moment; the farther apart, the smaller the error of durations
-     * @return what converts by the line through both
+     * @return the correlation by the line through both
      * @throws IllegalArgumentException when one of the clocks did not advance from the first moment to the second
      */
     static ClockCorrelation between(Moment first, Moment second) {
@@ -48,10 +48,11 @@ final class ClockCorrelation {
     }
 
     /**
-     * Returns how wrong the host's time at a reading of the counter may be, its rounding to whole nanoseconds included.
+     * Returns the largest error of the host's time at a reading of the counter, including its rounding to whole
+     * nanoseconds.
      *
      * @param deviceTicks the device's counter, ticks, 0 or more
-     * @return ns, 1 or more; {@link Long#MAX_VALUE} for what is more
+     * @return ns, 1 or more; {@link Long#MAX_VALUE} if it is larger
      */
     long errorNs(long deviceTicks) {
         double apart = (double) (second.deviceTicks() - first.deviceTicks());
@@ -67,7 +68,7 @@ final class ClockCorrelation {
     }
 
     /**
-     * A reading of a device's counter between two readings of the host's clock: when exactly, nobody knows. Immutable.
+     * A reading of a device's counter at an unknown moment between two readings of the host's clock. Immutable.
      *
      * @param hostBeforeNs the host's clock before, ns since any fixed origin
      * @param hostAfterNs the host's clock after, ns, {@code hostBeforeNs} or more
@@ -92,7 +93,7 @@ final class ClockCorrelation {
         }
 
         /**
-         * Returns the pair that is wrong by as little as possible.
+         * Returns the pair with the smallest error.
          *
          * @return the counter, and the middle of the host's readings
          */
@@ -101,7 +102,7 @@ final class ClockCorrelation {
         }
 
         /**
-         * Returns how far the counter may have been read from the host time of {@link #pair()}.
+         * Returns the largest distance of the counter's reading from the host time of {@link #pair()}.
          *
          * @return ns, 0 or more
          */

@@ -15,7 +15,7 @@ final class CounterReader {
     private final long stream;
     private final MetalFailures failures;
 
-    /** Guarded by this, as the four after it. */
+    /** Guarded by this, like the next four fields. */
     private final ShimRecords records = new ShimRecords();
 
     private final List<ShimRecords.Dispatch> read = new ArrayList<>();
@@ -67,7 +67,7 @@ final class CounterReader {
         return result >= 0;
     }
 
-    /** Hands over what can be converted. */
+    /** Hands over the samples whose times can be converted. */
     void drain(Consumer<? super FinishedBuffer.Dispatch> consumer) {
         for (FinishedBuffer.Dispatch dispatch : drain()) {
             consumer.accept(dispatch);
@@ -120,7 +120,7 @@ final class CounterReader {
         return unconverted + (closed ? 0 : MetalShim.lost(stream, MetalShim.LOST_DISPATCHES));
     }
 
-    /** Takes what was counted for the last time. */
+    /** Takes the counted values for the last time. */
     synchronized void close() {
         unconverted = lost();
         closed = true;

@@ -7,7 +7,7 @@ import java.util.Objects;
  * did not report them, both of a pair are {@link #NO_TIME}.
  *
  * @param sequence its number in its stream, from 1
- * @param label what it is for; never empty
+ * @param label its purpose; never empty
  * @param outcome how it ended
  * @param errorCode Metal's number for the error, 0 without one
  * @param gpuStartNs when the device began it, ns
@@ -25,7 +25,7 @@ public record FinishedBuffer(
         long kernelStartNs,
         long kernelEndNs) {
 
-    /** Instead of a time. */
+    /** Takes the place of a time that is not known. */
     public static final long NO_TIME = -1;
 
     // Of MTLCommandBufferError: this process may not use the device any more, and there is no device any more.
@@ -53,17 +53,17 @@ public record FinishedBuffer(
     }
 
     /**
-     * Returns whether it is known how long its work took.
+     * Returns whether the duration of its work is known.
      *
-     * @return false where the device reported no time, and where the work is not done
+     * @return false if the device reported no time, or if the work is not done
      */
     public boolean isTimed() {
         return outcome == Outcome.COMPLETED && gpuStartNs != NO_TIME;
     }
 
     /**
-     * Returns whether its work is known not to be done; what Metal reported nothing of has failed, too, but may have
-     * been done.
+     * Returns whether its work is known not to be done. A command buffer of which Metal reported nothing counts as
+     * failed, too, but its work may be done.
      */
     boolean isBroken() {
         return outcome == Outcome.FAILED && (errorCode != 0 || gpuEndNs != NO_TIME);
@@ -79,8 +79,8 @@ public record FinishedBuffer(
      * those of a buffer, converted from the device's counter.
      *
      * @param sequence the number of its command buffer in the stream
-     * @param label what its command buffer is for; never empty
-     * @param operation what it is; never empty
+     * @param label the purpose of its command buffer; never empty
+     * @param operation its name; never empty
      * @param index its place among the sampled ones of its command buffer, from 0
      * @param startNs when the device began it, ns
      * @param endNs when the device ended it, ns, {@code startNs} or more

@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The functions of {@code native/metal-shim/brick_metal.h}, where each is documented: {@code open} is
- * {@code brick_metal_open}. Objects of Metal's are addresses, 0 for nil; buffers are direct ones. They are bound by
- * {@link #bind}, by direct mapping: a call then costs a fraction of one through an interface. They must not be called
+ * {@code brick_metal_open}. Objects of Metal are addresses, 0 for nil; buffers are direct. {@link #bind} binds the
+ * functions by direct mapping, which makes a call much cheaper than through an interface; they must not be called
  * before. Any thread.
  */
 final class MetalShim {
 
-    /** The version of the interface that is written down here. */
+    /** The version of the interface that this class declares. */
     static final int VERSION = 3;
 
     static final int OK = 0;
@@ -41,8 +41,8 @@ final class MetalShim {
      * Binds the shim.
      *
      * @param file the library
-     * @param architecture what this virtual machine runs on
-     * @return why that failed, or empty
+     * @param architecture the architecture of this virtual machine
+     * @return the reason why it failed; empty if it succeeded
      */
     static Optional<String> bind(Path file, String architecture) {
         try {
@@ -61,7 +61,7 @@ final class MetalShim {
             Native.register(MetalShim.class, library);
             return Optional.empty();
         } catch (UnsatisfiedLinkError e) {
-            // Also what a library for another processor comes to: the system's own words say which.
+            // Also the result for a library of another processor; the system's message says so.
             return Optional.of(
                     file + " cannot be used by this virtual machine (" + architecture + "): " + e.getMessage());
         }

@@ -16,43 +16,43 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A Metal command queue as a device stream, over the shim in {@code native/metal-shim}. Any thread; {@link #waitFor}
- * alone waits, and must not be called from a completed handler.
+ * A Metal command queue as a device stream, over the shim in {@code native/metal-shim}. Any thread; only
+ * {@link #waitFor} waits, and it must not be called from a completed handler.
  *
  * <h2>Marks</h2>
  *
- * Metal does its work in command buffers, and has no event to put between them that costs nothing. So the application
- * shows the stream its command buffers, each as soon as it is made ({@link #watch}), and the stream numbers them. A
- * mark holds the highest number so far and the time when it was set, on the clock that the device's times are of. It is
- * reached when the device has ended that command buffer and all before it, and not before it was set: at the later of
- * the two times, as an event of another device's queue would be. On an idle device the time from a mark to the end of
- * what follows therefore begins with the host's, who encodes and commits it; {@link FinishedBuffer} has the device's
+ * Metal works in command buffers, and has no event between them that costs nothing. So the application passes each
+ * command buffer to the stream as soon as it is made ({@link #watch}), and the stream numbers them. A mark holds the
+ * highest number so far and the time at which it was set, on the clock of the device's times. It is reached when the
+ * device has ended this command buffer and all before it, but not before it was set: at the later of the two times,
+ * like an event in another device's queue. On an idle device, the time from a mark to the end of the following work
+ * therefore includes the time in which the host encodes and commits it; {@link FinishedBuffer} has the device's time
  * alone.
  *
  * <p>A time that cannot be known is {@link #UNRESOLVED}, and each reason is logged once:
  *
  * <ul>
- *   <li>A mark that is set while a watched command buffer is not committed lies inside of it, and nothing shows when
- *       the device came by. So bricks that share a command buffer cannot be distinguished by marks. Give each its own,
- *       or sample counters ({@link #sampleCounters}) and see {@link FinishedBuffer.Dispatch}.
- *   <li>A mark behind a command buffer whose end the device did not report, or which was pushed out before anybody
- *       asked.
- *   <li>The time between two marks where a command buffer between them ended with an error: its work is not done. Both
- *       marks have their times, and what is before and behind it is known.
- *   <li>A brick without any watched command buffer between its two marks, apart from those that were forgotten: what is
- *       between them then is the host's time and not the device's ({@link #hasWorkBetween}).
+ *   <li>A mark that is set while a watched command buffer is not committed lies inside of it, and Metal does not report
+ *       when the device reached this place. So marks cannot distinguish bricks that share a command buffer. Give each
+ *       brick its own, or sample counters ({@link #sampleCounters}) and see {@link FinishedBuffer.Dispatch}.
+ *   <li>A mark behind a command buffer whose end the device did not report, or which was evicted before its time was
+ *       queried.
+ *   <li>The time between two marks if a command buffer between them ended with an error: its work is not done. Both
+ *       marks have times, so the times before and behind them are known.
+ *   <li>A brick without a watched command buffer between its two marks, apart from abandoned ones: the time between
+ *       them is the host's and not the device's ({@link #hasWorkBetween}).
  * </ul>
  *
- * <p>So a brick is the command buffers that are watched between its two marks, one or several. Start and stop it where
- * every watched command buffer is committed. Bricks around others share their command buffers.
+ * <p>So a brick consists of the command buffers that are watched between its two marks. Start and stop it when every
+ * watched command buffer is committed. A brick around others shares their command buffers.
  *
- * <p>A command buffer that is not watched counts for nothing. That one was watched only after work was encoded into it
- * cannot be noticed: marks that were set meanwhile count as set before all of its work.
+ * <p>A command buffer that is not watched does not count. The stream cannot detect that a command buffer was watched
+ * only after work was encoded into it: marks that were set in between count as set before all of its work.
  *
  * <h2>Command buffers and dispatches</h2>
  *
- * {@link #drain(Consumer, Consumer)} passes on the command buffers that have ended since the last call. One line keeps
- * it in kernel timings:
+ * {@link #drain(Consumer, Consumer)} passes on the command buffers that have ended since the last call. One line
+ * records them as kernel timings:
  *
  * <pre>{@code
  * stream.drain(Backend.METAL, timings::recordCommandBuffer, timings::recordDispatch);
@@ -62,7 +62,7 @@ public final class MetalStream implements DeviceStream {
 
     private static final Logger LOG = LoggerFactory.getLogger(MetalStream.class);
 
-    /** Instead of the number of a command buffer: it is not watched. */
+    /** Takes the place of the number of a command buffer that is not watched. */
     public static final long NOT_WATCHED = 0;
 
     private final long stream;
@@ -72,10 +72,10 @@ public final class MetalStream implements DeviceStream {
     private final MetalFailures failures;
     private final BufferReader finished;
     private final CounterReader counters;
-    /** Null where the stream was refused. */
+    /** Null if the stream was refused. */
     private final @Nullable QueueMarks marks;
 
-    /** Why there is no stream behind this. */
+    /** The reason why the stream was refused. */
     private final @Nullable String refusal;
 
     private final CloseActions beforeClose = new CloseActions();
@@ -85,7 +85,7 @@ public final class MetalStream implements DeviceStream {
 
     private final long waitTimeoutNs;
 
-    /** Asks once, for a wait, whether the command buffers before a mark have ended. */
+    /** Queries once, for a wait, whether the command buffers before a mark have ended. */
     private final Polling.Question beforeMark = this::pollFor;
 
     private volatile boolean closed;
@@ -93,7 +93,7 @@ public final class MetalStream implements DeviceStream {
     /** Whether the latest wait ended after its timeout. */
     private volatile boolean stalled;
 
-    /** A stream behind a number of the shim, or behind none where it was refused. */
+    /** Makes the stream of a number of the shim, or one without effect if Metal refused it. */
     MetalStream(Builder builder, long stream, @Nullable String refusal, String queueLabel, String deviceName) {
         this.stream = stream;
         this.refusal = refusal;
@@ -114,8 +114,7 @@ public final class MetalStream implements DeviceStream {
     // ---- opening ----
 
     /**
-     * Returns a stream with a queue of its own on the default device; {@link #queue()} is where to make command
-     * buffers.
+     * Returns a stream with a queue of its own on the default device; make command buffers from {@link #queue()}.
      *
      * @return its builder
      */
@@ -137,7 +136,7 @@ public final class MetalStream implements DeviceStream {
         return new Builder(commandQueue);
     }
 
-    /** Lets the garbage collector close the stream where nobody does, and nobody has it any more. */
+    /** Lets the garbage collector close a stream that was dropped without being closed. */
     private void closeWhenAbandoned(boolean ownsQueue) {
         Abandonment.whenUnreachable(new Abandoned(name, stream, finished, counters, ownsQueue, queueIsGiven), this);
     }
@@ -156,7 +155,7 @@ public final class MetalStream implements DeviceStream {
             if (finished.isClosed()) {
                 return;
             }
-            // Whether the application still uses an address cannot be known.
+            // The application may still use the address.
             boolean isLeft = ownsQueue && queueIsGiven.get();
             LOG.warn(
                     "Metal stream {} was never closed and nobody has it any more: {}. Close streams",
@@ -170,7 +169,7 @@ public final class MetalStream implements DeviceStream {
         }
     }
 
-    // ---- what the application does ----
+    // ---- calls of the application ----
 
     /**
      * Returns the queue that is followed.
@@ -186,12 +185,12 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * Watches a command buffer: best as soon as it is made, at the latest before it is committed. Command buffers are
-     * to be committed in the order in which they are watched.
+     * Watches a command buffer. Call it as soon as the command buffer is made, and before it is committed. Commit
+     * command buffers in the order in which they are watched.
      *
      * @param commandBuffer an {@code id<MTLCommandBuffer>} of this queue; it is retained until it has ended
-     * @param label what it is for; null: its own label
-     * @return its number, from 1; {@link #NOT_WATCHED} where Metal refused, and marks know nothing of it
+     * @param label its purpose, for reports; null for its own label
+     * @return its number, from 1; {@link #NOT_WATCHED} if Metal refused, and marks do not count it
      */
     public long watch(long commandBuffer, @Nullable String label) {
         if (closed) {
@@ -207,10 +206,10 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * Gives up a watched command buffer that will never be committed. Until then marks lie inside of it.
+     * Gives up a watched command buffer that will never be committed. Until this call, marks lie inside of it.
      *
      * @param sequence its number
-     * @return false where it was committed, has ended, or is not watched
+     * @return false if it was committed, has ended, or is not watched
      */
     public boolean forget(long sequence) {
         return !closed && MetalShim.forget(stream, sequence) == MetalShim.OK;
@@ -220,21 +219,21 @@ public final class MetalStream implements DeviceStream {
      * Begins to sample counters. If the device cannot do this, the times of command buffers are used, and a warning is
      * logged once.
      *
-     * @param where at which boundaries
-     * @param dispatches how many passes or dispatches can wait to be drained, 1 to 2,048
-     * @return false where they are not sampled
+     * @param where the boundaries
+     * @param dispatches the most passes or dispatches that wait to be drained, 1 to 2,048
+     * @return false if they are not sampled
      */
     public boolean sampleCounters(CounterSampling where, int dispatches) {
         return counters.begin(where, dispatches);
     }
 
     /**
-     * Lets a pass be sampled where it begins and ends; {@link CounterSampling#STAGE_BOUNDARY}.
+     * Samples counters at the beginning and the end of a pass, with {@link CounterSampling#STAGE_BOUNDARY}.
      *
      * @param sequence the number of the watched command buffer
      * @param passDescriptor the {@code MTLComputePassDescriptor} that the encoder will be made with
-     * @param operation what the pass is; not empty
-     * @return false where it is not sampled
+     * @param operation the name of the pass; not empty
+     * @return false if it is not sampled
      */
     public boolean samplePass(long sequence, long passDescriptor, String operation) {
         Objects.requireNonNull(operation, "operation");
@@ -242,12 +241,12 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * Samples before a dispatch; {@link CounterSampling#DISPATCH_BOUNDARY}.
+     * Samples counters before a dispatch, with {@link CounterSampling#DISPATCH_BOUNDARY}.
      *
      * @param sequence the number of the watched command buffer
      * @param encoder an {@code id<MTLComputeCommandEncoder>} of that command buffer
-     * @param operation what the dispatch is; not empty
-     * @return a ticket for {@link #endDispatch}; negative where it is not sampled
+     * @param operation the name of the dispatch; not empty
+     * @return a ticket for {@link #endDispatch}; negative if it is not sampled
      */
     public long beginDispatch(long sequence, long encoder, String operation) {
         Objects.requireNonNull(operation, "operation");
@@ -255,7 +254,7 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * Samples after a dispatch.
+     * Samples counters after a dispatch.
      *
      * @param ticket what {@link #beginDispatch} returned; a negative one does nothing
      * @param encoder the same encoder
@@ -286,7 +285,7 @@ public final class MetalStream implements DeviceStream {
         return closed || marks == null || marks.hasWorkBetween(from, to);
     }
 
-    /** Asks again and again, with pauses in which a virtual thread leaves its carrier; not longer than the timeout. */
+    /** Polls until the timeout, with pauses in which a virtual thread releases its carrier. */
     @Override
     public boolean waitFor(int mark) {
         try {
@@ -307,7 +306,7 @@ public final class MetalStream implements DeviceStream {
             }
             return false;
         } finally {
-            // Nobody else may have this stream any more: it would be closed while it waits.
+            // Keeps the stream reachable: it would be closed during the wait otherwise.
             Reference.reachabilityFence(this);
         }
     }
@@ -344,11 +343,11 @@ public final class MetalStream implements DeviceStream {
         return maxMarks;
     }
 
-    // ---- what has ended ----
+    // ---- finished command buffers ----
 
     /**
-     * Hands over the command buffers that have ended since, in order, and then their sampled dispatches. Each goes to
-     * one of the callers, on its thread. After {@link #close()}, only command buffers that had ended by then.
+     * Hands over the command buffers that have ended since the last call, in order, and then their sampled dispatches.
+     * Each goes to one caller, on its thread. After {@link #close()}, only command buffers that had ended by then.
      *
      * @param buffers gets the command buffers, also those without times
      * @param dispatches gets the dispatches
@@ -366,8 +365,8 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * The same for code that takes labels and times, such as {@code KernelTimings}. Command buffers without times are
-     * left out.
+     * Hands over the same to code that takes labels and times, such as {@code KernelTimings}. Command buffers without
+     * times are left out.
      *
      * @param <B> how backends are named
      * @param backend passed on
@@ -394,7 +393,7 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * Returns how many command buffers were pushed out before anybody asked for them.
+     * Returns how many command buffers were evicted before they were drained.
      *
      * @return 0 or more
      */
@@ -411,7 +410,7 @@ public final class MetalStream implements DeviceStream {
         return counters.lost();
     }
 
-    // ---- the stream itself ----
+    // ---- the stream ----
 
     @Override
     public String name() {
@@ -428,7 +427,7 @@ public final class MetalStream implements DeviceStream {
         return deviceName;
     }
 
-    /** Metal numbers no devices: that of the queue counts as the first. */
+    /** Returns 0, because Metal does not number devices. */
     @Override
     public int deviceIndex() {
         return 0;
@@ -468,8 +467,8 @@ public final class MetalStream implements DeviceStream {
         STAGE_BOUNDARY(0),
 
         /**
-         * Between the dispatches of an encoder, each behind a barrier. The barriers keep dispatches from overlapping:
-         * what they add up to is an upper bound of what they take without.
+         * Between the dispatches of an encoder, each behind a barrier. The barriers keep dispatches from overlapping,
+         * so the sum of their times is an upper bound of their time without barriers.
          */
         DISPATCH_BOUNDARY(1);
 
@@ -495,7 +494,7 @@ public final class MetalStream implements DeviceStream {
         /**
          * Takes one command buffer.
          *
-         * @param label what it is for; never empty
+         * @param label its purpose; never empty
          * @param backend where it ran
          * @param startNs when the device began it, ns of the host's clock
          * @param endNs when the device ended it, ns, {@code startNs} or more
@@ -515,7 +514,7 @@ public final class MetalStream implements DeviceStream {
          *
          * @param label what its command buffer is for; never empty
          * @param backend where it ran
-         * @param operation what it is; never empty
+         * @param operation its name; never empty
          * @param index its place in the command buffer, from 0
          * @param startNs when the device began it, ns of the host's clock
          * @param endNs when the device ended it, ns, {@code startNs} or more
@@ -619,7 +618,7 @@ public final class MetalStream implements DeviceStream {
             }
             byte[] label = new byte[MetalShim.LABEL_BYTES];
             byte[] device = new byte[MetalShim.LABEL_BYTES];
-            // What Metal does not report is left empty.
+            // Values that Metal does not report are left empty.
             MetalShim.names(stream, label, label.length, device, device.length);
             MetalStream opened = new MetalStream(this, stream, null, ShimRecords.text(label), ShimRecords.text(device));
             opened.closeWhenAbandoned(commandQueue == 0);

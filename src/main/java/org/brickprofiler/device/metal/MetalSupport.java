@@ -11,12 +11,12 @@ import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether Metal can be used here, and why not. Immutable.
+ * The availability of Metal on this machine, with the reason if it is not available. Immutable.
  *
- * <p>It takes macOS, JNA on the class path, the library that {@code native/metal-shim} builds, and a device. The
+ * <p>Metal requires macOS, JNA on the class path, the library that {@code native/metal-shim} builds, and a device. The
  * library is the file that the system property {@code brick.profiler.metal.library} names, or else
- * {@code libbrickmetal.dylib} in a folder of {@code java.library.path}; the jar has none. A file that is named is tried
- * on every system.
+ * {@code libbrickmetal.dylib} in a folder of {@code java.library.path}; the jar does not contain it. A file that the
+ * property names is tried on every system.
  */
 public final class MetalSupport {
 
@@ -34,7 +34,8 @@ public final class MetalSupport {
     }
 
     /**
-     * Looks once in the life of the virtual machine; from then on returns what was found. Throws nothing. Any thread.
+     * Looks for Metal once in the life of the virtual machine, and returns the same result from then on. Throws
+     * nothing. Any thread.
      *
      * @return always the same object
      */
@@ -47,7 +48,7 @@ public final class MetalSupport {
         return result;
     }
 
-    /** Looks anew. */
+    /** Looks for Metal again. */
     static MetalSupport probe(Function<String, Optional<String>> properties) {
         Optional<String> named = properties.apply(PROPERTY);
         String system = properties.apply("os.name").orElse("an unnamed system");
@@ -101,7 +102,7 @@ public final class MetalSupport {
     /**
      * Returns whether streams can be opened.
      *
-     * @return false where something is missing
+     * @return false if something is missing
      */
     public boolean isAvailable() {
         return reason.isEmpty();
@@ -110,7 +111,7 @@ public final class MetalSupport {
     /**
      * Returns the default device.
      *
-     * @return its name, or empty where Metal is not available
+     * @return its name, or empty if Metal is not available
      */
     public Optional<String> deviceName() {
         return deviceName;
@@ -119,7 +120,7 @@ public final class MetalSupport {
     /**
      * Returns the reason why Metal is not available.
      *
-     * @return a sentence without a full stop, or empty where Metal is available
+     * @return a sentence without a full stop, or empty if Metal is available
      */
     public Optional<String> reason() {
         return reason;

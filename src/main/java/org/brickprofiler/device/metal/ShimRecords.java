@@ -8,12 +8,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what the shim copies out: its structures, field by field. Owns the bytes that they are copied to; one thread at
+ * Reads the structures that the shim copies out, field by field. Owns the bytes that they are copied to; one thread at
  * a time.
  */
 final class ShimRecords {
 
-    /** How many are copied in one call. */
+    /** The number of structures that one call copies. */
     private static final int BATCH = 64;
 
     // brick_metal_buffer
@@ -46,7 +46,7 @@ final class ShimRecords {
 
     private final byte[] text = new byte[MetalShim.LABEL_BYTES];
 
-    /** A dispatch as the device timed it. */
+    /** A dispatch with the device's times. */
     record Dispatch(long sequence, String label, String operation, int index, long startTicks, long endTicks) {}
 
     /**
@@ -107,7 +107,7 @@ final class ShimRecords {
                 bytes.getLong(at + END_TICKS));
     }
 
-    /** Reads both clocks; null where that failed. */
+    /** Reads both clocks; null if that failed. */
     ClockCorrelation.@Nullable Moment moment(long stream) {
         return MetalShim.sampleClocks(stream, bytes) == MetalShim.OK
                 ? new ClockCorrelation.Moment(bytes.getLong(0), bytes.getLong(HOST_AFTER), bytes.getLong(DEVICE_TICKS))

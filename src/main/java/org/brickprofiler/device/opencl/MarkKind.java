@@ -43,7 +43,7 @@ enum MarkKind {
         return function;
     }
 
-    /** What the time of a mark is, for people. */
+    /** A description of the time of a mark, for messages. */
     String text() {
         return text;
     }

@@ -8,15 +8,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.brickprofiler.internal.io.Polling;
 
 /**
- * Finds out which kind of mark a device times rightly: two marks around a command, in a queue made for this, must
- * enclose the command's own START and END. A driver that stamps markers when they enter the queue ends the second one
- * before the command has ended. Each device is tried once. Any thread; two that try at once come to one result.
+ * Finds out which kind of mark a device times correctly: two marks around a command, in a queue of its own, must
+ * enclose the command's START and END. A driver that stamps markers when they enter the queue ends the second one
+ * before the command has ended. Each device is probed once. Any thread; concurrent probes of a device have one result.
  */
 final class MarkProbe {
 
     private static final int ROUNDS = 3;
 
-    /** The command fills so many bytes: long enough for a mark to enter the queue while it runs. */
+    /** The number of bytes that the command fills: enough for a mark to enter the queue while the command runs. */
     private static final long FILLED_BYTES = 8 << 20;
 
     private static final long TIMEOUT_NS = 10_000_000_000L;
@@ -43,7 +43,7 @@ final class MarkProbe {
      *
      * @param context a context of the device
      * @param failures receives the reason if there is none
-     * @return the first kind that is timed rightly, or empty
+     * @return the first kind that is timed correctly, or empty
      */
     Optional<MarkKind> kind(long context, long device, OpenClFailures failures) {
         MarkKind known = found.get(device);
@@ -101,8 +101,9 @@ final class MarkProbe {
     }
 
     /**
-     * Enqueues all rounds behind a gate, then opens the gate. Without it a host that is held up between two calls would
-     * enqueue the second mark after the command has ended, and even a mark that is stamped on entry would seem right.
+     * Enqueues all rounds behind a gate, then opens the gate. Without it, a host that is delayed between two calls
+     * would enqueue the second mark after the end of the command, and even a mark that is stamped on entry would seem
+     * correct.
      */
     private boolean enqueue(
             MarkKind kind,
@@ -149,7 +150,7 @@ final class MarkProbe {
         }
     }
 
-    /** A mark, the command, and a mark. */
+    /** Enqueues a mark, the command, and a mark. */
     private int enqueueRound(MarkKind kind, long queue, long buffer, NativeMemory memory, int at) {
         long pattern = memory.address(ROUNDS * ROUND_BYTES);
         int code = kind.enqueue(driver, queue, buffer, pattern, memory.address(at));
@@ -170,7 +171,7 @@ final class MarkProbe {
         return status.getInt(0) == OpenCl.COMPLETE ? Polling.Answer.REACHED : Polling.Answer.NOT_YET;
     }
 
-    /** In all rounds: in one of them the order may be chance. */
+    /** Returns whether the order is right in all rounds; in a single round it may be chance. */
     private boolean encloses(NativeMemory memory) {
         boolean all = true;
         for (int at = 0; at < ROUNDS * ROUND_BYTES; at += ROUND_BYTES) {

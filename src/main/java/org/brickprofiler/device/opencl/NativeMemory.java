@@ -11,7 +11,7 @@ final class NativeMemory {
     private final ByteBuffer bytes;
     private final long address;
 
-    /** Zeroes. */
+    /** Allocates bytes that are 0. */
     NativeMemory(int size) {
         bytes = ByteBuffer.allocateDirect(size).order(ByteOrder.nativeOrder());
         address = Pointer.nativeValue(Native.getDirectBufferPointer(bytes));

@@ -31,7 +31,7 @@ final class NativeOpenCl implements OpenCl {
     /**
      * Loads the library and binds its functions.
      *
-     * @param names what the library may be called, the best name first
+     * @param names the possible names of the library, the best one first
      * @return the functions
      * @throws UnsatisfiedLinkError if no library of these names can be loaded, or the library lacks a function of
      *     OpenCL 1.2

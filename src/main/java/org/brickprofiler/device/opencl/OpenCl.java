@@ -85,11 +85,11 @@ interface OpenCl {
     int clReleaseEvent(long event);
 
     /**
-     * Since OpenCL 2.1. To be called only on a device of this version or later: loaders jump into the table of the
-     * driver, which is shorter in older drivers.
+     * A function since OpenCL 2.1. Call it only for a device of this version or later: loaders jump into the driver's
+     * table, which is shorter in older drivers.
      */
     int clGetDeviceAndHostTimer(long device, long deviceTime, long hostTime);
 
-    /** The same. */
+    /** A function since OpenCL 2.1, with the same condition. */
     int clGetHostTimer(long device, long hostTime);
 }

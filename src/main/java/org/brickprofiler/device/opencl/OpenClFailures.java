@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Failures of one stream. The latest reason is kept, and the first failure of each function is logged. Once the queue
- * is lost, nothing is logged and no function is to be called any more. Any thread.
+ * Failures of one stream. The latest reason is kept, and the first failure of each function is logged. After the loss
+ * of the queue, nothing is logged any more, and no function must be called. Any thread.
  */
 final class OpenClFailures {
 
@@ -27,7 +27,7 @@ final class OpenClFailures {
         this.stream = stream;
     }
 
-    /** A function returned a code other than success. */
+    /** Reports the code of a function, unless it is success. */
     void report(String function, int code) {
         boolean losesQueue = code == OpenCl.DEVICE_NOT_AVAILABLE
                 || code == OpenCl.INVALID_CONTEXT

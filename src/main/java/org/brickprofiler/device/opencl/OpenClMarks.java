@@ -34,7 +34,10 @@ final class OpenClMarks implements Polling.Question {
     private final StampedLock use = new StampedLock();
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /** By number of a mark divided by {@link #CHUNK_MARKS}. A chunk is there before a number of it is given out. */
+    /**
+     * The chunks, by the number of a mark divided by {@link #CHUNK_MARKS}. A chunk is made before one of its numbers is
+     * given out.
+     */
     private final @Nullable NativeMemory[] chunks;
 
     private final MarkPool pool;
@@ -47,10 +50,10 @@ final class OpenClMarks implements Polling.Question {
     /**
      * Makes room for the first marks.
      *
-     * @param queue where they are set; it is let go of by {@link #close()}
-     * @param first for how many there is room at once
-     * @param bound the most there will be
-     * @param timeoutNs how long a wait takes at most, ns
+     * @param queue the queue in which they are set; {@link #close()} releases it
+     * @param first the number of marks for which there is room at once
+     * @param bound the most marks
+     * @param timeoutNs the timeout of a wait, ns
      */
     OpenClMarks(OpenClQueue queue, int first, int bound, long timeoutNs, OpenClFailures failures) {
         this.queue = queue;
@@ -70,7 +73,10 @@ final class OpenClMarks implements Polling.Question {
         return to;
     }
 
-    /** Sets a mark at the end of the queue, and does not flush it. {@link DeviceStream#NO_MARK} if that is refused. */
+    /**
+     * Sets a mark at the end of the queue, and does not flush the queue. Returns {@link DeviceStream#NO_MARK} if this
+     * is refused.
+     */
     int set() {
         long stamp = begin();
         if (stamp == 0) {
@@ -98,7 +104,8 @@ final class OpenClMarks implements Polling.Question {
     }
 
     /**
-     * Gives a mark back and releases its event. Does nothing if it is not set: neither twice nor too late does harm.
+     * Gives back a mark and releases its event. Does nothing if the mark is not set, so a second or a late call does no
+     * harm.
      */
     void release(int number) {
         long stamp = begin();
@@ -129,12 +136,12 @@ final class OpenClMarks implements Polling.Question {
         return endNs(number) != DeviceStream.NOT_REACHED;
     }
 
-    /** Returns the time between two marks, ns, or one of the stream's answers instead. */
+    /** Returns the time between two marks, ns, or another answer of the stream. */
     long elapsedNs(int from, int to) {
         return between(endNs(from), endNs(to));
     }
 
-    /** The times from each of some marks to the next, into the places of all but the first. */
+    /** Writes the times from each of some marks to the next, into the places of all but the first. */
     void elapsedNs(int[] numbers, int count, long[] ns) {
         long before = count > 1 ? endNs(numbers[0]) : 0;
         for (int i = 1; i < count; i++) {
@@ -154,7 +161,7 @@ final class OpenClMarks implements Polling.Question {
         return toNs - fromNs;
     }
 
-    /** Returns the device's clock at a mark, ns, or one of the stream's answers instead. */
+    /** Returns the device's clock at a mark, ns, or another answer of the stream. */
     private long endNs(int number) {
         long stamp = begin();
         if (stamp == 0) {
@@ -174,7 +181,7 @@ final class OpenClMarks implements Polling.Question {
             code = driver.clGetEventInfo(event, OpenCl.EVENT_STATUS, Integer.BYTES, memory.address(at + STATUS), 0);
             int status = code == OpenCl.SUCCESS ? memory.getInt(at + STATUS) : OpenCl.COMPLETE;
             if (status == OpenCl.QUEUED) {
-                // Nobody may have flushed the queue: then the device never comes to the mark.
+                // The queue may not have been flushed; then the device would never reach the mark.
                 function = "clFlush";
                 code = driver.clFlush(queue.handle());
                 ns = DeviceStream.NOT_REACHED;
@@ -200,7 +207,7 @@ final class OpenClMarks implements Polling.Question {
         return ns;
     }
 
-    /** Returns how long ago a mark was reached by the device's clock, ns, or one of the stream's answers instead. */
+    /** Returns how long ago a mark was reached, by the device's clock, ns, or another answer of the stream. */
     long sinceNs(int number) {
         if (!queue.hasClock()) {
             return DeviceStream.UNRESOLVED;
@@ -221,7 +228,7 @@ final class OpenClMarks implements Polling.Question {
         }
     }
 
-    /** Waits until a mark is reached. False if that cannot be waited for, and after the timeout. */
+    /** Waits until a mark is reached. Returns false if this cannot be waited for, and after the timeout. */
     boolean waitFor(int number) {
         Polling.Answer answer = ask(number);
         if (answer == Polling.Answer.NOT_YET) {
@@ -277,10 +284,10 @@ final class OpenClMarks implements Polling.Question {
         return closed.get();
     }
 
-    /** 0 if this is closed or closing. */
+    /** Takes the read lock; returns 0 if the marks are closed or closing. */
     private long begin() {
         long stamp = closing ? 0 : use.tryReadLock();
-        // Asked when the lock is held: closing may have come to its end since an earlier answer.
+        // Checked while the lock is held: closing may have ended since an earlier check.
         if (stamp != 0 && closing) {
             use.unlockRead(stamp);
             return 0;
@@ -301,8 +308,8 @@ final class OpenClMarks implements Polling.Question {
     }
 
     /**
-     * Releases all events, those of marks that are set too, and lets go of the queue. Twice does no harm. If another
-     * thread does not return from the driver within the timeout, all stays as it is.
+     * Releases all events, also those of marks that are set, and the queue. A second call does nothing. If another
+     * thread does not return from the driver within the timeout, nothing is released.
      */
     void close() {
         if (closed.compareAndSet(false, true)) {

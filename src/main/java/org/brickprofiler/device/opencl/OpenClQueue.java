@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A command-queue of the application, retained until it is closed, and the kind of mark that is set there. Any thread;
- * whoever closes it sees to it that nobody uses it.
+ * the thread that closes it makes sure that no other thread uses it.
  */
 final class OpenClQueue {
 
     private static final int UUID_BYTES = 16;
 
-    /** As the specification prescribes it, before the text of the driver. */
+    /** The beginning of a version, which the specification prescribes, before the driver's own text. */
     private static final Pattern VERSION = Pattern.compile("OpenCL (\\d+)\\.(\\d+)( .*)?");
 
     // The times of one reading of the clock, by their places.
@@ -29,7 +29,7 @@ final class OpenClQueue {
     private final long device;
     private final MarkKind kind;
 
-    /** What a mark of kind {@link MarkKind#FILL} fills; 0 with markers. */
+    /** The buffer that a mark of kind {@link MarkKind#FILL} fills; 0 with markers. */
     private final long buffer;
 
     private final NativeMemory pattern = new NativeMemory(Long.BYTES);
@@ -48,9 +48,7 @@ final class OpenClQueue {
         this.hasClock = isOfTimers(driver, device) && readClock() == OpenCl.SUCCESS;
     }
 
-    /**
-     * Whether the driver's table has the functions. It may have them and refuse them all the same, as PoCL 3.1 does.
-     */
+    /** Whether the driver's table has the functions. A driver may have and still refuse them, as PoCL 3.1 does. */
     private static boolean isOfTimers(OpenCl driver, long device) {
         Matcher version = VERSION.matcher(
                 OpenClSupport.text(driver, device, OpenCl.DEVICE_VERSION).orElse(""));
@@ -135,18 +133,18 @@ final class OpenClQueue {
         return memory.getLong(0);
     }
 
-    /** Enqueues a mark, whose event goes to an address. Returns the driver's code. */
+    /** Enqueues a mark, and writes its event to an address. Returns the driver's code. */
     int mark(long event) {
         return kind.enqueue(driver, handle, buffer, pattern.address(0), event);
     }
 
-    /** Returns whether {@link #clockNs} has answers: the driver has clGetDeviceAndHostTimer. */
+    /** Returns whether {@link #clockNs} can be called: the driver has clGetDeviceAndHostTimer. */
     boolean hasClock() {
         return hasClock;
     }
 
     /**
-     * Reads the device's clock, by which events are timed. Only if it {@link #hasClock}.
+     * Reads the device's clock, which times the events. Call it only if the queue {@link #hasClock}.
      *
      * @return ns; {@link DeviceStream#UNRESOLVED} if that failed, which is reported
      */
@@ -186,7 +184,7 @@ final class OpenClQueue {
         return kind;
     }
 
-    /** By the extension cl_khr_device_uuid. */
+    /** Returns the UUID that the extension cl_khr_device_uuid reports. */
     Optional<String> deviceUuid() {
         NativeMemory bytes = new NativeMemory(UUID_BYTES);
         int code = driver.clGetDeviceInfo(device, OpenCl.DEVICE_UUID, UUID_BYTES, bytes.address(0), 0);
@@ -201,7 +199,7 @@ final class OpenClQueue {
         return Optional.of(text.toString());
     }
 
-    /** By the extension cl_khr_pci_bus_info: domain, bus, device and function. */
+    /** Returns the address that the extension cl_khr_pci_bus_info reports: domain, bus, device and function. */
     Optional<String> pciAddress() {
         int size = 4 * Integer.BYTES;
         NativeMemory parts = new NativeMemory(size);
@@ -217,7 +215,7 @@ final class OpenClQueue {
                         parts.getInt(3 * Integer.BYTES)));
     }
 
-    /** Releases what {@link #open} retained and made. */
+    /** Releases the objects that {@link #open} retained and made. */
     void close(OpenClFailures failures) {
         int code = buffer == 0 ? OpenCl.SUCCESS : driver.clReleaseMemObject(buffer);
         if (code != OpenCl.SUCCESS) {

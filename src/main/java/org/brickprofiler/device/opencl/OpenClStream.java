@@ -23,13 +23,13 @@ import org.slf4j.LoggerFactory;
  * <h2>Marks</h2>
  *
  * A mark is a marker command, and its time is the marker's {@code CL_PROFILING_COMMAND_END}. Some drivers stamp markers
- * when these enter the queue; there a mark is a fill of a buffer of 4 bytes. The first stream of a device finds out
- * which, by marks around a command in a queue that is made for this; it takes some 10 ms. Between an idle device's mark
- * and the beginning of a command lies the host's time until it has enqueued that command, as between two events of
- * another device.
+ * when these enter the queue; with such a driver, a mark is a fill of a buffer of 4 bytes. The first stream of a device
+ * finds out which kind to use, by marks around a command in a queue of its own, in some 10 ms. On an idle device, the
+ * time between a mark and the beginning of the next command includes the host's time to enqueue that command, as with
+ * events of other devices.
  *
  * <p>Setting a mark is one call of the driver, allocates nothing unless the pool of marks grows, and does not flush the
- * queue: the thread that polls a mark or waits for it does.
+ * queue; polling a mark or waiting for it does.
  *
  * <h2>Queues that are refused</h2>
  *
@@ -139,19 +139,19 @@ public final class OpenClStream implements DeviceStream {
         }
     }
 
-    /** If the driver has {@code clGetDeviceAndHostTimer}, which is one of OpenCL 2.1. */
+    /** Available if the driver has {@code clGetDeviceAndHostTimer}, a function of OpenCL 2.1. */
     @Override
     public long sinceNs(int mark) {
         return marks == null ? UNRESOLVED : marks.sinceNs(mark);
     }
 
-    /** Flushes the queue, then polls, with pauses in which a virtual thread leaves its carrier. */
+    /** Flushes the queue, then polls, with pauses in which a virtual thread releases its carrier. */
     @Override
     public boolean waitFor(int mark) {
         try {
             return marks != null && marks.waitFor(mark);
         } finally {
-            // Nobody else may have this stream any more: it would be closed while it waits.
+            // Keeps the stream reachable: it would be closed during the wait otherwise.
             Reference.reachabilityFence(this);
         }
     }
@@ -204,13 +204,13 @@ public final class OpenClStream implements DeviceStream {
         return deviceIndex;
     }
 
-    /** As {@code cl_khr_device_uuid} reports it. */
+    /** Returns the UUID that {@code cl_khr_device_uuid} reports. */
     @Override
     public Optional<String> deviceUuid() {
         return deviceUuid;
     }
 
-    /** As {@code cl_khr_pci_bus_info} reports it. */
+    /** Returns the address that {@code cl_khr_pci_bus_info} reports. */
     @Override
     public Optional<String> pciAddress() {
         return pciAddress;
@@ -262,9 +262,9 @@ public final class OpenClStream implements DeviceStream {
         }
 
         /**
-         * Sets the name of the stream for people.
+         * Sets the name of the stream in reports.
          *
-         * @param streamName a name, one among the streams of its device; without it "queue" and a number
+         * @param streamName a name, unique among the streams of its device; by default "queue" and a number
          * @return this
          */
         public Builder name(String streamName) {
@@ -274,10 +274,10 @@ public final class OpenClStream implements DeviceStream {
         }
 
         /**
-         * Sets how many marks there are.
+         * Sets the number of marks.
          *
-         * @param first there is room for at once; without it 1,024
-         * @param most there will be, as they are needed; without it 65,536
+         * @param first the number for which there is room at once; by default 1,024
+         * @param most the largest number, which is reached as needed; by default 65,536
          * @return this
          * @throws IllegalArgumentException if {@code most} is not in 1 to {@value MarkPool#MAX_BOUND}, or {@code first}
          *     not in 1 to {@code most}
@@ -295,11 +295,11 @@ public final class OpenClStream implements DeviceStream {
         }
 
         /**
-         * Sets how long a wait for the device takes at most. Then the device seems to hang: the samples that waited are
+         * Sets the timeout of a wait for the device. After it, the device seems to hang: the waiting samples are
          * unresolved, which is logged once, and the stream {@link #isStalled()}. Set a longer timeout if the work
          * between two boundaries takes longer.
          *
-         * @param timeout more than zero; without it {@link DeviceStream#DEFAULT_WAIT_TIMEOUT}
+         * @param timeout more than zero; by default {@link DeviceStream#DEFAULT_WAIT_TIMEOUT}
          * @return this
          * @throws IllegalArgumentException if the timeout is zero or negative
          */
@@ -309,9 +309,9 @@ public final class OpenClStream implements DeviceStream {
         }
 
         /**
-         * Opens the stream. Loads the library if nobody did before, and tries out the device's marks.
+         * Opens the stream. Loads the library if it is not loaded yet, and probes the device's marks.
          *
-         * @return a stream; if OpenCL is not available or a function fails, one that is not usable and says why
+         * @return a stream; if OpenCL is not available or a function fails, one that is not usable and gives the reason
          * @throws IllegalArgumentException if the driver knows no such queue, or the queue is out-of-order or has no
          *     {@code CL_QUEUE_PROFILING_ENABLE}
          */
@@ -319,7 +319,7 @@ public final class OpenClStream implements DeviceStream {
             return open(OpenClSupport.probe());
         }
 
-        /** Over other functions than the library's, for tests. */
+        /** Opens the stream over given functions, for tests. */
         OpenClStream open(OpenClSupport support) {
             OpenClStream opened = new OpenClStream(this, support);
             if (opened.marks != null) {

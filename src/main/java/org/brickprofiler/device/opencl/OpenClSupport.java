@@ -9,8 +9,8 @@ import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether work on OpenCL devices can be timed in this process: JNA is on the class path, an OpenCL library is
- * installed, and it knows a device. If not, this has the reason; that is no error. Immutable.
+ * The availability of OpenCL in this process, with the reason if it is not available, which is no error. It requires
+ * JNA on the class path, and an installed OpenCL library with a device. Immutable.
  *
  * <p>The library is the ICD loader of the system ({@code libOpenCL.so.1}, {@code OpenCL.dll}), or the one that the
  * system property {@code brick.profiler.opencl.library} names. It must be the library that the application uses.
@@ -27,7 +27,7 @@ public final class OpenClSupport {
     /**
      * A device.
      *
-     * @param version what the driver says of itself
+     * @param version the version that the driver reports
      */
     private record Device(long handle, String name, String version) {}
 
@@ -44,7 +44,7 @@ public final class OpenClSupport {
     }
 
     /**
-     * Looks for JNA, the library and its devices; once in a process. The first call loads the drivers, which may take a
+     * Looks for JNA, the library and its devices, once in a process. The first call loads the drivers, which may take a
      * second. Any thread. Throws nothing.
      *
      * @return always the same object
@@ -59,7 +59,7 @@ public final class OpenClSupport {
         return result;
     }
 
-    /** As {@link #probe()}, but every time. */
+    /** Looks again at each call, unlike {@link #probe()}. */
     static OpenClSupport look(List<String> libraries) {
         try {
             return of(NativeOpenCl.load(libraries));
@@ -74,7 +74,7 @@ public final class OpenClSupport {
         return new OpenClSupport(null, reason, List.of());
     }
 
-    /** Over a driver; tests have others. */
+    /** Looks for the devices of a driver, which tests replace. */
     static OpenClSupport of(OpenCl driver) {
         List<Device> devices = new ArrayList<>();
         NativeMemory platforms = new NativeMemory(Long.BYTES * MOST_PLATFORMS);
@@ -137,7 +137,7 @@ public final class OpenClSupport {
     /**
      * Returns whether streams can be opened.
      *
-     * @return false if {@link #reason()} says why not
+     * @return false if there is a {@link #reason()}
      */
     public boolean isAvailable() {
         return reason.isEmpty();
@@ -162,11 +162,12 @@ public final class OpenClSupport {
     }
 
     /**
-     * Tries out which command the marks on a device are: a marker, or a small fill if the driver stamps markers when
-     * they enter the queue. Takes some 10 ms for each device, once.
+     * Probes which command marks a device: a marker, or a small fill if the driver stamps markers when they enter the
+     * queue. Takes some 10 ms for each device, once.
      *
      * @param device its place in {@link #deviceNames()}
-     * @return the time of a mark, for people, such as "the end of a marker"; or the reason why bricks cannot be timed
+     * @return a description of the time of a mark, such as "the end of a marker"; or the reason why bricks cannot be
+     *     timed
      */
     public String markOf(int device) {
         long handle = devices.get(device).handle();
@@ -200,9 +201,7 @@ public final class OpenClSupport {
         return probe;
     }
 
-    /**
-     * Returns the number of a device; of a sub-device, that of the device it is a part of. -1 if it is none of these.
-     */
+    /** Returns the number of a device, or of the device that a sub-device is a part of; -1 if the device is unknown. */
     int indexOf(long device) {
         long handle = device;
         while (handle != 0 && driver != null) {
@@ -221,7 +220,7 @@ public final class OpenClSupport {
     /**
      * All of it.
      *
-     * @return one line for a person
+     * @return one line for people
      */
     @Override
     public String toString() {

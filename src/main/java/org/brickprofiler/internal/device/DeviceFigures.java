@@ -106,7 +106,7 @@ public final class DeviceFigures {
     }
 
     /**
-     * Returns how many of the samples without a time are deferred measurements that began at no start that was known.
+     * Returns how many of the samples without a time are deferred measurements without a known start.
      *
      * @param key a row that was asked for
      * @return 0 to {@link #unresolved}
@@ -116,7 +116,7 @@ public final class DeviceFigures {
     }
 
     /**
-     * Returns how many platform threads set the marks of samples that were taken to be resolved.
+     * Returns how many platform threads set the marks of the samples that were taken from the queues.
      *
      * @return 0 or more
      */
@@ -125,9 +125,9 @@ public final class DeviceFigures {
     }
 
     /**
-     * Returns whether virtual threads did, which are not counted one by one.
+     * Returns whether virtual threads, which are not counted one by one, set marks of such samples.
      *
-     * @return true where at least one did
+     * @return true if at least one did
      */
     public boolean virtualThreads() {
         return launches.queuingVirtualThreads();
@@ -136,7 +136,7 @@ public final class DeviceFigures {
     /**
      * Returns the streams.
      *
-     * @return totals of each, in the order in which the recorder was given them; cannot be changed
+     * @return totals of each, in the order in which the recorder received them; cannot be changed
      */
     public List<StreamTotals> streams() {
         return streams;
@@ -157,7 +157,7 @@ public final class DeviceFigures {
         /** By phase and key. */
         private final long[][] samples = new long[PhaseRow.PHASES][0];
 
-        /** Takes the times of a batch; null between batches. A reset waits for the batch. */
+        /** Receives the times of a batch; null between batches. A reset waits for the end of the batch. */
         private @Nullable StatTable table;
 
         private final Counts unresolved = new Counts();
@@ -166,40 +166,39 @@ public final class DeviceFigures {
         /**
          * Nothing counted.
          *
-         * @param bricks gets the device's times
-         * @param launches gets the host's times of the samples of which these were taken
+         * @param bricks receives the device's times
+         * @param launches receives the launch times of the samples for which the host took them
          */
         Sums(TableRegistry bricks, TableRegistry launches) {
             this.bricks = bricks;
             this.launches = launches;
         }
 
-        /** Samples of a batch follow that have their time, until {@link #end}. */
+        /** Begins a batch of samples with times, which lasts until {@link #end}. */
         void begin() {
             table = bricks.acquire();
         }
 
-        /** The batch is over. */
+        /** Ends the batch. */
         void end() {
             bricks.release(Objects.requireNonNull(table));
             table = null;
         }
 
         /**
-         * A sample has its time. Between {@link #begin} and {@link #end}.
+         * Counts a sample with its time; between {@link #begin} and {@link #end}.
          *
          * @param row the {@link PhaseRow} of the brick
          * @param elapsedNs its duration on the device, ns
-         * @param launchNs how long the host took between its marks, ns; {@link DeviceRecorder#NO_TIME} where that was
-         *     not timed
-         * @param atNs the host's clock when it ended, as far as that is known
+         * @param launchNs the host's time between its marks, ns; {@link DeviceRecorder#NO_TIME} if it was not taken
+         * @param atNs the host's clock at its end, as far as it is known
          * @param elements elements it processed
          */
         void resolved(int row, long elapsedNs, long launchNs, long atNs, long elements) {
             int key = PhaseRow.key(row);
             StatTable ofBatch = Objects.requireNonNull(table);
             ofBatch.use(PhaseRow.phase(row));
-            // Not on the timeline of the calling thread, which did not do it.
+            // It is not on the timeline of the calling thread, which did not run it.
             ofBatch.addForeign(key, elapsedNs, atNs, elements);
             count(PhaseRow.phase(row), key);
             if (launchNs != DeviceRecorder.NO_TIME) {
@@ -218,12 +217,12 @@ public final class DeviceFigures {
             ofPhase[key]++;
         }
 
-        /** A sample will never have a time. Any thread. */
+        /** Counts a sample that will never have a time. Any thread. */
         void unresolved(int key) {
             unresolved.increment(key);
         }
 
-        /** A deferred measurement will never have a time, since its start is not known. Any thread. */
+        /** Counts a deferred measurement that will never have a time, because its start is not known. Any thread. */
         void withoutStart(int key) {
             withoutStart.increment(key);
             unresolved.increment(key);
@@ -265,7 +264,7 @@ public final class DeviceFigures {
             return IntStream.range(fromKey, toKey).mapToLong(row).toArray();
         }
 
-        /** How a row is read. */
+        /** Reads a row. */
         private interface Reading {
             long read(AtomicLongArray chunk, int row);
         }
@@ -273,7 +272,7 @@ public final class DeviceFigures {
         /** A count by row. Any thread. */
         private static final class Counts {
 
-            /** A chunk of rows each, made where one of them is counted first. */
+            /** One array for each chunk of rows, made when the first of its rows is counted. */
             private final AtomicReferenceArray<@Nullable AtomicLongArray> chunks =
                     new AtomicReferenceArray<>((TimerToken.MAX_KEY >>> CHUNK_SHIFT) + 1);
 

@@ -22,15 +22,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Times work on devices: sets a mark where a brick starts and one where it stops, and asks for the time between them
- * once the device has passed both. Rows are numbers; what they mean is the caller's to know.
+ * once the device has passed both. Rows are numbers, whose meaning only the caller knows.
  *
- * <p>Any thread may start and stop, and waits for nobody. Nothing is allocated once rows and queues have their size.
- * Threads that resolve or read exclude each other while the host computes; no thread waits for a device meanwhile. So a
- * thread that waits for one holds up no reader, and no other thread that waits.
+ * <p>Any thread may start and stop bricks, and never waits. Nothing is allocated once rows and queues have their size.
+ * Threads that resolve or read exclude each other while the host computes; no thread waits for a device meanwhile. A thread that waits for a device therefore delays no reader and no other waiting thread.
  *
- * <p><b>Owner of a sample.</b> A sample belongs to the thread that ended it. A boundary of a thread is one of the
- * streams on which it ended samples, and waits there for the last mark of these: not for what is enqueued behind it,
- * and not for what other threads have enqueued.
+ * <p><b>Owner of a sample.</b> A sample belongs to the thread that ended it. A boundary of a thread concerns the streams on which the thread ended samples. There it waits for the last mark of these samples; never for later work or for the work of other threads.
  *
  * <p><b>Nothing is made up.</b> A sample whose time a stream does not know is counted as unresolved: no mark was left,
  * a mark failed, the device was lost, the timer was stopped again after its first sample was resolved.
@@ -40,7 +37,7 @@ public final class DeviceRecorder {
     /** Instead of a time: there is none. */
     public static final long NO_TIME = Long.MIN_VALUE;
 
-    /** Instead of what stands for a thread: all of them. */
+    /** The owner that stands for all threads. */
     static final long EVERYBODY = -1;
 
     /** The most streams of a recorder. */
@@ -56,16 +53,15 @@ public final class DeviceRecorder {
     @FunctionalInterface
     public interface Tracing {
 
-        /** Nobody does. */
+        /** Provides no sink. */
         Tracing NONE = (place, catchUp) -> null;
 
         /**
          * Returns the sink of a stream.
          *
          * @param place which stream
-         * @param catchUp resolves what the device has done, where the calling thread may ask for it, and returns
-         *     whether samples still wait for their time; to be run before what was taken is looked at, on any thread
-         * @return what takes it, or null where it is not wanted
+         * @param catchUp resolves the samples that the device has finished, if the calling thread may query the device, and returns whether samples still wait for their time; run it before the spans are read, on any thread
+         * @return the sink; null if none is wanted
          */
         SpanSink.@Nullable Stream of(SpanSink.Place place, BooleanSupplier catchUp);
     }
@@ -75,10 +71,10 @@ public final class DeviceRecorder {
     private final SampleQueue queue;
     private final DeviceFigures.Sums sums;
 
-    /** Held by whoever resolves or reads. */
+    /** Held by the thread that resolves or reads. */
     private final ReentrantLock turn = new ReentrantLock();
 
-    /** Kept here, since streams do not keep them. */
+    /** Referred to here, because streams refer to them weakly. */
     private final List<GraphMarks.Follower> followers = new ArrayList<>();
 
     /** Whether launches of captured graphs are timed. */
@@ -91,10 +87,10 @@ public final class DeviceRecorder {
      * A recorder.
      *
      * @param clock the host's clock
-     * @param bricks where device times go, and launches onto the lines of their threads
-     * @param streams the streams, the first of which is the one that bricks go to unless they name another
-     * @param launchesEvery the host's side is timed of one brick in so many, by chance; of each where spans are wanted
-     * @param tracing who wants the samples as spans, too; asked once for each stream
+     * @param bricks receives device times, and launches on the lines of their threads
+     * @param streams the streams; bricks that name none are on the first one
+     * @param launchesEvery the host's launch time is taken of one brick in this many, at random; of each brick if spans are wanted
+     * @param tracing provides the sinks of the samples as spans; asked once for each stream
      * @throws IllegalArgumentException when there are none or more than {@link #MAX_STREAMS}
      */
     public DeviceRecorder(
@@ -113,7 +109,7 @@ public final class DeviceRecorder {
         this.streams = new MarkedStream[streams.size()];
         MarkedStream.Shared shared =
                 new MarkedStream.Shared(clock, new Readings(), queue, sums, bricks, () -> phases.getAsInt());
-        // Whoever traces may catch up as soon as it knows of a stream.
+        // A sink may call catchUp as soon as it knows the stream.
         turn.lock();
         try {
             for (int i = 0; i < this.streams.length; i++) {
@@ -217,8 +213,7 @@ public final class DeviceRecorder {
      *
      * @param timer what starting it returned; one of {@link MarkToken#isDevice}
      * @param elements elements it processed
-     * @return the host's clock when it was stopped, or {@link #NO_TIME} where it was not read or the brick's time will
-     *     not be known
+     * @return the host's clock when it was stopped; {@link #NO_TIME} if it was not read, or if the brick's time will not be known
      */
     public long stop(long timer, long elements) {
         return streamOf(timer).stop(timer, elements);
@@ -242,15 +237,14 @@ public final class DeviceRecorder {
      * at least 32,768 starts are kept at which no sample has begun so far, and of the latest 4,096 others.
      *
      * @param stream the number of the stream
-     * @return the host's clock, ns; later than every reading before on any stream, by as little as it takes
+     * @return the host's clock, ns; later than every earlier reading on any stream, by 1 ns if the clock stands still
      */
     public long markStart(int stream) {
         return streams[stream].markStart();
     }
 
     /**
-     * Ends a brick at the end of a stream's queue that began at a reading of {@link #markStart}: it lasts from the mark
-     * there. If no such start is known, because the clock was read otherwise or for another stream, no mark was left,
+     * Ends, at the end of a stream's queue, a brick that began at a reading of {@link #markStart}. The brick lasts from the mark of this reading. If no such start is known, because the clock was read otherwise or for another stream, no mark was left,
      * or the start is not kept any more, the brick is unresolved, and counted as one without a start.
      *
      * @param key its row
@@ -263,11 +257,10 @@ public final class DeviceRecorder {
     }
 
     /**
-     * When a brick started.
+     * Returns when a brick started.
      *
      * @param timer what starting it returned; one of {@link MarkToken#isDevice}
-     * @return the host's clock, or {@link #NO_TIME} where it was not read, no mark was set or it was given to another
-     *     brick since
+     * @return the host's clock; {@link #NO_TIME} if it was not read, if no mark was set, or if the mark now belongs to another brick
      */
     public long startedNs(long timer) {
         return streamOf(timer).startedNs(timer);
@@ -277,7 +270,7 @@ public final class DeviceRecorder {
      * Returns the stream of a timer.
      *
      * @param timer one of {@link MarkToken#isDevice}
-     * @return its number; 0 where a timer of another recorder names one that is not there
+     * @return its number; 0 if a timer of another recorder names a stream that is not there
      */
     public int stream(long timer) {
         int stream = MarkToken.stream(timer);
@@ -288,7 +281,7 @@ public final class DeviceRecorder {
         return streams[stream(timer)];
     }
 
-    /** False where there is none to be made, or another thread has the turn: who marks waits for nobody. */
+    /** Returns false if no room can be made, or if another thread has the turn: a thread that sets a mark never waits. */
     private boolean makeRoom(MarkedStream marked) {
         if (!marked.stream().isUsable() || !turn.tryLock()) {
             return false;
@@ -303,7 +296,7 @@ public final class DeviceRecorder {
         }
     }
 
-    /** From now on the host's side of every brick is timed. */
+    /** Takes the host's launch time of every brick from now on. */
     public void timeEveryLaunch() {
         Arrays.stream(streams).forEach(MarkedStream::timeEveryLaunch);
     }
@@ -347,8 +340,7 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Without the turn, and on the streams that the calling thread marked: what was refused there may take its time
-     * again.
+     * Announces the end of a pass to the streams that the calling thread marked, which may then try again what was refused. Without the turn, because this may take long.
      */
     private void tryAgain(long own) {
         for (MarkedStream stream : streams) {
@@ -359,8 +351,7 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Resolves the samples for which the calling thread waited; and what others have done is, where nothing is to be
-     * changed for it.
+     * Resolves the finished samples of a stream: of one that the calling thread marked, unless the thread has waited there; of another one, only if querying it changes nothing for the thread.
      */
     private void pollAfter(MarkedStream stream, long owner, boolean waited) {
         boolean own = stream.hasMarked(owner);
@@ -395,7 +386,7 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Resolves what the devices have done. Waits for no device.
+     * Resolves the samples that the devices have finished. Waits for no device.
      *
      * @param endNs the latest reading of {@link #markStart} on some stream, or {@link #NO_TIME}
      */
@@ -418,7 +409,7 @@ public final class DeviceRecorder {
         tryAgain(own);
     }
 
-    /** Resolves what a device has done, before its stream closes or its spans are read. */
+    /** Resolves the samples that a device has finished, before its stream closes or its spans are read. */
     private void catchUp(int stream) {
         long owner = drain();
         MarkedStream marked = streams[stream];
@@ -432,7 +423,7 @@ public final class DeviceRecorder {
         }
     }
 
-    /** Takes what was queued so far, and says what stands for the calling thread. */
+    /** Takes all queued samples, and returns the calling thread as an owner of samples. */
     private long drain() {
         turn.lock();
         try {
@@ -443,7 +434,7 @@ public final class DeviceRecorder {
         return queue.caller();
     }
 
-    /** By the holder of the turn: takes what was queued so far. */
+    /** Takes all queued samples. The caller holds the turn. */
     private void takeQueued() {
         boolean hasLaunched;
         do {
@@ -466,7 +457,7 @@ public final class DeviceRecorder {
         }
     }
 
-    /** Waits without the turn: for the last sample of a thread, or of everybody. */
+    /** Waits for the last sample of a thread, or of all threads, without the turn. */
     private void await(MarkedStream marked, long owner) {
         long mark = holdEndToAwait(marked, owner);
         boolean isReached = true;
@@ -513,8 +504,7 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Gives the marks of running timers and of starts back. A timer that is stopped later is unresolved, and so is a
-     * sample from such a start. Samples that were ended go on waiting.
+     * Gives back the marks of running timers and of starts. A timer that is stopped later is unresolved, and so is a sample from such a start. Samples that have ended keep waiting.
      */
     public void giveBack() {
         turn.lock();
@@ -526,7 +516,7 @@ public final class DeviceRecorder {
         }
     }
 
-    /** By the holder of the turn. */
+    /** Takes samples from the queue. The caller holds the turn. */
     private final class Taking implements SampleQueue.Taker {
         @Override
         public void take(long owner, int stream, int row, long start, int end, long elements) {
@@ -549,7 +539,7 @@ public final class DeviceRecorder {
         }
     }
 
-    /** Gives the marks of recorders back that nobody refers to any more. */
+    /** Gives back the marks of recorders that have become garbage. */
     private static final class Forgotten {
         static final Cleaner CLEANER = Cleaner.create();
     }
@@ -592,7 +582,7 @@ public final class DeviceRecorder {
      * device.
      *
      * @param <T> the type of the result
-     * @param reader what to do
+     * @param reader reads or resets
      * @return its result
      */
     public <T> T whileQuiet(Supplier<T> reader) {

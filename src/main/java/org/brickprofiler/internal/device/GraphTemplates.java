@@ -52,7 +52,7 @@ final class GraphTemplates {
 
     private final List<Template> all = new ArrayList<>();
 
-    /** The graphs of which launches are lost that are not counted yet, since bricks may still be in a queue. */
+    /** Whether launches are lost that are not counted yet, because bricks of their graphs may still be in a queue. */
     private boolean hasLost;
 
     /** Whether a launch was taken since the last {@link #settle}. */

@@ -37,7 +37,7 @@ import org.brickprofiler.spi.NanoClock;
  */
 final class MarkChain {
 
-    /** Instead of an error: no mark of the batch has a time of the host. */
+    /** Takes the place of an error if no mark of the batch has a time of the host. */
     static final long NO_ERROR = -1;
 
     private static final int NO_POSITION = -1;
@@ -68,7 +68,7 @@ final class MarkChain {
     /** The same of the samples among them that have no time. */
     private int[] untimed = {};
 
-    /** Whether a mark begins or ends a sample. The others delimit neither busy nor idle time. */
+    /** Whether a mark begins or ends a sample. Other marks delimit neither busy nor idle time. */
     private boolean[] delimits = {};
 
     /** How many samples began before the batch at a start that is a time. */
@@ -83,14 +83,14 @@ final class MarkChain {
 
     private int batch;
 
-    /** Of the marks; those of launches lie behind the others until these are measured. */
+    /** The number of marks; those of launches lie behind the others until these are measured. */
     private int size;
 
     private int launchedSize;
     private int[] marks = new int[256];
     private long[] order = new long[256];
 
-    /** From the mark before, by position. */
+    /** The time from the mark before, by position. */
     private long[] stepsNs = new long[256];
 
     private boolean unbroken;
@@ -113,7 +113,7 @@ final class MarkChain {
      * A chain over the marks of a stream.
      *
      * @param stream reports the times between marks
-     * @param known what is known of them
+     * @param known the state of the marks
      * @param clock the host's clock
      */
     MarkChain(DeviceStream stream, Marks known, NanoClock clock) {
@@ -157,7 +157,7 @@ final class MarkChain {
     /**
      * Adds a mark that a graph has set in a launch, unless the batch has it.
      *
-     * @param end the mark behind the launch, which belongs to the batch and delimits what is busy or idle
+     * @param end the mark behind the launch, which belongs to the batch and delimits busy and idle time
      * @param offsetNs how far the mark lies behind that, 0 or less
      */
     void addLaunched(int mark, int end, long offsetNs) {
@@ -192,7 +192,7 @@ final class MarkChain {
         }
     }
 
-    /** The time between a mark of the batch and the next that delimits is busy or idle. */
+    /** Lets a mark of the batch delimit busy and idle time. */
     void delimit(int mark) {
         delimits[mark] = true;
     }
@@ -259,7 +259,7 @@ final class MarkChain {
         }
     }
 
-    /** The marks are in the order of their times. Returns the last position. */
+    /** Gives the marks, which are in the order of their times, their positions. Returns the last position. */
     private int putInPlace() {
         for (int i = 0; i < size; i++) {
             positions[marks[i]] = i;
@@ -307,7 +307,7 @@ final class MarkChain {
         return offsetsNs[mark];
     }
 
-    /** Sorts the marks by what each has. Threads may have set theirs at the same time, or in another order. */
+    /** Sorts the marks by a value of each. Threads may have set marks at the same time, or in another order. */
     private void sort(IntToLongFunction valueOf) {
         long newest = Long.MIN_VALUE;
         boolean isSorted = true;
@@ -352,7 +352,7 @@ final class MarkChain {
         } else {
             positions[before] = NO_POSITION;
         }
-        // What lies between is not known, and counts as nothing.
+        // The time between them is not known, and counts as 0.
         offsetsNs[mark] = offsetsNs[before];
         return position;
     }
@@ -377,15 +377,15 @@ final class MarkChain {
             baseErrorNs = NO_ERROR;
             return;
         }
-        // Clocks that drift apart may turn the two round.
+        // If the clocks drift apart, the bounds may be in the wrong order.
         long betweenNs = Math.max(0, latestNs - earliestNs);
         baseErrorNs = waited ? betweenNs : (betweenNs + 1) / 2;
         baseNs = latestNs - (waited ? 0 : baseErrorNs);
     }
 
-    /** Returns whether the device's clock could be read, and the reading agrees with the bounds by the marks. */
+    /** Returns whether the device's clock could be read and the reading agrees with the bounds that the marks give. */
     private boolean correlateByReading(long earliestNs, long latestNs) {
-        // Most streams have no clock. If there is one, the first reading warms up the way to it.
+        // Most streams have no clock. If there is one, the first reading warms up the code that reads it.
         if (!isTime(stream.sinceNs(last))) {
             return false;
         }
@@ -433,20 +433,20 @@ final class MarkChain {
     }
 
     /**
-     * Returns how long a sample took whose start is a time.
+     * Returns the duration of a sample whose start is a time.
      *
-     * @param startNs its start on the stream's timeline, where the batch has its place
+     * @param startNs its start on the stream's timeline, on which the batch has its place
      * @param to the mark at its end
-     * @return ns, or negative where it is not known
+     * @return ns, or negative if it is not known
      */
     long elapsedSinceNs(long startNs, int to) {
         return isKnown(to) ? Math.max(0, deviceNs(to) - startNs) : DeviceStream.UNRESOLVED;
     }
 
     /**
-     * Returns how long a sample took.
+     * Returns the duration of a sample.
      *
-     * @return ns, or negative where it is not known
+     * @return ns, or negative if it is not known
      */
     long elapsedNs(int from, int to) {
         if (positions[from] == NO_POSITION || positions[to] == NO_POSITION) {
@@ -456,7 +456,10 @@ final class MarkChain {
         return unbroken || isOfLaunch ? offsetsNs[to] - offsetsNs[from] : stream.elapsedNs(from, to);
     }
 
-    /** A sample of the batch has no time: it is not counted as busy, and what lies within it not as idle. */
+    /**
+     * Notes that a sample of the batch has no time: it does not count as busy, and the time within it does not count as
+     * idle.
+     */
     void leaveOut(int from, int to) {
         opened[from]--;
         opened[to]++;
@@ -464,7 +467,7 @@ final class MarkChain {
         untimed[to]--;
     }
 
-    /** The same for a sample from a start that is a time. */
+    /** Notes the same of a sample from a start that is a time. */
     void leaveOutSince(int to) {
         openedBefore--;
         opened[to]++;
@@ -473,13 +476,13 @@ final class MarkChain {
     }
 
     /**
-     * Adds up when the device was busy with samples and when it was not: the union of the samples, and the gaps between
-     * them within a pass. A gap in which a sample without a time may lie is neither.
+     * Adds up the busy time, which is the union of the samples, and the idle time, which is the gaps between them
+     * within a pass. A gap in which a sample without a time may lie is neither.
      *
      * @param counted the mark up to which time was added up before, or {@link DeviceStream#NO_MARK}
      * @param anchor a mark before which the samples without a mark at their start began, or
      *     {@link DeviceStream#NO_MARK}; they count from there on
-     * @param countedTurn the turn of the latest mark up to which time was ever added up: what lies behind a mark of an
+     * @param countedTurn the turn of the latest mark up to which time was ever added up: time behind a mark of an
      *     earlier turn may have been counted, and is neither busy nor idle
      */
     void addUp(int counted, int anchor, long countedTurn) {
@@ -503,7 +506,7 @@ final class MarkChain {
                 if (lastCounted != DeviceStream.NO_MARK && isNew && i > first) {
                     addUpBetween(lastCounted, mark, open > 0, timed && unknown == 0);
                 }
-                // A broken chain is not in the order of its times.
+                // The marks of a broken chain are not in the order of their times.
                 boolean isLater = lastCounted == DeviceStream.NO_MARK || offsetsNs[mark] >= offsetsNs[lastCounted];
                 lastCounted = isLater ? mark : lastCounted;
                 timed = true;
@@ -534,21 +537,20 @@ final class MarkChain {
         return ns != DeviceStream.UNRESOLVED && ns != DeviceStream.NOT_REACHED;
     }
 
-    /** Returns the mark with a time that was reached last; {@link DeviceStream#NO_MARK} where there is none. */
+    /** Returns the mark with a time that was reached last; {@link DeviceStream#NO_MARK} if there is none. */
     int last() {
         return last;
     }
 
     /**
-     * Returns the latest mark up to which {@link #addUp} added up time; {@link DeviceStream#NO_MARK} where there is
-     * none.
+     * Returns the latest mark up to which {@link #addUp} added up time; {@link DeviceStream#NO_MARK} if there is none.
      */
     int lastCounted() {
         return lastCounted == DeviceStream.NO_MARK ? lastCounted : behind[lastCounted];
     }
 
     /**
-     * Returns whether some mark was not reached yet, against what was asked before: the whole is to be measured again
+     * Returns whether some mark was not reached yet, although an earlier query said so: measure the whole batch again
      * later.
      */
     boolean isEarly() {
@@ -556,7 +558,8 @@ final class MarkChain {
     }
 
     /**
-     * Returns whether the time from each mark to the next is known; no place in the host's time is where one is not.
+     * Returns whether the time from each mark to the next is known; otherwise the batch has no place in the host's
+     * time.
      */
     boolean isUnbroken() {
         return unbroken;
@@ -572,12 +575,12 @@ final class MarkChain {
         return baseErrorNs;
     }
 
-    /** Time with a sample, ns. */
+    /** Returns the time with a sample, ns. */
     long busyNs() {
         return busyNs;
     }
 
-    /** Time between samples, ns. */
+    /** Returns the time between samples, ns. */
     long idleNs() {
         return idleNs;
     }

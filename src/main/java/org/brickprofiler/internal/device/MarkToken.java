@@ -93,7 +93,7 @@ public final class MarkToken {
      *
      * @param token a host's token
      * @param nowNs the clock now, ns
-     * @return ns since the start, 0 where the clock ran backwards
+     * @return ns since the start, 0 if the clock ran backwards
      */
     public static long elapsedNs(long token, long nowNs) {
         // All lower bits set in the minuend: the key in the subtrahend can then never borrow from the time.

@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * holds the state of the marks, {@link WaitingSamples} the samples, and a {@link MarkChain} orders the marks as the
  * device does and finds their times. This class connects the three.
  *
- * <p>Bricks are started and stopped by any thread, without a lock; the rest happens on one thread at a time, which
- * {@link DeviceRecorder} sees to.
+ * <p>Any thread starts and stops bricks, without a lock. {@link DeviceRecorder} lets one thread at a time do everything
+ * else.
  */
 final class MarkedStream {
 
@@ -35,10 +35,10 @@ final class MarkedStream {
     private static final long NO_TIME = DeviceRecorder.NO_TIME;
     private static final long NO_ELEMENTS = -1;
 
-    /** On no line of a thread. */
+    /** Takes the place of a thread line if there is none. */
     private static final long NO_LINE = 0;
 
-    /** More threads than this that mark and end no pass: of the others it is forgotten that they did. */
+    /** The most threads that are remembered as having ended samples and no pass since; further ones are forgotten. */
     private static final int MOST_MARKERS = 256;
 
     private final DeviceStream stream;
@@ -57,7 +57,7 @@ final class MarkedStream {
     private final SampleQueue queue;
     private final DeviceFigures.Sums sums;
 
-    /** Makes room where no mark is left; false where that could not be done. */
+    /** Makes room if no mark is left; returns false if it cannot. */
     private final Predicate<MarkedStream> roomMaker;
 
     /** How many launches did not fit into the queue of their thread, by capture. */
@@ -66,13 +66,13 @@ final class MarkedStream {
     /** Whether it was logged that no mark was left. */
     private final AtomicBoolean exhausted = new AtomicBoolean();
 
-    /** Null where nobody wants spans. */
+    /** Null if no spans are wanted. */
     private final SpanSink.@Nullable Stream spans;
 
     /** Has the timelines of the threads. */
     private final TableRegistry lines;
 
-    // All that follows is touched by one thread at a time.
+    // One thread at a time uses the fields below.
 
     private final WaitingSamples waiting;
     private final MarkChain chain;
@@ -89,31 +89,31 @@ final class MarkedStream {
     /** The threads that ended samples here since they last ended a pass. */
     private final LongArrayList markers = new LongArrayList();
 
-    /** Up to which mark time was added up; it is held. */
+    /** The mark up to which busy and idle time is added up; held. */
     private int counted = DeviceStream.NO_MARK;
 
     /** The turn of the latest mark up to which time was added up. */
     private long countedTurn;
 
     /**
-     * The last mark of the latest batch, by which the next one goes on with the stream's timeline; it is held. None as
-     * long as no start and no waiting sample has a time there.
+     * The last mark of the latest batch, held, from which the next batch continues the stream's timeline. No mark while
+     * no start and no waiting sample has a time there.
      */
     private int anchor = DeviceStream.NO_MARK;
 
     /** The time of the anchor on the stream's timeline. */
     private long anchorNs;
 
-    /** When the latest sample ended of which there was work, on the stream's timeline. */
+    /** The latest end of a sample that had work, on the stream's timeline, ns. */
     private long workedUntilNs = Long.MIN_VALUE;
 
-    // What is added up until a reset.
+    // Sums since the last reset.
     private long samples;
     private long busyNs;
     private long idleNs;
     private long waits;
 
-    /** The latest; a reset leaves it. */
+    /** The latest error; a reset keeps it. */
     private long clockErrorNs;
 
     /**
@@ -122,7 +122,7 @@ final class MarkedStream {
      * @param clock the host's clock
      * @param readings makes the starts of deferred measurements of all streams different
      * @param queue takes the samples that threads end
-     * @param sums takes those that have their time, or never will
+     * @param sums counts resolved and unresolved samples
      * @param lines has the timelines of the threads, for launches
      * @param phase the number of the phase of the samples that the calling thread ends now
      */
@@ -140,9 +140,9 @@ final class MarkedStream {
      * @param stream the queue of the device
      * @param index its number among the streams of its recorder
      * @param shared the parts that the streams of the recorder have in common
-     * @param launchesEvery the host's side is timed of one brick in so many
-     * @param roomMaker makes room where no mark is left, and reports whether it could
-     * @param spans takes the device's work; null where nobody wants spans
+     * @param launchesEvery the host's launch time is taken of one brick in this many
+     * @param roomMaker makes room if no mark is left, and returns whether it could
+     * @param spans takes the device's work; null if no spans are wanted
      */
     MarkedStream(
             DeviceStream stream,
@@ -215,9 +215,9 @@ final class MarkedStream {
         return MarkToken.device(nextKey, index, mark, timed);
     }
 
-    /** Ends the sample of a timer at a mark, or without one. False where its time will not be known. */
+    /** Ends the sample of a timer at a mark, or without one. Returns false if its time will not be known. */
     private boolean end(int key, long start, long end, long elements) {
-        // Where marks ran out, that of the start may have been given to another brick.
+        // If marks ran out, the mark of the start may belong to another brick by now.
         if (spans != null && marks.isCurrent(start)) {
             launched(key, marks.setNs(Marks.mark(start)), end);
         }
@@ -250,7 +250,7 @@ final class MarkedStream {
         return readingNs;
     }
 
-    /** Nothing is queued without a mark: nobody finds the start then. */
+    /** Queues a start; without a mark it queues nothing, and no measurement will find the start. */
     private void offerStart(long start, long readingNs) {
         if (start != Marks.NONE && !queue.offerStart(index, start, readingNs)) {
             marks.letGo(start);
@@ -265,7 +265,7 @@ final class MarkedStream {
         }
         if (end == Marks.NONE) {
             sums.unresolved(key);
-            // The mark at its start is to go back, as that of a timer without an end does.
+            // The mark at its start has to be given back, like that of a timer without an end.
             queue.offerStart(index, Marks.NONE, sinceNs);
             return;
         }
@@ -282,7 +282,7 @@ final class MarkedStream {
         return set(false, 1, false);
     }
 
-    /** A graph was launched at the end of the queue. */
+    /** Queues the launch of a graph at the end of the stream's queue. */
     void launched(int capture) {
         long end = set(false, 1, true);
         if (!queue.offerLaunch(
@@ -292,14 +292,14 @@ final class MarkedStream {
         }
     }
 
-    /** Lets go of a mark that the caller holds, if it does. */
+    /** Removes the caller's hold of a mark, if it has one. */
     void letGo(long handle) {
         if (handle != Marks.NONE) {
             marks.letGo(handle);
         }
     }
 
-    /** Sets a mark, with so many holders; reading the host's clock takes about as long as the rest of it. */
+    /** Sets a mark with a number of holders. Reading the host's clock takes about as long as the rest. */
     private long set(boolean begins, int holders, boolean reads) {
         long mark = trySet(begins, holders, reads);
         return mark != Marks.NONE ? mark : setAfterMakingRoom(begins, holders, reads);
@@ -322,7 +322,7 @@ final class MarkedStream {
         return mark;
     }
 
-    /** A brick has no mark. Logged once, unless the stream has a reason of its own. */
+    /** Notes that a brick has no mark, and logs this once, unless the stream has a reason of its own. */
     private void miss() {
         if (!exhausted.get() && stream.failure().isEmpty() && exhausted.compareAndSet(false, true)) {
             LOG.warn(
@@ -345,16 +345,16 @@ final class MarkedStream {
         }
     }
 
-    /** From now on the host's side of every brick is timed. */
+    /** Takes the host's launch time of every brick from now on. */
     void timeEveryLaunch() {
         draws.drawAll();
     }
 
-    // ---- one thread at a time: what waits ----
+    // ---- one thread at a time: waiting samples ----
 
     /**
-     * Takes a sample from the queue, unless it has no end or its first mark is another brick's by now: then it is
-     * unresolved.
+     * Takes a sample from the queue. It is unresolved if it has no end, or if its first mark belongs to another brick
+     * by now.
      */
     void take(long owner, int row, long start, int end, long elements) {
         int key = PhaseRow.key(row);
@@ -387,8 +387,7 @@ final class MarkedStream {
     /**
      * Takes a start of deferred measurements from the queue, unless its mark was taken back.
      *
-     * @param start the handle of its mark; {@link Marks#NONE} where a measurement that began there got no mark at its
-     *     end
+     * @param start the handle of its mark; {@link Marks#NONE} if a measurement that began there got no mark at its end
      * @param readingNs the reading by which it is found
      */
     void takeStart(long start, long readingNs) {
@@ -443,7 +442,7 @@ final class MarkedStream {
         return graphs != null && graphs.hasTaken();
     }
 
-    /** All bricks of captures were taken that were queued before the launches. */
+    /** Counts lost launches, after all bricks of captures that were queued before them were taken. */
     void settleLaunches() {
         if (graphs == null) {
             return;
@@ -482,7 +481,10 @@ final class MarkedStream {
         return !unmatched.isEmpty();
     }
 
-    /** All starts were taken that were queued before the unmatched measurements: one without a start now has none. */
+    /**
+     * Matches measurements with starts again, after all starts that were queued before them were taken: a measurement
+     * that still has no start never will.
+     */
     void matchAgain() {
         for (int at = 0; at < unmatched.size(); at += 4) {
             int row = (int) unmatched.get(at + 1);
@@ -515,8 +517,8 @@ final class MarkedStream {
     }
 
     /**
-     * Returns the mark that a thread has to wait for, or everybody; held until {@link #letGo}. {@link Marks#NONE}
-     * without one.
+     * Returns the mark that a thread, or all threads, have to wait for, held until {@link #letGo}; {@link Marks#NONE}
+     * if there is none.
      */
     long holdEndToAwait(long owner) {
         return hold(waiting.endToAwait(owner));
@@ -533,15 +535,15 @@ final class MarkedStream {
     // ---- one thread at a time: resolving ----
 
     /**
-     * Resolves the samples of a thread that has waited, whose last one is reached, and those of others that are.
+     * Resolves the samples of a thread that has waited for its last mark, and finished samples of other threads.
      *
      * @param owner the thread, or {@link DeviceRecorder#EVERYBODY}
      * @param awaited the mark that it waited for, as {@link #holdEndToAwait} returned it; let go here
-     * @param wasReached whether that was reached before, so that nothing was waited for
+     * @param wasReached whether it was reached before, so that the thread did not wait
      * @param lookedNs the host's clock after that
-     * @return the mark that it has to wait for next, held; {@link Marks#NONE} for none. There is one where its last
-     *     mark is never reached, being of a capture, or where a virtual thread's samples came in another order than it
-     *     ended them
+     * @return the mark that it has to wait for next, held; {@link Marks#NONE} for none. There is one if its last mark
+     *     is never reached because it is of a capture, or if the samples of a virtual thread arrived in another order
+     *     than it ended them
      */
     long resolve(long owner, long awaited, boolean wasReached, long lookedNs) {
         draws.drawNext();
@@ -565,7 +567,7 @@ final class MarkedStream {
         }
     }
 
-    /** After the timeout of a wait: the samples of a thread that the device has not done are unresolved. */
+    /** Counts the samples of a thread that the device has not finished as unresolved, after the timeout of a wait. */
     void giveUp(long owner) {
         waits++;
         int count = waiting.moveOwnToFront(owner);
@@ -584,7 +586,7 @@ final class MarkedStream {
         forgetCounted();
     }
 
-    /** Returns whether a reading of {@link #markStart} is a start that is known here; it was of use then. */
+    /** Returns whether a reading of {@link #markStart} is a known start of this stream, which then counts as used. */
     boolean hasStart(long readingNs) {
         int at = starts.find(readingNs);
         if (at == StartMarks.UNKNOWN) {
@@ -643,8 +645,8 @@ final class MarkedStream {
     }
 
     /**
-     * A launch adds its bricks to the batch; without times, it is one sample without a time. False if its times cannot
-     * be asked for now.
+     * Adds the bricks of a launch to the batch; a launch without times is one sample without a time. Returns false if
+     * its times cannot be queried now.
      */
     private boolean addLaunch(int i) {
         int end = waiting.end(i);
@@ -687,7 +689,7 @@ final class MarkedStream {
         graphs().resolved(waiting.capture(i), waiting.launch(i));
     }
 
-    /** No start and no waiting sample has a time any more. */
+    /** Ends the stream's timeline: no start and no waiting sample has a time any more. */
     private void endTimeline() {
         starts.forgetTimes();
         waiting.forgetStarts();
@@ -742,7 +744,8 @@ final class MarkedStream {
     }
 
     /**
-     * Of a start that lies before the batch it is not known what was done up to there, but where a sample ended since.
+     * Returns the time from a start before the batch to a mark; unresolved without work in between. Work before the
+     * batch is known only by a sample that has ended since the start.
      */
     private long elapsedSinceNs(long startNs, int end) {
         boolean hasWork =
@@ -758,7 +761,7 @@ final class MarkedStream {
             clockErrorNs = chain.hostErrorNs();
         }
         int last = chain.lastCounted();
-        // Of a pass that is over nothing more will be counted, unless some of it still waits.
+        // Nothing more is counted of a pass that is over, unless a sample of it still waits.
         boolean goesOn = last != DeviceStream.NO_MARK
                 && (marks.isOfPassNow(last)
                         || (waiting.size() > resolved && marks.areOfOnePass(last, waiting.end(resolved))));
@@ -772,7 +775,9 @@ final class MarkedStream {
         counted = goesOn ? last : DeviceStream.NO_MARK;
     }
 
-    /** The timeline goes on from the last mark of the batch, which is held, as long as something has a time there. */
+    /**
+     * Continues the timeline from the last mark of the batch, which is held while a start or a sample has a time there.
+     */
     private void goOn(long last) {
         forgetAnchor();
         boolean isWanted = starts.hasTimes() || waiting.hasTimes();
@@ -802,7 +807,7 @@ final class MarkedStream {
 
     // ---- one thread at a time: boundaries ----
 
-    /** A pass of a thread ends, or of everybody: the time until the next one is nobody's. */
+    /** Ends a pass of a thread, or of all threads: the time until the next pass is neither busy nor idle. */
     void endPass(long owner) {
         if (owner == DeviceRecorder.EVERYBODY) {
             markers.clear();
@@ -810,13 +815,13 @@ final class MarkedStream {
             return;
         }
         marks.endPass();
-        // Of a pass that has ended nothing is remembered that nobody will ask for.
+        // After the end of a pass, the sums go on only for samples that still wait.
         if (waiting.size() == 0) {
             forgetCounted();
         }
     }
 
-    /** A thread has ended a pass here or elsewhere, or finalized what is pending. */
+    /** Notes that a thread has ended a pass, here or on another stream, or has finalized pending measurements. */
     void reachBoundary() {
         marks.reachBoundary();
     }
@@ -832,8 +837,8 @@ final class MarkedStream {
     }
 
     /**
-     * Gives the marks of running timers and of starts back. A timer that is stopped later is unresolved, and so is a
-     * sample from such a start. Samples go on waiting.
+     * Gives back the marks of running timers and of starts. A timer that is stopped later is unresolved, and so is a
+     * sample from such a start. Samples keep waiting.
      */
     void giveBack() {
         starts.clear();
@@ -845,8 +850,8 @@ final class MarkedStream {
     }
 
     /**
-     * Makes room where no mark is left: takes marks back from timers that were started two boundaries ago or earlier
-     * and never stopped. If one of them is stopped after all, its sample is unresolved.
+     * Makes room if no mark is left: takes marks back from timers that were started two boundaries ago or earlier and
+     * never stopped. If one of them is stopped after all, its sample is unresolved.
      */
     void reclaim() {
         if (marks.mayHaveAbandoned()) {
@@ -901,9 +906,9 @@ final class MarkedStream {
     }
 
     /**
-     * Of which bricks the host's side is timed: of the first after a boundary, so that the device's time has a place in
-     * the host's, and of others by chance, since whatever is periodic in a pass would meet a period. Any thread,
-     * without order: what gets lost draws a number twice. Allocates nothing.
+     * Chooses the bricks whose launch time the host takes: the first after a boundary, which gives the device's times
+     * their place on the host's timeline, and others at random, because a fixed period could coincide with that of a
+     * pass. Any thread, without ordering: a lost update draws a number twice. Allocates nothing.
      */
     static final class LaunchDraws {
 
@@ -913,17 +918,17 @@ final class MarkedStream {
         private int random = 1;
 
         /**
-         * So many bricks until one is drawn, that one with them; less than 0 where a boundary draws the next one
-         * besides.
+         * The number of bricks up to and including the next one that is drawn; negative if a boundary also draws the
+         * next one.
          */
         private int left;
 
-        /** One in so many is drawn. */
+        /** One brick in this many is drawn. */
         LaunchDraws(int every) {
             this.every = Math.min(every, MOST_BETWEEN);
         }
 
-        /** Returns whether the host's side of a brick that begins now is timed. */
+        /** Returns whether the host takes the launch time of a brick that begins now. */
         boolean next() {
             int until = left;
             if (until > 1) {
@@ -934,7 +939,7 @@ final class MarkedStream {
             return true;
         }
 
-        /** From 1 to twice the mean less one, all as likely. */
+        /** Returns a number from 1 to twice the mean less one, all equally likely. */
         private int nextDistance() {
             // Marsaglia's xorshift, 32 bits.
             int drawn = random;
@@ -945,12 +950,12 @@ final class MarkedStream {
             return 1 + (int) ((Integer.toUnsignedLong(drawn) * (2L * every - 1)) >>> Integer.SIZE);
         }
 
-        /** The next brick is drawn, besides the others. */
+        /** Draws the next brick in addition to the others. */
         void drawNext() {
             left = -Math.abs(left);
         }
 
-        /** From now on every brick is drawn. */
+        /** Draws every brick from now on. */
         void drawAll() {
             every = 1;
             left = 0;

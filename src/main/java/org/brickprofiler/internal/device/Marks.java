@@ -20,25 +20,27 @@ import org.jspecify.annotations.Nullable;
  *          +------------------+---------+
  * </pre>
  *
- * <p>The generation counts how often a number was used and given up. A <i>handle</i> names a mark together with its
- * generation: what it names is known to be another mark by now, or not. Those who hold a mark are the timer that runs
- * or the samples that wait, after a lap the next ones too, the start of deferred measurements ({@link StartMarks}),
- * whoever waits for it, and whoever adds up time from there on. A timer's hold is claimed (c) by its first sample;
- * where it is stopped again, each further sample holds the mark once more. A timer or deferred measurements begin at
- * the mark (b). The host's clock was read (r). Before the mark lies a gap (g) in which a brick had no marks.
+ * <p>The generation counts how often a number was used and given up. A <i>handle</i> names a mark and its generation,
+ * so it shows whether the number has become another mark since. The holders of a mark are the running timer, the
+ * samples that wait (after a lap, those of both bricks), the start of deferred measurements ({@link StartMarks}), a
+ * thread that waits for the mark, and the sums of busy and idle time, which continue from it. The first sample of a
+ * timer claims (c) the timer's hold; if the timer is stopped again, each further sample adds a hold. Flag b: a timer or
+ * deferred measurements begin at the mark. Flag r: the host's clock was read. Flag g: before the mark lies a gap in
+ * which a brick had no marks.
  *
  * <h2>Ownership of a mark</h2>
  *
- * A mark belongs to the thread that set it until it has handed on what names it; from then on its state is changed by
- * atomic operations alone, and the rest of it not at all. Its state is written last, with release, and read first, with
- * acquire: a thread that finds the generation of a handle also finds the rest as it was written with it. Nobody holds a
- * mark again that nobody holds: whoever lets go last is the only one who knows of it then, and gives the number up.
+ * A mark belongs to the thread that set it until this thread passes on the handle. From then on its state is changed by
+ * atomic operations only, and its other cells do not change. The state is written last, with release, and read first,
+ * with acquire: a thread that finds the generation of a handle also finds the other cells as they were written with it.
+ * A mark without holders never gets one again: only the last holder knows the mark then, and gives its number up.
  *
  * <h2>Why room may be made while threads set marks</h2>
  *
- * Room is made a chunk of marks at a time, and a chunk never moves: whoever sets the first mark of one puts it there by
- * compare-and-set, and what others wrote meanwhile stays where it is. A thread that got a mark's number from another
- * one in order finds its chunk too; one that did not, as with a timer of another profiler, may find none.
+ * Room is made in chunks of marks, and a chunk never moves: the thread that sets the first mark of a chunk adds the
+ * chunk by compare-and-set, so no concurrent write is lost. A thread that received a mark's number with a
+ * happens-before relation also finds its chunk. A thread that did not, for example with a timer of another profiler,
+ * may find none.
  */
 final class Marks {
 
@@ -94,7 +96,7 @@ final class Marks {
     private final int bound;
     private final long[] @Nullable [] chunks;
 
-    /** Written by any thread without order: what gets lost puts a mark out of turn. */
+    /** Written by any thread without ordering; a lost update puts a mark out of turn. */
     private long lastTurn;
 
     /** The pass that marks belong to now, and {@link #MISSED}. */
@@ -183,13 +185,14 @@ final class Marks {
     }
 
     /**
-     * Notes on which thread's line the launch of the sample lies that a mark ends, which belongs to the calling thread.
+     * Notes the thread line of a sample's launch with the mark at the sample's end, which belongs to the calling
+     * thread.
      */
     void setLine(int mark, long line) {
         cells(mark)[at(mark) + LINE] = line;
     }
 
-    /** Gives a mark back that the calling thread has just set and nobody will ask for. */
+    /** Gives back a mark that only the calling thread knows. */
     void giveUp(int mark) {
         long[] cells = cells(mark);
         int at = at(mark);
@@ -207,7 +210,7 @@ final class Marks {
     }
 
     /**
-     * One less holds a mark; not where it was taken back from those who held it. The last holder gives the mark back.
+     * Removes a hold of a mark, unless the mark was taken back from its holders. The last holder gives the mark back.
      */
     void letGo(long handle) {
         int mark = mark(handle);
@@ -228,20 +231,20 @@ final class Marks {
     }
 
     /**
-     * Samples were given up before the device reached their marks: no time before a mark that was set until now is
-     * known to be idle, nor the time before the next mark.
+     * Notes that samples were given up before the device reached their marks: the time before each mark that is set so
+     * far, and before the next one, is not known to be idle.
      */
     void giveUpSamples() {
         givenUpTurn = lastTurn;
         miss();
     }
 
-    /** A brick has no mark: what lies between the marks around is not known to be idle. */
+    /** Notes that a brick has no mark: the time between the marks around it is not known to be idle. */
     void miss() {
         PASS_NOW.getAndBitwiseOr(this, MISSED);
     }
 
-    /** A pass has ended; what is set from now on is of the next one. */
+    /** Ends the pass: marks that are set from now on belong to the next one. */
     void endPass() {
         int before;
         do {
@@ -249,7 +252,7 @@ final class Marks {
         } while (!PASS_NOW.compareAndSet(this, before, ((before + 1) & ~MISSED) | (before & MISSED)));
     }
 
-    // ---- by those who hold a mark ----
+    // ---- by holders of a mark ----
 
     private long state(int mark) {
         return (long) CELL.getAcquire(cells(mark), at(mark));
@@ -270,12 +273,12 @@ final class Marks {
         return cells(mark)[at(mark) + READING];
     }
 
-    /** On which line the launch lies of the sample that a mark ends. */
+    /** Returns the thread line of the launch of the sample that ends at a mark. */
     long line(int mark) {
         return cells(mark)[at(mark) + LINE];
     }
 
-    /** In which order marks were set, as far as that is known. */
+    /** Returns the place of a mark in the order in which marks were set, as far as it is known. */
     long turn(int mark) {
         return cells(mark)[at(mark) + TURN];
     }
@@ -290,29 +293,32 @@ final class Marks {
         return ((pass ^ state(mark)) & PASS) == 0;
     }
 
-    /** Tells whether a brick without times may lie between the mark before and this one. */
+    /** Returns whether a brick without times may lie between the mark before and this one. */
     boolean followsGap(int mark) {
         return (state(mark) & GAP) != 0 || turn(mark) <= givenUpTurn;
     }
 
-    /** Claims the hold of the timer that began at a mark. False where a sample of it did so before. */
+    /** Claims the hold of the timer that began at a mark. Returns false if an earlier sample of the timer did so. */
     boolean claim(int mark) {
         return ((long) CELL.getAndBitwiseOr(cells(mark), at(mark), CLAIMED) & CLAIMED) == 0;
     }
 
-    /** One more holds a mark. */
+    /** Adds a hold of a mark. */
     void hold(int mark) {
         CELL.getAndAdd(cells(mark), at(mark), HOLDER);
     }
 
-    /** One less holds a mark, as {@link #letGo(long)} does it for a handle. */
+    /** Removes a hold of a mark, as {@link #letGo(long)} does for a handle. */
     void letGo(int mark) {
         if (letGoLast(mark)) {
             stream.release(mark);
         }
     }
 
-    /** One less holds a mark. If the caller was the last, the mark is given up, and the caller has to release it. */
+    /**
+     * Removes a hold of a mark. Returns true if it was the last one: the mark is given up then, and the caller has to
+     * release it.
+     */
     boolean letGoLast(int mark) {
         long[] cells = cells(mark);
         int at = at(mark);
@@ -334,7 +340,7 @@ final class Marks {
 
     // ---- one thread at a time ----
 
-    /** A thread has ended a pass, or finalized what is pending. */
+    /** Notes that a thread has ended a pass, or has finalized pending measurements. */
     void reachBoundary() {
         boundaryTurnBefore = boundaryTurn;
         boundaryTurn = lastTurn;
@@ -347,8 +353,8 @@ final class Marks {
     }
 
     /**
-     * Takes the marks of running timers and of starts away from them that were set two boundaries ago or earlier, as by
-     * timers that were never stopped: see {@link #takeBackBeginnings}.
+     * Takes back the marks of running timers and of starts that were set two boundaries ago or earlier, such as those
+     * of timers that were never stopped: see {@link #takeBackBeginnings}.
      */
     void takeBackAbandoned(boolean[] kept) {
         hasTakenBack = true;
@@ -356,9 +362,8 @@ final class Marks {
     }
 
     /**
-     * Takes the marks of running timers and of starts away from them: what still names one is known to be no mark's
-     * from then on. A mark with which a sample is on its way has another holder, or ends the sample only, and is left
-     * alone.
+     * Takes back the marks of running timers and of starts, whose handles name no mark from then on. The marks of a
+     * sample that waits are left alone: each has another holder, or only ends the sample.
      *
      * @param kept which marks to leave alone, by number
      */
@@ -376,7 +381,7 @@ final class Marks {
         }
     }
 
-    /** Takes all marks away from those who hold them, none of whom is there any more. */
+    /** Takes back all marks, whose holders are gone. */
     void takeBackAll() {
         int room = room();
         for (int mark = 0; mark < room; mark++) {
@@ -386,7 +391,7 @@ final class Marks {
         }
     }
 
-    /** False where nobody holds it, or those who do change now. */
+    /** Returns false if the mark has no holder, or if its holders have just changed. */
     private boolean takeBack(int mark, long state) {
         return (state & HOLDERS) != 0 && CELL.compareAndSet(cells(mark), at(mark), state, nextGeneration(state));
     }
@@ -411,13 +416,13 @@ final class Marks {
         return CELLS_EACH * (mark & IN_CHUNK);
     }
 
-    /** Those of a mark and its neighbours; made where there are none. */
+    /** Returns the cells of a mark and its neighbours, which are made if there are none. */
     private long[] cells(int mark) {
         long[] chunk = chunks[mark >>> CHUNK_SHIFT];
         return chunk != null ? chunk : makeChunk(mark >>> CHUNK_SHIFT);
     }
 
-    /** Returns the same where they were made before; null where they were not, or there is no such mark. */
+    /** Returns the cells of a mark; null if they were never made, or if there is no such mark. */
     private long @Nullable [] findCells(int mark) {
         return mark < bound ? (long[]) CHUNK.getAcquire(chunks, mark >>> CHUNK_SHIFT) : null;
     }

@@ -22,8 +22,8 @@ final class Readings {
     private volatile long latestNs = Long.MIN_VALUE;
 
     /**
-     * Returns a reading that no other call has returned: later by as little as it takes, if the clock stands still
-     * between two calls.
+     * Returns a reading that no other call has returned. If the clock stands still between two calls, the later reading
+     * is 1 ns greater.
      *
      * @param nowNs the host's clock, ns
      */

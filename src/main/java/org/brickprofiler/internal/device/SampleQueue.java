@@ -5,11 +5,10 @@ import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.TableRegistry;
 
 /**
- * Samples on their way from the threads that ended them to whoever resolves them, oldest first for each thread. Threads
- * add theirs without waiting for anybody; taking them out is for one thread at a time.
+ * Samples on their way from the threads that ended them to the thread that resolves them, oldest first for each thread. Threads add samples without waiting; one thread at a time takes them out.
  *
  * <p>The queues are those of a registry's deferred measurements, which hold an {@code int} and two {@code long}s each.
- * The row is more than a brick's key here, and the origin is marks:
+ * Here the row contains more than a brick's key, and the origin contains marks:
  *
  * <pre>
  *           31   22 21   20 19  18  17    12 11       0
@@ -25,12 +24,11 @@ import org.brickprofiler.internal.record.TableRegistry;
  * <p>A launch has the number of the graph's capture in place of elements.
  *
  * <p>The starts of deferred measurements have queues of their own, with the stream, the handle and the reading by which
- * each is found. They are taken out first; and whoever finds a measurement without its start has them taken out again,
- * since a start is queued before any measurement that begins there.
+ * each is found. They are taken out first. If a measurement is found without its start, they are taken out again, because a start is queued before any measurement that begins there.
  */
 final class SampleQueue {
 
-    /** Instead of the mark at the end: none could be set, and the start is to be let go. No mark has this number. */
+    /** Takes the place of the mark at the end if none could be set; the hold of the start is then removed. No mark has this number. */
     static final int NO_END = MarkPool.MAX_BOUND;
 
     private static final int KEY_BITS = PhaseRow.KEY_BITS;
@@ -77,10 +75,10 @@ final class SampleQueue {
         void takeLaunch(long owner, int stream, int phase, int capture, int end);
 
         /**
-         * Takes the start of deferred measurements, or that one of them has no mark at its end.
+         * Takes the start of deferred measurements, or the news that one of them has no mark at its end.
          *
          * @param stream on which stream
-         * @param start the handle of its mark; {@link Marks#NONE} for the other
+         * @param start the handle of its mark; {@link Marks#NONE} for a measurement without an end
          * @param readingNs the reading of the host's clock by which it is found
          */
         void takeStart(int stream, long start, long readingNs);
@@ -107,7 +105,7 @@ final class SampleQueue {
                 owner = newOwner;
             }
 
-            /** The marks of a sample are where it began, and where it ended too. */
+            /** Unpacks the marks at the start and at the end of a sample. */
             @Override
             public void accept(int row, long marks, long elements) {
                 int stream = (row >>> KEY_BITS) & STREAM_MASK;
@@ -125,7 +123,7 @@ final class SampleQueue {
         };
     }
 
-    /** Adds a sample that the calling thread has ended. False where its queue is full, and nothing was added. */
+    /** Adds a sample that the calling thread has ended. Returns false, and adds nothing, if its queue is full. */
     boolean offer(int stream, int row, long start, int end, long elements) {
         return threads.defer(packed(stream, row), ((long) end << Marks.HANDLE_BITS) | start, elements);
     }
@@ -150,7 +148,7 @@ final class SampleQueue {
         return starts.defer(stream, start, readingNs);
     }
 
-    /** Hands over every sample that was added before the call, and before it its start. One thread at a time. */
+    /** Hands over every sample that was added before the call, each after its start. One thread at a time. */
     void drain() {
         drainStarts();
         threads.drainPending(unpacking);

@@ -13,25 +13,25 @@ import org.brickprofiler.device.DeviceStream;
  *
  * <h2>Which starts are known</h2>
  *
- * Up to {@link #MOST_KNOWN}. A start that no measurement has begun at so far is kept as long as there is room: a
- * measurement around a whole generation is one of few. Of the others the latest {@link #USED_KEPT} are kept, since
- * several measurements may begin at one start. A start that is not known any more is found by nobody; nothing takes its
- * place.
+ * At most {@link #MOST_KNOWN} starts are known. A start at which no measurement has begun so far is kept as long as
+ * there is room, because a measurement around a whole generation is one of few. Of the other starts, the latest
+ * {@link #USED_KEPT} are kept, because several measurements may begin at one start. A measurement from a start that is
+ * not known any more has no start; no other start takes its place.
  *
  * <h2>Holder of the mark of a start</h2>
  *
- * The start itself, until the first measurement that begins there takes over that hold. That measurement is resolved
- * together with its start, or later; further ones hold the mark once more each.
+ * The start holds its mark until the first measurement that begins there takes over this hold. That measurement is
+ * resolved together with its start, or later. Each further measurement adds a hold.
  */
 final class StartMarks {
 
     /** The most starts that are known at once. */
     static final int MOST_KNOWN = 1 << 16;
 
-    /** So many of the latest starts are kept after a measurement began there. */
+    /** The number of latest starts that are kept after a measurement has begun there. */
     static final int USED_KEPT = 1 << 12;
 
-    /** Instead of the position of a start: it is not known. */
+    /** Takes the place of a position if the start is not known. */
     static final int UNKNOWN = -1;
 
     private static final int FIRST_CAPACITY = 1 << 8;
@@ -54,18 +54,17 @@ final class StartMarks {
     private long[] places = new long[FIRST_CAPACITY];
     private int size;
 
-    /** No start before this position is a mark. */
+    /** The position before which no start is a mark. */
     private int firstMark;
 
     /** How many starts are times. */
     private int times;
 
-    /** The position of the start that was found last: often the next one is wanted next. */
+    /** The position of the start that was found last; the next query is often for the next start. */
     private int found = UNKNOWN;
 
     /**
-     * Positions plus one by the hash of the reading, of the first starts; made where the next start is not the one
-     * wanted.
+     * Positions plus one of the first starts, by the hash of the reading; made if a query is not for the next start.
      */
     private int[] index = {};
 
@@ -169,14 +168,14 @@ final class StartMarks {
         return mark;
     }
 
-    /** A start was of use: it is kept as one at which a measurement began. */
+    /** Notes that a start was used: it is kept like one at which a measurement has begun. */
     void use(int at) {
         if (kind(at) == TIME) {
             useTime(at);
         }
     }
 
-    /** A measurement that began at a start has no mark at its end: forgets the start, if only its mark is known. */
+    /** Notes that a measurement from a start has no mark at its end: forgets the start, unless it is a time. */
     void withdraw(long readingNs) {
         int at = find(readingNs);
         if (at != UNKNOWN && kind(at) == MARK) {
@@ -236,10 +235,10 @@ final class StartMarks {
     }
 
     /**
-     * Turns the marks of a batch into times, and lets go of them; forgets those that have none.
+     * Turns the starts of a batch into times and removes their holds; forgets starts without a time.
      *
      * @param chain the batch
-     * @param hasTimeline whether the batch goes on with the timeline of the times before
+     * @param hasTimeline whether the batch continues the timeline of the earlier times
      */
     void settle(MarkChain chain, boolean hasTimeline) {
         for (int at = firstMark; at < size; at++) {
@@ -276,7 +275,7 @@ final class StartMarks {
         return times > 0;
     }
 
-    /** The timeline has ended: forgets the starts that are times. */
+    /** Forgets the starts that are times, because the timeline has ended. */
     void forgetTimes() {
         for (int at = 0; times > 0 && at < size; at++) {
             if (isTime(at)) {
@@ -285,7 +284,7 @@ final class StartMarks {
         }
     }
 
-    /** Forgets the starts whose marks samples hold, which are dropped. */
+    /** Forgets the starts whose marks are held by samples that are dropped. */
     void forgetLent() {
         for (int at = firstMark; at < size; at++) {
             if (kind(at) == LENT) {

@@ -5,15 +5,15 @@ import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.record.PhaseRow;
 
 /**
- * The samples of one stream that wait for their time, those of a thread in the order in which it ended them. Each holds
- * the marks at its ends until it is dropped. One thread at a time; allocates nothing once it has seen the most that
- * wait at once.
+ * The samples of one stream that wait for their time; those of one thread are in the order in which the thread ended
+ * them. Each holds the marks at its ends until it is dropped. One thread at a time; allocates nothing once it has held
+ * its largest number of samples.
  */
 final class WaitingSamples {
 
     private static final int FIRST_CAPACITY = 256;
 
-    /** Instead of the time at which a sample began: it is not known. */
+    /** Takes the place of a start that is not known. */
     static final long NO_START = Long.MIN_VALUE;
 
     // The cells of a sample: its owner; its elements; its row and its marks in one; and its start if that is a time.
@@ -34,7 +34,7 @@ final class WaitingSamples {
     private int size;
     private long[] cells = new long[CELLS_EACH * FIRST_CAPACITY];
 
-    /** The marks that samples were the last to hold, as they are dropped. */
+    /** Buffer for the marks that lose their last hold when samples are dropped. */
     private int[] released = {};
 
     /** How many samples have a start that is a time. */
@@ -161,7 +161,7 @@ final class WaitingSamples {
         return times > 0;
     }
 
-    /** The timeline has ended: the starts that are times are not known any more. */
+    /** Forgets the starts that are times, because the timeline has ended. */
     void forgetStarts() {
         for (int i = 0; times > 0 && i < size; i++) {
             cells[CELLS_EACH * i + START_NS] = NO_START;
@@ -180,11 +180,11 @@ final class WaitingSamples {
     // ---- which mark to wait for ----
 
     /**
-     * Returns the mark that a thread has to wait for: at the end of its last sample or, of everybody's, the one that
-     * was set last.
+     * Returns the mark that a thread has to wait for: the one at the end of its last sample or, for all threads, the
+     * one that was set last.
      *
      * @param owner the thread, or {@link DeviceRecorder#EVERYBODY}
-     * @return the mark; {@link DeviceStream#NO_MARK} where nothing of it waits
+     * @return the mark; {@link DeviceStream#NO_MARK} if none of its samples waits
      */
     int endToAwait(long owner) {
         if (owner == DeviceRecorder.EVERYBODY) {
@@ -219,11 +219,11 @@ final class WaitingSamples {
         return newest;
     }
 
-    // ---- which are done ----
+    // ---- finished samples ----
 
     /**
-     * Moves the samples that the device has done to the front. Marks are reached in the order in which they were set:
-     * where the newest is, no other needs be asked for, and after one that is not, no later one.
+     * Moves the samples that the device has finished to the front. Marks are reached in the order in which they were
+     * set: if the newest is reached, all are; after one that is not reached, no later one is.
      *
      * @return how many are done
      */
@@ -243,8 +243,8 @@ final class WaitingSamples {
     }
 
     /**
-     * Moves the samples of a thread to the front, whose last one is reached, and those of others where all of them are.
-     * Asks the device once at most: what others have done besides, a later call finds.
+     * Moves the samples of a thread, whose last mark is reached, to the front; all samples, if the newest mark is
+     * reached. Asks the device at most once, and leaves other finished samples to a later call.
      *
      * @param owner the thread, or {@link DeviceRecorder#EVERYBODY}
      * @return how many are done
@@ -293,7 +293,7 @@ final class WaitingSamples {
         return front;
     }
 
-    // ---- the end of it ----
+    // ---- dropping ----
 
     /** Forgets the first samples, and lets go of their marks. */
     void drop(int count) {
