@@ -25,9 +25,12 @@ import org.jspecify.annotations.Nullable;
  * once the device has passed both. Rows are numbers, whose meaning only the caller knows.
  *
  * <p>Any thread may start and stop bricks, and never waits. Nothing is allocated once rows and queues have their size.
- * Threads that resolve or read exclude each other while the host computes; no thread waits for a device meanwhile. A thread that waits for a device therefore delays no reader and no other waiting thread.
+ * Threads that resolve or read exclude each other while the host computes; no thread waits for a device meanwhile. A
+ * thread that waits for a device therefore delays no reader and no other waiting thread.
  *
- * <p><b>Owner of a sample.</b> A sample belongs to the thread that ended it. A boundary of a thread concerns the streams on which the thread ended samples. There it waits for the last mark of these samples; never for later work or for the work of other threads.
+ * <p><b>Owner of a sample.</b> A sample belongs to the thread that ended it. A boundary of a thread concerns the
+ * streams on which the thread ended samples. There it waits for the last mark of these samples; never for later work or
+ * for the work of other threads.
  *
  * <p><b>Nothing is made up.</b> A sample whose time a stream does not know is counted as unresolved: no mark was left,
  * a mark failed, the device was lost, the timer was stopped again after its first sample was resolved.
@@ -60,7 +63,8 @@ public final class DeviceRecorder {
          * Returns the sink of a stream.
          *
          * @param place which stream
-         * @param catchUp resolves the samples that the device has finished, if the calling thread may query the device, and returns whether samples still wait for their time; run it before the spans are read, on any thread
+         * @param catchUp resolves the samples that the device has finished, if the calling thread may query the device,
+         *     and returns whether samples still wait for their time; run it before the spans are read, on any thread
          * @return the sink; null if none is wanted
          */
         SpanSink.@Nullable Stream of(SpanSink.Place place, BooleanSupplier catchUp);
@@ -89,7 +93,8 @@ public final class DeviceRecorder {
      * @param clock the host's clock
      * @param bricks receives device times, and launches on the lines of their threads
      * @param streams the streams; bricks that name none are on the first one
-     * @param launchesEvery the host's launch time is taken of one brick in this many, at random; of each brick if spans are wanted
+     * @param launchesEvery the host's launch time is taken of one brick in this many, at random; of each brick if spans
+     *     are wanted
      * @param tracing provides the sinks of the samples as spans; asked once for each stream
      * @throws IllegalArgumentException when there are none or more than {@link #MAX_STREAMS}
      */
@@ -213,7 +218,8 @@ public final class DeviceRecorder {
      *
      * @param timer what starting it returned; one of {@link MarkToken#isDevice}
      * @param elements elements it processed
-     * @return the host's clock when it was stopped; {@link #NO_TIME} if it was not read, or if the brick's time will not be known
+     * @return the host's clock when it was stopped; {@link #NO_TIME} if it was not read, or if the brick's time will
+     *     not be known
      */
     public long stop(long timer, long elements) {
         return streamOf(timer).stop(timer, elements);
@@ -244,8 +250,9 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Ends, at the end of a stream's queue, a brick that began at a reading of {@link #markStart}. The brick lasts from the mark of this reading. If no such start is known, because the clock was read otherwise or for another stream, no mark was left,
-     * or the start is not kept any more, the brick is unresolved, and counted as one without a start.
+     * Ends, at the end of a stream's queue, a brick that began at a reading of {@link #markStart}. The brick lasts from
+     * the mark of this reading. If no such start is known, because the clock was read otherwise or for another stream,
+     * no mark was left, or the start is not kept any more, the brick is unresolved, and counted as one without a start.
      *
      * @param key its row
      * @param stream the number of the stream
@@ -260,7 +267,8 @@ public final class DeviceRecorder {
      * Returns when a brick started.
      *
      * @param timer what starting it returned; one of {@link MarkToken#isDevice}
-     * @return the host's clock; {@link #NO_TIME} if it was not read, if no mark was set, or if the mark now belongs to another brick
+     * @return the host's clock; {@link #NO_TIME} if it was not read, if no mark was set, or if the mark now belongs to
+     *     another brick
      */
     public long startedNs(long timer) {
         return streamOf(timer).startedNs(timer);
@@ -281,7 +289,9 @@ public final class DeviceRecorder {
         return streams[stream(timer)];
     }
 
-    /** Returns false if no room can be made, or if another thread has the turn: a thread that sets a mark never waits. */
+    /**
+     * Returns false if no room can be made, or if another thread has the turn: a thread that sets a mark never waits.
+     */
     private boolean makeRoom(MarkedStream marked) {
         if (!marked.stream().isUsable() || !turn.tryLock()) {
             return false;
@@ -340,7 +350,8 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Announces the end of a pass to the streams that the calling thread marked, which may then try again what was refused. Without the turn, because this may take long.
+     * Announces the end of a pass to the streams that the calling thread marked, which may then try again what was
+     * refused. Without the turn, because this may take long.
      */
     private void tryAgain(long own) {
         for (MarkedStream stream : streams) {
@@ -351,7 +362,8 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Resolves the finished samples of a stream: of one that the calling thread marked, unless the thread has waited there; of another one, only if querying it changes nothing for the thread.
+     * Resolves the finished samples of a stream: of one that the calling thread marked, unless the thread has waited
+     * there; of another one, only if querying it changes nothing for the thread.
      */
     private void pollAfter(MarkedStream stream, long owner, boolean waited) {
         boolean own = stream.hasMarked(owner);
@@ -504,7 +516,8 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Gives back the marks of running timers and of starts. A timer that is stopped later is unresolved, and so is a sample from such a start. Samples that have ended keep waiting.
+     * Gives back the marks of running timers and of starts. A timer that is stopped later is unresolved, and so is a
+     * sample from such a start. Samples that have ended keep waiting.
      */
     public void giveBack() {
         turn.lock();

@@ -5,7 +5,8 @@ import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.TableRegistry;
 
 /**
- * Samples on their way from the threads that ended them to the thread that resolves them, oldest first for each thread. Threads add samples without waiting; one thread at a time takes them out.
+ * Samples on their way from the threads that ended them to the thread that resolves them, oldest first for each thread.
+ * Threads add samples without waiting; one thread at a time takes them out.
  *
  * <p>The queues are those of a registry's deferred measurements, which hold an {@code int} and two {@code long}s each.
  * Here the row contains more than a brick's key, and the origin contains marks:
@@ -24,11 +25,15 @@ import org.brickprofiler.internal.record.TableRegistry;
  * <p>A launch has the number of the graph's capture in place of elements.
  *
  * <p>The starts of deferred measurements have queues of their own, with the stream, the handle and the reading by which
- * each is found. They are taken out first. If a measurement is found without its start, they are taken out again, because a start is queued before any measurement that begins there.
+ * each is found. They are taken out first. If a measurement is found without its start, they are taken out again,
+ * because a start is queued before any measurement that begins there.
  */
 final class SampleQueue {
 
-    /** Takes the place of the mark at the end if none could be set; the hold of the start is then removed. No mark has this number. */
+    /**
+     * Takes the place of the mark at the end if none could be set; the hold of the start is then removed. No mark has
+     * this number.
+     */
     static final int NO_END = MarkPool.MAX_BOUND;
 
     private static final int KEY_BITS = PhaseRow.KEY_BITS;
