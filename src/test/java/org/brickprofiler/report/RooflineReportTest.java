@@ -86,8 +86,11 @@ final class RooflineReportTest {
     void eachPhaseHasItsOwnBounds() throws IOException {
         BrickRoofline roofline = BrickRoofline.of(inPhases(), MACHINE, 8);
 
-        assertThat(roofline.phases().get(Phase.PREFILL).bounds()).containsEntry(Bound.COMPUTE, 1.0);
-        assertThat(roofline.phases().get(Phase.DECODE).bounds()).containsEntry(Bound.MEMORY, 1.0);
+        assertThat(roofline.phases())
+                .hasEntrySatisfying(
+                        Phase.PREFILL, phase -> assertThat(phase.bounds()).containsEntry(Bound.COMPUTE, 1.0))
+                .hasEntrySatisfying(
+                        Phase.DECODE, phase -> assertThat(phase.bounds()).containsEntry(Bound.MEMORY, 1.0));
         assertThat(RooflineReport.render(roofline))
                 .contains("In prefill steps, by counted time: 100.0 % bound by compute")
                 .contains("In decode steps, by counted time: 100.0 % bound by memory");

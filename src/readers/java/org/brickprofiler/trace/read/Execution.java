@@ -12,9 +12,10 @@ import java.util.Comparator;
  * @param row number of its row
  * @param kernel number of its kernel
  * @param detail further data of its store
- * @param work the number of its {@link OperatorWork}
+ * @param marks the number of its {@link OperatorWork}, and above 32 bits the number of the phase of its step; see
+ *     {@link #work} and {@link #phase}
  */
-record Execution(long startNs, long endNs, long offset, long amount, int row, int kernel, long detail, int work) {
+record Execution(long startNs, long endNs, long offset, long amount, int row, int kernel, long detail, long marks) {
 
     /** The order of {@link EventStore}. */
     static final Comparator<Execution> BY_TIME = (one, two) -> {
@@ -32,15 +33,32 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
                 event.row(),
                 event.name(),
                 event.detail(),
-                (int) event.deviceNs());
+                event.deviceNs());
     }
 
     Execution(EventCollector.Slice slice, long endNs) {
-        this(slice.startNs, endNs, slice.offset, slice.amount, slice.row, slice.name, slice.detail, (int)
-                slice.deviceNs);
+        this(slice.startNs, endNs, slice.offset, slice.amount, slice.row, slice.name, slice.detail, slice.deviceNs);
     }
 
     long elapsedNs() {
         return endNs - startNs;
+    }
+
+    /** Returns the marks of an event with a phase and without work. */
+    static long marksOf(int phase) {
+        return (long) phase << Integer.SIZE;
+    }
+
+    /** Returns the number of its {@link OperatorWork}. */
+    int work() {
+        return (int) marks;
+    }
+
+    /**
+     * Returns the number of the phase of its step, among {@link org.brickprofiler.StepInfo.Phase#values()} counted from
+     * 1; 0 if no step is known.
+     */
+    int phase() {
+        return (int) (marks >>> Integer.SIZE);
     }
 }

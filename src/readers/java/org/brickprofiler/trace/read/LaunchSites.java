@@ -6,11 +6,13 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.brickprofiler.BrickId;
+import org.brickprofiler.StepInfo;
 import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +43,11 @@ final class LaunchSites implements Closeable {
     /** In place of the number of a kind: the slice is a launch. */
     private static final int LAUNCH = Kind.values().length;
 
+    /** In place of the number of a kind, with the number of a phase added: the slice is a step of an engine. */
+    private static final int STEP = LAUNCH;
+
+    private static final List<StepInfo.Phase> PHASES = List.of(StepInfo.Phase.values());
+
     /** In the column of a join's ends: the launch, which sorts first within one correlation. */
     private static final long LAUNCH_END = 1;
 
@@ -50,6 +57,7 @@ final class LaunchSites implements Closeable {
     private final Map<String, Kind> kinds = new HashMap<>();
     private final Map<String, Kind> annotations = new HashMap<>();
     private boolean modulesSeen;
+    private boolean stepsSeen;
 
     /** The kind of a module by the name of its class, or of an annotation by its name. */
     enum Kind {
@@ -283,10 +291,14 @@ final class LaunchSites implements Closeable {
     }
 
     /**
-     * Returns the same for an annotation of the application; {@link #NOTHING} if it names neither a projection nor a
-     * block.
+     * Returns the same for an annotation of the application; {@link #NOTHING} if it names neither a projection, a
+     * block, nor a step of an engine.
      */
     int siteOfAnnotation(String name) {
+        Optional<StepInfo.Phase> phase = EngineSteps.phase(name);
+        if (phase.isPresent()) {
+            return STEP + 1 + PHASES.indexOf(phase.get());
+        }
         Kind kind = annotations.get(name);
         if (kind == null) {
             kind = Kind.ofAnnotation(name);
@@ -302,13 +314,19 @@ final class LaunchSites implements Closeable {
         if (site.kind() == LAUNCH && site.correlation() < 0) {
             return;
         }
-        modulesSeen |= site.kind() != LAUNCH;
+        modulesSeen |= site.kind() < LAUNCH;
+        stepsSeen |= site.kind() > STEP;
         host.add(site.row(), site.startNs(), endNs, site.offset(), site.kind(), site.correlation(), 0, 0);
     }
 
     /** Returns whether any module is known. */
     boolean isAny() {
         return modulesSeen;
+    }
+
+    /** Returns whether any step of an engine is known. */
+    boolean hasSteps() {
+        return stepsSeen;
     }
 
     private Kind kindOf(String name) {
@@ -348,6 +366,9 @@ final class LaunchSites implements Closeable {
     /** A module or an annotation that has not ended. */
     private record Open(Kind kind, long endNs, long offset) {}
 
+    /** A step that has not ended. */
+    private record OpenStep(int phase, long endNs) {}
+
     private static long site(Deque<Open> around) {
         Kind leaf = Kind.NONE;
         boolean isInOther = false;
@@ -371,7 +392,8 @@ final class LaunchSites implements Closeable {
     }
 
     /**
-     * Returns the same kernels with their sites as details instead of their correlations.
+     * Returns the same kernels with their sites as details instead of their correlations. In place of a device's time
+     * they have the phase of the innermost step around their launch, as {@link Execution#marksOf} packs it.
      *
      * @param kernels the kernels; their detail is the correlation, negative if they have none
      * @return a new store, to be closed
@@ -384,13 +406,16 @@ final class LaunchSites implements Closeable {
             EventStore.Cursor pairs = join.inOrder();
             long correlation = -1;
             long site = UNKNOWN;
+            int phase = 0;
             for (EventStore.Event event = pairs.next(); event != null; event = pairs.next()) {
                 if (event.startNs() != correlation) {
                     correlation = event.startNs();
                     site = UNKNOWN;
+                    phase = 0;
                 }
                 if (event.endNs() == LAUNCH_END) {
                     site = event.detail();
+                    phase = event.name();
                 } else {
                     sited.add(
                             event.row(),
@@ -399,7 +424,7 @@ final class LaunchSites implements Closeable {
                             event.offset(),
                             event.name(),
                             event.amount(),
-                            0,
+                            correlation < 0 ? 0 : Execution.marksOf(phase),
                             correlation < 0 ? UNKNOWN : site);
                 }
             }
@@ -423,7 +448,7 @@ final class LaunchSites implements Closeable {
         for (EventStore.Event event = events.next(); event != null; event = events.next()) {
             while (module != null && module.startNs() <= event.startNs()) {
                 Deque<Open> around = open(rows, module);
-                if (module.name() != LAUNCH && around.size() < MOST_OPEN) {
+                if (module.name() < LAUNCH && around.size() < MOST_OPEN) {
                     around.addLast(new Open(Kind.ALL[module.name()], module.endNs(), module.offset()));
                 }
                 module = modules.next();
@@ -452,11 +477,21 @@ final class LaunchSites implements Closeable {
 
     private void addLaunches(EventStore join) throws IOException {
         IntObjectHashMap<Deque<Open>> rows = new IntObjectHashMap<>();
+        IntObjectHashMap<Deque<OpenStep>> steps = new IntObjectHashMap<>();
         EventStore.Cursor events = host.inOrder();
         for (EventStore.Event event = events.next(); event != null; event = events.next()) {
             Deque<Open> around = open(rows, event);
+            Deque<OpenStep> stepsAround = steps.getIfAbsentPut(event.row(), ArrayDeque::new);
+            while (!stepsAround.isEmpty() && stepsAround.getLast().endNs() <= event.startNs()) {
+                stepsAround.removeLast();
+            }
             if (event.name() == LAUNCH) {
-                join.add(0, event.amount(), LAUNCH_END, event.offset(), 0, 0, 0, site(around));
+                int phase = stepsAround.isEmpty() ? 0 : stepsAround.getLast().phase();
+                join.add(0, event.amount(), LAUNCH_END, event.offset(), phase, 0, 0, site(around));
+            } else if (event.name() > STEP) {
+                if (stepsAround.size() < MOST_OPEN) {
+                    stepsAround.addLast(new OpenStep(event.name() - STEP, event.endNs()));
+                }
             } else if (around.size() < MOST_OPEN) {
                 around.addLast(new Open(Kind.ALL[event.name()], event.endNs(), event.offset()));
             }

@@ -326,7 +326,7 @@ final class LayerPlaces implements Closeable {
                 event.offset(),
                 kernel,
                 event.amount(),
-                event.work(),
+                event.marks(),
                 item.evidence);
     }
 

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,6 +21,8 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.Work;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.read.Kernels.Kernel;
@@ -45,6 +48,7 @@ final class ProfileBuilder extends EventCollector {
     private static final int NAMED = 1 << 30;
     private static final int MOST_STEPS = 100_000;
     private static final int MOST_PHASES = 1_000_000;
+    private static final List<StepInfo.Phase> PHASES = List.of(StepInfo.Phase.values());
     private static final Pattern STEP = Pattern.compile("ProfilerStep#(\\d{1,18})");
 
     /** The detail of a host slice; the detail of a device slice is its correlation, or {@link TraceEvent#NONE}. */
@@ -550,7 +554,13 @@ final class ProfileBuilder extends EventCollector {
         boolean mayBePlaced = !head.isOwn() && (sites.isAny() || LayerPlaces.mayKnow(kernels));
         if (!mayBePlaced || !(deviceSeen || sites.isAny() || runs.isAny())) {
             CountingPass counting = new CountingPass(firstKeptNs, warmup.offsets(), null);
-            pass(slices, counting);
+            if (deviceSeen && sites.hasSteps()) {
+                try (EventStore sited = sites.of(slices)) {
+                    pass(sited, counting);
+                }
+            } else {
+                pass(slices, counting);
+            }
             return counting.profile();
         }
         try (LayerPlaces places = places()) {
@@ -641,6 +651,7 @@ final class ProfileBuilder extends EventCollector {
 
         private int nextRun;
         private final BrickSums bricks = new BrickSums();
+        private final Map<StepInfo.Phase, BrickSums> ofPhases = new EnumMap<>(StepInfo.Phase.class);
         private final IntHashSet rows = new IntHashSet();
         private final IntHashSet unmatchedKernels = new IntHashSet();
         private long counted;
@@ -731,13 +742,14 @@ final class ProfileBuilder extends EventCollector {
         private void count(Execution event, long selfNs) {
             Kernel kernel = kernels.get(event.kernel());
             boolean isElements = head.isOwn() || (!kernel.target().elements().isEmpty() && isOfHost(event.detail()));
-            bricks.add(
-                    kernel.target(),
-                    event,
-                    selfNs,
-                    isElements ? event.amount() : 0,
-                    isElements ? 0 : event.amount(),
-                    works.get(event.work()));
+            long elements = isElements ? event.amount() : 0;
+            long bytes = isElements ? 0 : event.amount();
+            Work work = works.get(event.work());
+            bricks.add(kernel.target(), event, selfNs, elements, bytes, work);
+            if (event.phase() > 0) {
+                ofPhases.computeIfAbsent(PHASES.get(event.phase() - 1), added -> new BrickSums())
+                        .add(kernel.target(), event, selfNs, elements, bytes, work);
+            }
             head.disturbances.count(kernel.target().name(), event.row(), event.startNs(), event.endNs());
             addPlacement(kernel.target(), places == null ? Evidence.BY_RULE : event.detail(), selfNs);
             ranges.count(event.offset(), selfNs);
@@ -793,6 +805,12 @@ final class ProfileBuilder extends EventCollector {
             return all;
         }
 
+        private Map<StepInfo.Phase, List<BrickStats>> phases(TraceHead.Clock clock) {
+            Map<StepInfo.Phase, List<BrickStats>> phases = new EnumMap<>(StepInfo.Phase.class);
+            ofPhases.forEach((phase, sums) -> phases.put(phase, sums.stats(clock)));
+            return phases;
+        }
+
         TraceProfile profile() throws TraceFormatException {
             addRunsUntil(Long.MAX_VALUE);
             Optional<SlowSteps> slowSteps = head.slowSteps();
@@ -811,6 +829,7 @@ final class ProfileBuilder extends EventCollector {
                             clock.instant(busy.firstNs()), clock.instant(busy.lastNs()), wallNs)
                     .environments(devices)
                     .bricks(bricks(clock))
+                    .phases(phases(clock))
                     .build();
             TraceProfile.Counting counting = head.isOwn()
                     ? TraceProfile.Counting.BRICKS
