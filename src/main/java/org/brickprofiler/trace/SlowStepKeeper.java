@@ -49,6 +49,7 @@ final class SlowStepKeeper {
 
     private final int most;
     private final SystemTimes times;
+    private final StopLog stops;
     private final AtomicLong room;
     private final Supplier<List<StepWindow.Source>> sources;
 
@@ -65,11 +66,18 @@ final class SlowStepKeeper {
      * Creates a keeper.
      *
      * @param most the slowest steps of each phase
-     * @param times the stops and waits that the system reports
+     * @param times the times of threads that the system reports
+     * @param stops the stops of the virtual machine
      * @param room the entries that kept steps may have in all
      * @param sources all buffers of the recorder
      */
-    SlowStepKeeper(int most, SystemTimes times, AtomicLong room, Supplier<List<StepWindow.Source>> sources) {
+    SlowStepKeeper(
+            int most,
+            SystemTimes times,
+            StopLog stops,
+            AtomicLong room,
+            Supplier<List<StepWindow.Source>> sources) {
+        this.stops = stops;
         this.most = most;
         this.times = times;
         this.room = room;
@@ -89,6 +97,7 @@ final class SlowStepKeeper {
         private long startNs;
         private long ranNs;
         private long waitedNs;
+        private long collectedNs;
         private final Set<Place> others = new HashSet<>();
 
         Place(@Nullable Thread thread, SystemTimes.OfThread times) {
@@ -137,6 +146,7 @@ final class SlowStepKeeper {
                 }
                 underWay.add(mine);
             }
+            mine.collectedNs = mine.times.collectedNs();
             mine.waitedNs = mine.times.waitedNs();
             mine.ranNs = mine.times.ranNs();
         }
@@ -162,13 +172,15 @@ final class SlowStepKeeper {
                 }
                 return;
             }
-            long ranNs = since(mine.times.ranNs(), mine.ranNs);
-            long waitedNs = since(mine.times.waitedNs(), mine.waitedNs);
+            StepParts.Times threadTimes = new StepParts.Times(
+                    since(mine.times.ranNs(), mine.ranNs),
+                    since(mine.times.waitedNs(), mine.waitedNs),
+                    since(mine.times.collectedNs(), mine.collectedNs));
             synchronized (SlowStepKeeper.this) {
                 OfPhase phase = phases[size.phase()];
                 phase.count(Math.max(0, endNs - mine.startNs));
                 if (phase.isChosen(endNs - mine.startNs)) {
-                    choose(phase, index, mine, size, endNs, new StepWindow.ThreadTimes(ranNs, waitedNs));
+                    choose(phase, index, mine, size, endNs, threadTimes);
                 }
                 forget(mine);
                 if (!waiting.isEmpty()
@@ -184,7 +196,7 @@ final class SlowStepKeeper {
         }
 
         private void choose(
-                OfPhase phase, long index, Place mine, Size size, long endNs, StepWindow.ThreadTimes threadTimes) {
+                OfPhase phase, long index, Place mine, Size size, long endNs, StepParts.Times threadTimes) {
             if (phase.isEmpty()) {
                 register(this);
             }
@@ -217,7 +229,7 @@ final class SlowStepKeeper {
             for (StepWindow window : waiting) {
                 if (window.isWanted()) {
                     room.addAndGet(window.heldCount());
-                    window.take(all, contents, times);
+                    window.take(all, contents, stops);
                     if (!window.keepsSpans()) {
                         window.dropSpans();
                     } else if (room.addAndGet(-window.heldCount()) < 0) {
@@ -382,13 +394,15 @@ final class SlowStepKeeper {
         List<Explained> explained = new ArrayList<>();
         for (OfProfiler profiler : profilers) {
             profiler.settle(true);
-            windows.addAll(profiler.kept());
+            List<StepWindow> kept = profiler.kept();
+            kept.forEach(window -> window.addStops(stops));
+            windows.addAll(kept);
             for (int phase = 0; phase < PHASES.length; phase++) {
                 OfPhase steps = profiler.phases[phase];
                 steps.addTo(phases, PHASES[phase]);
                 steps.slowest.stream()
                         .sorted(SLOWEST_FIRST)
-                        .map(window -> StepComparison.explain(window, steps.sampled, times))
+                        .map(window -> StepComparison.explain(window, steps.sampled, stops.isReported()))
                         .forEach(explained::add);
             }
         }
