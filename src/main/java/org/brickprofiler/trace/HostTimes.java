@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * The times that this process can learn without a recording: the pauses of garbage collections from the beans of the JDK,
- * to the millisecond; the time that a thread has run, from {@link ThreadMXBean}; and the time that it has waited for a
- * processor, from the second number of {@code /proc/thread-self/schedstat} on Linux. Any thread.
+ * The times that this process can learn without a recording: the pauses of garbage collections from the beans of the
+ * JDK, to the millisecond; the time that a thread has run, from {@link ThreadMXBean}; and the time that it has waited
+ * for a processor, from the second number of {@code /proc/thread-self/schedstat} on Linux. Any thread.
  */
 final class HostTimes implements SystemTimes {
 

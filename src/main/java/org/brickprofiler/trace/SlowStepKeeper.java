@@ -37,6 +37,9 @@ final class SlowStepKeeper {
     /** Chosen steps wait for their spans until so many do. */
     private static final int MOST_WAITING = 16;
 
+    /** The buffers of ended threads are freed after so many steps. */
+    private static final int STEPS_BETWEEN_SWEEPS = 1_024;
+
     /** So often the spans of a step are taken if a device has not resolved all of them. */
     private static final int MOST_SETTLED = 4;
 
@@ -59,6 +62,8 @@ final class SlowStepKeeper {
     /** The threads with a step under way. */
     private final List<Place> underWay = new ArrayList<>();
 
+    private long endedSteps;
+
     /** Entries that were written to buffers that are no longer there. */
     private long writtenBefore;
 
@@ -72,16 +77,26 @@ final class SlowStepKeeper {
      * @param sources all buffers of the recorder
      */
     SlowStepKeeper(
-            int most,
-            SystemTimes times,
-            StopLog stops,
-            AtomicLong room,
-            Supplier<List<StepWindow.Source>> sources) {
+            int most, SystemTimes times, StopLog stops, AtomicLong room, Supplier<List<StepWindow.Source>> sources) {
         this.stops = stops;
         this.most = most;
         this.times = times;
         this.room = room;
         this.sources = sources;
+    }
+
+    /** Frees the buffers of ended threads, except those with spans that a step waits for: threads may come and go. */
+    private void freeEnded(long nowNs) {
+        long neededNs = nowNs;
+        for (OfProfiler profiler : profilers) {
+            profiler.settle(false);
+            for (StepWindow window : profiler.waiting) {
+                neededNs = Math.min(neededNs, window.startNs());
+            }
+        }
+        for (StepWindow.Source source : sources.get()) {
+            writtenBefore += source.contents().freeEnded(neededNs);
+        }
     }
 
     /** Returns the follower of the steps of a profiler. */
@@ -183,6 +198,9 @@ final class SlowStepKeeper {
                     choose(phase, index, mine, size, endNs, threadTimes);
                 }
                 forget(mine);
+                if (++endedSteps % STEPS_BETWEEN_SWEEPS == 0) {
+                    freeEnded(mine.startNs);
+                }
                 if (!waiting.isEmpty()
                         && (waiting.size() >= MOST_WAITING
                                 || isLosing(waiting.get(0).startNs()))) {
@@ -195,8 +213,7 @@ final class SlowStepKeeper {
             return nowNs < 0 || beforeNs < 0 ? SystemTimes.UNKNOWN : Math.max(0, nowNs - beforeNs);
         }
 
-        private void choose(
-                OfPhase phase, long index, Place mine, Size size, long endNs, StepParts.Times threadTimes) {
+        private void choose(OfPhase phase, long index, Place mine, Size size, long endNs, StepParts.Times threadTimes) {
             if (phase.isEmpty()) {
                 register(this);
             }
@@ -469,6 +486,7 @@ final class SlowStepKeeper {
             Arrays.setAll(profiler.phases, phase -> new OfPhase());
         }
         profilers.clear();
+        endedSteps = 0;
         writtenBefore = 0;
     }
 }

@@ -154,8 +154,7 @@ final class StepComparison {
             excess.put(place, step.parts().ofPlace(place) - typicalNs);
         }
         Typically typically = Typically.of(nearest, step.durationNs() - sum(excess.values()));
-        moveWithoutPlace(
-                Kind.GARBAGE_COLLECTION, above(step.parts().collectedNs(), typically.collectedNs), excess);
+        moveWithoutPlace(Kind.GARBAGE_COLLECTION, above(step.parts().collectedNs(), typically.collectedNs), excess);
         moveWithoutPlace(Kind.NO_PROCESSOR, above(step.parts().waitedNs(), typically.waitedNs), excess);
         moveWithoutPlace(Kind.BLOCKED, above(step.parts().blockedNs(), typically.blockedNs), excess);
         return excess.entrySet().stream()
@@ -169,7 +168,9 @@ final class StepComparison {
         return values.stream().mapToLong(Long::longValue).sum();
     }
 
-    /** Returns by how much a time without a place exceeds the typical one; 0 if one of both is unknown, or it is less. */
+    /**
+     * Returns by how much a time without a place exceeds the typical one; 0 if one of both is unknown, or it is less.
+     */
     private static long above(long ownNs, long typicalNs) {
         return ownNs < 0 || typicalNs < 0 ? 0 : Math.max(0, ownNs - typicalNs);
     }

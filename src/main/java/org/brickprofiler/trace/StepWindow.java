@@ -65,7 +65,8 @@ final class StepWindow implements StepComparison.Candidate {
         FURTHER
     }
 
-    StepWindow(long index, StepInfo info, long startNs, long endNs, long line, Set<Long> others, StepParts.Times times) {
+    StepWindow(
+            long index, StepInfo info, long startNs, long endNs, long line, Set<Long> others, StepParts.Times times) {
         this.index = index;
         this.info = info;
         this.startNs = startNs;
@@ -169,9 +170,6 @@ final class StepWindow implements StepComparison.Candidate {
      * later.
      */
     void addStops(StopLog stops) {
-        if (settled > 0 && work.isEmpty()) {
-            return;
-        }
         List<Busy> busy = new ArrayList<>(work);
         for (StopLog.Stop stop : stops.within(startNs, endNs)) {
             busy.add(new Busy(Work.STOP, Place.of(SlowSteps.Kind.OTHER_STOP), stop.startNs(), stop.endNs()));

@@ -1,6 +1,8 @@
 package org.brickprofiler.trace;
 
-/** The times of threads that the operating system and the virtual machine report. Any thread; tests inject their own. */
+/**
+ * The times of threads that the operating system and the virtual machine report. Any thread; tests inject their own.
+ */
 @FunctionalInterface
 interface SystemTimes {
 

@@ -658,8 +658,14 @@ public final class TraceRecorder implements Tracing {
             if (times != null) {
                 return times;
             }
-            // The stops and waits are on the system's clock.
-            return clock == NanoClock.SYSTEM ? new HostTimes() : SystemTimes.NONE;
+            if (clock != NanoClock.SYSTEM) {
+                return SystemTimes.NONE; // durations on another clock cannot be compared with those of the system
+            }
+            try {
+                return new HostTimes();
+            } catch (NoClassDefFoundError noBeans) {
+                return SystemTimes.NONE; // a runtime image without the module java.management
+            }
         }
 
         /**

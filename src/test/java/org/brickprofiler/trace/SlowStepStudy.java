@@ -22,9 +22,9 @@ import org.brickprofiler.trace.SlowSteps.Part;
 import org.brickprofiler.trace.SlowSteps.Verdict;
 
 /**
- * How often the explanation of a slow step names the cause that was injected. Each trial is an engine of its own in this
- * process: 40 ordinary steps, one with the fault, and some more. The faults are real ones: a collection, a stop of the
- * process by a signal, a brick that computes longer, a longer context, and first touches of fresh memory.
+ * How often the explanation of a slow step names the cause that was injected. Each trial is an engine of its own in
+ * this process: 40 ordinary steps, one with the fault, and some more. The faults are real ones: a collection, a stop of
+ * the process by a signal, a brick that computes longer, a longer context, and first touches of fresh memory.
  *
  * <p>A machine that other programs use takes the processor away in any step. The kernel counts that time, and the
  * explanation shows it as a part of its own. An explanation is right if, beside this part, the injected cause is the
@@ -108,7 +108,8 @@ public final class SlowStepStudy {
     }
 
     private Trial trial(Fault fault) throws Exception {
-        TraceRecorder recorder = TraceRecorder.builder().keepSlowSteps(2 * ORDINARY).build();
+        TraceRecorder recorder =
+                TraceRecorder.builder().keepSlowSteps(2 * ORDINARY).build();
         BrickProfiler profiler = BrickProfiler.builder().tracing(recorder).build();
         profiler.enable();
         for (int i = 0; i < ORDINARY; i++) {
@@ -139,12 +140,13 @@ public final class SlowStepStudy {
                 .filter(part -> fault != Fault.STOPPED_PROCESS || part.kind() != Kind.BRICK)
                 .findFirst()
                 .orElseThrow();
-        boolean isNamed = switch (fault) {
-            case COLLECTION -> largest.kind() == Kind.GARBAGE_COLLECTION;
-            case STOPPED_PROCESS -> largest.kind() == Kind.BLOCKED;
-            case SLOW_BRICK, PAGE_FAULTS -> largest.name().equals(BrickId.LM_HEAD.displayName());
-            case LONGER_CONTEXT -> false;
-        };
+        boolean isNamed =
+                switch (fault) {
+                    case COLLECTION -> largest.kind() == Kind.GARBAGE_COLLECTION;
+                    case STOPPED_PROCESS -> largest.kind() == Kind.BLOCKED;
+                    case SLOW_BRICK, PAGE_FAULTS -> largest.name().equals(BrickId.LM_HEAD.displayName());
+                    case LONGER_CONTEXT -> false;
+                };
         return isNamed && Math.abs(largest.excessNs() - trueNs) <= Math.max(trueNs / 2, 5 * MS);
     }
 

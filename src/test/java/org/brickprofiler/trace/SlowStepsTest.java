@@ -138,6 +138,28 @@ final class SlowStepsTest {
         assertThat(steps().spansLeftOut()).isGreaterThan(20_000);
     }
 
+    @Spec("13.13")
+    @Test
+    void threadsMayComeAndGoForEver() throws Exception {
+        recorder = recorder(TraceRecorder.builder().keepSlowSteps(2).totalCapacity(1 << 20));
+        profiler = profiler();
+        ordinary(10);
+        for (int round = 1; round <= 4; round++) {
+            for (int worker = 0; worker < 20; worker++) {
+                new Crew()
+                        .run(() -> profiler.record(BrickId.MOE_EXPERT, 1, 1))
+                        .join();
+            }
+            ordinary(1_024);
+            assertThat(recorder.eventCount()).isEqualTo(4 * (10 + round * 1_024));
+        }
+        assertThat(written()).isEqualTo(4 * (10 + 4 * 1_024) + 4 * 20);
+    }
+
+    private long written() {
+        return steps().spansKept() + steps().spansLeftOut();
+    }
+
     @Test
     void spansThatEndAfterTheStepAreWhole() throws Exception {
         ordinary(10);
