@@ -144,7 +144,7 @@ class TimelineDigestTest {
                         .withTimeline(Samples.timeline(new int[] {10}, layers))
                         .render()
                         .getBytes(StandardCharsets.UTF_8))
-                .hasSizeLessThan(350_000);
+                .hasSizeLessThan(400_000);
     }
 
     @Test
