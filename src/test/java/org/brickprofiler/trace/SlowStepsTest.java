@@ -146,9 +146,7 @@ final class SlowStepsTest {
         ordinary(10);
         for (int round = 1; round <= 4; round++) {
             for (int worker = 0; worker < 20; worker++) {
-                new Crew()
-                        .run(() -> profiler.record(BrickId.MOE_EXPERT, 1, 1))
-                        .join();
+                new Crew().run(() -> profiler.record(BrickId.MOE_EXPERT, 1, 1)).join();
             }
             ordinary(1_024);
             assertThat(recorder.eventCount()).isEqualTo(4 * (10 + round * 1_024));
