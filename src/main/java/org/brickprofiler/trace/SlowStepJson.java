@@ -1,13 +1,9 @@
 package org.brickprofiler.trace;
 
 import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -26,9 +22,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The JSON form of slow steps. Stateless; any thread. */
 final class SlowStepJson {
-
-    private static final JsonFactory JSON =
-            JsonFactory.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
 
     private static final int DEEPEST = 8;
 
@@ -88,43 +81,59 @@ final class SlowStepJson {
         return values;
     }
 
-    // ---- writing ----
+    // ---- writing: a timeline is written without a library for JSON ----
 
     static String write(Map<String, Object> values) {
-        StringWriter text = new StringWriter();
-        try (JsonGenerator json = JSON.createGenerator(text)) {
-            write(values, json);
-        } catch (IOException impossible) {
-            throw new UncheckedIOException("memory does not fail", impossible);
-        }
-        return text.toString();
+        StringBuilder json = new StringBuilder();
+        write(values, json);
+        return json.toString();
     }
 
-    private static void write(Object value, JsonGenerator json) throws IOException {
+    private static void write(Object value, StringBuilder json) {
         if (value instanceof Map<?, ?> map) {
-            json.writeStartObject();
+            String separator = "{";
             for (Map.Entry<?, ?> entry : map.entrySet()) {
-                json.writeFieldName(entry.getKey().toString());
+                json.append(separator);
+                writeText(entry.getKey().toString(), json);
+                json.append(':');
                 write(entry.getValue(), json);
+                separator = ",";
             }
-            json.writeEndObject();
+            json.append(map.isEmpty() ? "{}" : "}");
         } else if (value instanceof List<?> list) {
-            json.writeStartArray();
+            json.append('[');
+            String separator = "";
             for (Object each : list) {
+                json.append(separator);
                 write(each, json);
+                separator = ",";
             }
-            json.writeEndArray();
+            json.append(']');
         } else if (value instanceof Number number) {
-            json.writeNumber(number.longValue());
+            json.append(number.longValue());
         } else {
-            json.writeString(value.toString());
+            writeText(value.toString(), json);
         }
+    }
+
+    private static void writeText(String text, StringBuilder json) {
+        json.append('"');
+        for (char each : text.toCharArray()) {
+            if (each == '"' || each == '\\') {
+                json.append('\\').append(each);
+            } else if (each < ' ' || each > '~') {
+                json.append(String.format(Locale.ROOT, "\\u%04x", (int) each));
+            } else {
+                json.append(each);
+            }
+        }
+        json.append('"');
     }
 
     // ---- reading ----
 
     static SlowSteps read(String text) {
-        try (JsonParser json = JSON.createParser(text)) {
+        try (JsonParser json = new JsonFactory().createParser(text)) {
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 throw new IllegalArgumentException("slow steps are an object, not " + json.currentToken());
             }

@@ -37,6 +37,9 @@ final class SlowStepKeeper {
     /** Chosen steps wait for their spans until so many do. */
     private static final int MOST_WAITING = 16;
 
+    /** The buffers of ended threads are freed after so many steps. */
+    private static final int STEPS_BETWEEN_SWEEPS = 1_024;
+
     /** So often the spans of a step are taken if a device has not resolved all of them. */
     private static final int MOST_SETTLED = 4;
 
@@ -49,6 +52,7 @@ final class SlowStepKeeper {
 
     private final int most;
     private final SystemTimes times;
+    private final StopLog stops;
     private final AtomicLong room;
     private final Supplier<List<StepWindow.Source>> sources;
 
@@ -58,6 +62,8 @@ final class SlowStepKeeper {
     /** The threads with a step under way. */
     private final List<Place> underWay = new ArrayList<>();
 
+    private long endedSteps;
+
     /** Entries that were written to buffers that are no longer there. */
     private long writtenBefore;
 
@@ -65,15 +71,32 @@ final class SlowStepKeeper {
      * Creates a keeper.
      *
      * @param most the slowest steps of each phase
-     * @param times the stops and waits that the system reports
+     * @param times the times of threads that the system reports
+     * @param stops the stops of the virtual machine
      * @param room the entries that kept steps may have in all
      * @param sources all buffers of the recorder
      */
-    SlowStepKeeper(int most, SystemTimes times, AtomicLong room, Supplier<List<StepWindow.Source>> sources) {
+    SlowStepKeeper(
+            int most, SystemTimes times, StopLog stops, AtomicLong room, Supplier<List<StepWindow.Source>> sources) {
+        this.stops = stops;
         this.most = most;
         this.times = times;
         this.room = room;
         this.sources = sources;
+    }
+
+    /** Frees the buffers of ended threads, except those with spans that a step waits for: threads may come and go. */
+    private void freeEnded(long nowNs) {
+        long neededNs = nowNs;
+        for (OfProfiler profiler : profilers) {
+            profiler.settle(false);
+            for (StepWindow window : profiler.waiting) {
+                neededNs = Math.min(neededNs, window.startNs());
+            }
+        }
+        for (StepWindow.Source source : sources.get()) {
+            writtenBefore += source.contents().freeEnded(neededNs);
+        }
     }
 
     /** Returns the follower of the steps of a profiler. */
@@ -89,6 +112,7 @@ final class SlowStepKeeper {
         private long startNs;
         private long ranNs;
         private long waitedNs;
+        private long collectedNs;
         private final Set<Place> others = new HashSet<>();
 
         Place(@Nullable Thread thread, SystemTimes.OfThread times) {
@@ -137,6 +161,7 @@ final class SlowStepKeeper {
                 }
                 underWay.add(mine);
             }
+            mine.collectedNs = mine.times.collectedNs();
             mine.waitedNs = mine.times.waitedNs();
             mine.ranNs = mine.times.ranNs();
         }
@@ -162,15 +187,20 @@ final class SlowStepKeeper {
                 }
                 return;
             }
-            long ranNs = since(mine.times.ranNs(), mine.ranNs);
-            long waitedNs = since(mine.times.waitedNs(), mine.waitedNs);
+            StepParts.Times threadTimes = new StepParts.Times(
+                    since(mine.times.ranNs(), mine.ranNs),
+                    since(mine.times.waitedNs(), mine.waitedNs),
+                    since(mine.times.collectedNs(), mine.collectedNs));
             synchronized (SlowStepKeeper.this) {
                 OfPhase phase = phases[size.phase()];
                 phase.count(Math.max(0, endNs - mine.startNs));
                 if (phase.isChosen(endNs - mine.startNs)) {
-                    choose(phase, index, mine, size, endNs, new StepWindow.ThreadTimes(ranNs, waitedNs));
+                    choose(phase, index, mine, size, endNs, threadTimes);
                 }
                 forget(mine);
+                if (++endedSteps % STEPS_BETWEEN_SWEEPS == 0) {
+                    freeEnded(mine.startNs);
+                }
                 if (!waiting.isEmpty()
                         && (waiting.size() >= MOST_WAITING
                                 || isLosing(waiting.get(0).startNs()))) {
@@ -183,8 +213,7 @@ final class SlowStepKeeper {
             return nowNs < 0 || beforeNs < 0 ? SystemTimes.UNKNOWN : Math.max(0, nowNs - beforeNs);
         }
 
-        private void choose(
-                OfPhase phase, long index, Place mine, Size size, long endNs, StepWindow.ThreadTimes threadTimes) {
+        private void choose(OfPhase phase, long index, Place mine, Size size, long endNs, StepParts.Times threadTimes) {
             if (phase.isEmpty()) {
                 register(this);
             }
@@ -217,7 +246,7 @@ final class SlowStepKeeper {
             for (StepWindow window : waiting) {
                 if (window.isWanted()) {
                     room.addAndGet(window.heldCount());
-                    window.take(all, contents, times);
+                    window.take(all, contents, stops);
                     if (!window.keepsSpans()) {
                         window.dropSpans();
                     } else if (room.addAndGet(-window.heldCount()) < 0) {
@@ -382,13 +411,15 @@ final class SlowStepKeeper {
         List<Explained> explained = new ArrayList<>();
         for (OfProfiler profiler : profilers) {
             profiler.settle(true);
-            windows.addAll(profiler.kept());
+            List<StepWindow> kept = profiler.kept();
+            kept.forEach(window -> window.addStops(stops));
+            windows.addAll(kept);
             for (int phase = 0; phase < PHASES.length; phase++) {
                 OfPhase steps = profiler.phases[phase];
                 steps.addTo(phases, PHASES[phase]);
                 steps.slowest.stream()
                         .sorted(SLOWEST_FIRST)
-                        .map(window -> StepComparison.explain(window, steps.sampled, times))
+                        .map(window -> StepComparison.explain(window, steps.sampled, stops.isReported()))
                         .forEach(explained::add);
             }
         }
@@ -455,6 +486,7 @@ final class SlowStepKeeper {
             Arrays.setAll(profiler.phases, phase -> new OfPhase());
         }
         profilers.clear();
+        endedSteps = 0;
         writtenBefore = 0;
     }
 }

@@ -106,7 +106,7 @@ final class SlowStepText {
             parts.add(unit.signed(part.excessNs()) + " " + PlainText.ascii(part.name()));
             restNs -= part.excessNs();
         }
-        if (restNs != 0) {
+        if (!unit.number(Math.abs(restNs)).equals(unit.number(0))) {
             parts.add(unit.signed(restNs) + " all others");
         }
         String text = ", typical for its size " + unit.number(typical.elapsedNs())

@@ -16,16 +16,15 @@ import org.brickprofiler.StepInfo;
  *
  * <p>A step lasts from its beginning to its end by the host's clock. Each ns of it has one place: the innermost brick
  * of the step's own thread; else a brick of the device that the step launched; else a brick of another thread; else it
- * lies between bricks. A time in which the virtual machine had stopped all threads belongs to that stop and to no
- * brick.
+ * lies between bricks. A stop of the virtual machine that a flight recording reports is a place of its own.
  *
  * <p>The typical step is the median, place by place, of the {@value #NEAREST} steps of a sample of {@value #SAMPLED}
  * steps of the phase that are nearest in batch, prompt tokens and KV length. A step is comparable if none of the three
  * differs by more than a quarter; with fewer than {@value #FEWEST} comparable steps there is no verdict.
  *
- * <p>The time that the step's thread waited for a processor, and the time that it neither ran nor waited, have no place
- * within the step. What they exceed those of typical steps by is taken from the places that exceed theirs, in
- * proportion to their excess. The parts therefore sum to the excess, to the ns.
+ * <p>Garbage collections, the time that the step's thread waited for a processor, and the time that it neither ran nor
+ * waited, have no place within the step. What they exceed those of typical steps by is taken from the places that
+ * exceed theirs, in proportion to their excess. The parts therefore sum to the excess, to the ns.
  *
  * @param phases how many steps each phase had
  * @param slowest the slowest steps of each phase, slowest first

@@ -52,9 +52,9 @@ final class StepComparison {
      *
      * @param step the step
      * @param sample the sampled steps of its phase, the step itself perhaps among them
-     * @param times the kinds of stops that are reported
+     * @param knowsStops whether anybody reports stops of the virtual machine
      */
-    static Explained explain(Candidate step, Collection<? extends Candidate> sample, SystemTimes times) {
+    static Explained explain(Candidate step, Collection<? extends Candidate> sample, boolean knowsStops) {
         List<Candidate> usable = new ArrayList<>();
         for (Candidate each : sample) {
             if (each.index() != step.index() && each.verdict().isExplained()) {
@@ -62,7 +62,7 @@ final class StepComparison {
             }
         }
         List<Candidate> nearest = nearest(step, usable);
-        Set<Kind> unknown = unknown(step, times);
+        Set<Kind> unknown = unknown(step, knowsStops);
         Verdict verdict = step.verdict().isExplained() && nearest.size() < SlowSteps.FEWEST
                 ? Verdict.FEW_COMPARABLE_STEPS
                 : step.verdict();
@@ -83,12 +83,13 @@ final class StepComparison {
                 step.index(), step.startNs(), step.durationNs(), step.info(), verdict, typical, parts, unknown);
     }
 
-    private static Set<Kind> unknown(Candidate step, SystemTimes times) {
+    private static Set<Kind> unknown(Candidate step, boolean knowsStops) {
         Set<Kind> unknown = EnumSet.noneOf(Kind.class);
-        for (Kind stop : List.of(Kind.GARBAGE_COLLECTION, Kind.OTHER_STOP)) {
-            if (!times.knows(stop)) {
-                unknown.add(stop);
-            }
+        if (step.parts().collectedNs() < 0) {
+            unknown.add(Kind.GARBAGE_COLLECTION);
+        }
+        if (!knowsStops) {
+            unknown.add(Kind.OTHER_STOP);
         }
         if (step.parts().waitedNs() < 0) {
             unknown.add(Kind.NO_PROCESSOR);
@@ -152,8 +153,10 @@ final class StepComparison {
             long typicalNs = median(nearest, each -> each.parts().ofPlace(place));
             excess.put(place, step.parts().ofPlace(place) - typicalNs);
         }
-        moveWithoutPlace(Kind.NO_PROCESSOR, above(step, nearest, StepParts::waitedNs), excess);
-        moveWithoutPlace(Kind.BLOCKED, above(step, nearest, StepParts::blockedNs), excess);
+        Typically typically = Typically.of(nearest, step.durationNs() - sum(excess.values()));
+        moveWithoutPlace(Kind.GARBAGE_COLLECTION, above(step.parts().collectedNs(), typically.collectedNs), excess);
+        moveWithoutPlace(Kind.NO_PROCESSOR, above(step.parts().waitedNs(), typically.waitedNs), excess);
+        moveWithoutPlace(Kind.BLOCKED, above(step.parts().blockedNs(), typically.blockedNs), excess);
         return excess.entrySet().stream()
                 .filter(each -> each.getValue() != 0)
                 .map(each -> new Part(each.getKey().kind(), each.getKey().name(), each.getValue()))
@@ -161,15 +164,62 @@ final class StepComparison {
                 .toList();
     }
 
-    /** Returns by how much a time without a place exceeds that of the typical step; 0 if it is unknown, or less. */
-    private static long above(Candidate step, List<Candidate> nearest, ToLongFunction<StepParts> time) {
-        long ownNs = time.applyAsLong(step.parts());
-        List<Candidate> known = nearest.stream()
-                .filter(each -> time.applyAsLong(each.parts()) >= 0)
-                .toList();
-        return ownNs < 0 || known.size() < SlowSteps.FEWEST
-                ? 0
-                : Math.max(0, ownNs - median(known, each -> time.applyAsLong(each.parts())));
+    private static long sum(Collection<Long> values) {
+        return values.stream().mapToLong(Long::longValue).sum();
+    }
+
+    /**
+     * Returns by how much a time without a place exceeds the typical one; 0 if one of both is unknown, or it is less.
+     */
+    private static long above(long ownNs, long typicalNs) {
+        return ownNs < 0 || typicalNs < 0 ? 0 : Math.max(0, ownNs - typicalNs);
+    }
+
+    /**
+     * The times without a place that are part of the medians of places. Waiting that hits one brick in one step and
+     * another brick in the next is in no median, though each step has it: only so much of it counts as typical as the
+     * sum of the medians exceeds the median of the time without it.
+     *
+     * @param collectedNs stopped by garbage collections, ns; {@link SystemTimes#UNKNOWN}
+     * @param waitedNs waiting for a processor, ns; or unknown
+     * @param blockedNs neither running nor waiting for a processor, ns; or unknown
+     */
+    private record Typically(long collectedNs, long waitedNs, long blockedNs) {
+
+        static Typically of(List<Candidate> nearest, long placesNs) {
+            long collected = medianOf(nearest, StepParts::collectedNs);
+            long waited = medianOf(nearest, StepParts::waitedNs);
+            long blocked = medianOf(nearest, StepParts::blockedNs);
+            long all = Math.max(0, collected) + Math.max(0, waited) + Math.max(0, blocked);
+            long busy = median(nearest, Typically::busyNs);
+            double share = all == 0 ? 0 : (double) Math.max(0, Math.min(all, placesNs - busy)) / all;
+            return new Typically(of(collected, share), of(waited, share), of(blocked, share));
+        }
+
+        private static long of(long ns, double share) {
+            return ns < 0 ? ns : (long) (share * ns);
+        }
+
+        private static long busyNs(Candidate step) {
+            return step.durationNs()
+                    - known(step, StepParts::collectedNs)
+                    - known(step, StepParts::waitedNs)
+                    - known(step, StepParts::blockedNs);
+        }
+
+        private static long known(Candidate step, ToLongFunction<StepParts> time) {
+            return Math.max(0, time.applyAsLong(step.parts()));
+        }
+
+        /** Returns the median of a time, or unknown if too few steps know it. */
+        private static long medianOf(List<Candidate> nearest, ToLongFunction<StepParts> time) {
+            List<Candidate> known = nearest.stream()
+                    .filter(each -> time.applyAsLong(each.parts()) >= 0)
+                    .toList();
+            return known.size() < SlowSteps.FEWEST
+                    ? SystemTimes.UNKNOWN
+                    : median(known, each -> time.applyAsLong(each.parts()));
+        }
     }
 
     /** Takes a time from the places that exceed the typical step, in proportion; the last digit from the largest. */

@@ -12,11 +12,12 @@ import org.brickprofiler.trace.SlowSteps.Kind;
 /**
  * The places in which a step spent its time. Each ns has one: the places sum to the duration. Immutable.
  *
- * @param placeNs ns by place: bricks, time between them, and stops of the virtual machine
+ * @param placeNs ns by place: bricks, time between them, and other stops of the virtual machine than collections
+ * @param collectedNs how long garbage collections had stopped the step's thread, ns; {@link SystemTimes#UNKNOWN}
  * @param waitedNs how long the step's thread waited for a processor, ns; {@link SystemTimes#UNKNOWN}
  * @param blockedNs how long it neither ran nor waited, without stops of the virtual machine, ns; or unknown
  */
-record StepParts(Map<Place, Long> placeNs, long waitedNs, long blockedNs) {
+record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long blockedNs) {
 
     /** A brick by its name, or a place without one. */
     record Place(Kind kind, String name) {
@@ -57,32 +58,43 @@ record StepParts(Map<Place, Long> placeNs, long waitedNs, long blockedNs) {
     private record Numbered(int number, Busy busy) {}
 
     /**
+     * The times of a step that have no place in it, ns, or {@link SystemTimes#UNKNOWN}.
+     *
+     * @param ranNs how long its thread ran on a processor
+     * @param waitedNs how long it waited for one
+     * @param collectedNs how long garbage collections stopped all threads
+     */
+    record Times(long ranNs, long waitedNs, long collectedNs) {}
+
+    /**
      * Finds the places of a step.
      *
      * @param startNs its beginning
      * @param endNs its end
      * @param spans what was at work meanwhile
-     * @param ranNs how long its thread ran on a processor, ns; or unknown
-     * @param waitedNs how long it waited for one, ns; or unknown
+     * @param times the times without a place
      */
-    static StepParts of(long startNs, long endNs, List<Busy> spans, long ranNs, long waitedNs) {
+    static StepParts of(long startNs, long endNs, List<Busy> spans, Times times) {
         Sweep sweep = new Sweep(startNs, endNs, spans);
         Map<Place, Long> places = sweep.places;
         boolean isAlone = spans.stream().allMatch(span -> span.work == Work.OWN || span.work == Work.STOP);
-        if (ranNs < 0 || waitedNs < 0) {
-            return new StepParts(places, waitedNs, SystemTimes.UNKNOWN);
+        if (times.ranNs < 0 || times.waitedNs < 0) {
+            return new StepParts(places, times.collectedNs, times.waitedNs, SystemTimes.UNKNOWN);
         }
-        long offNs = Math.max(0, endNs - startNs - ranNs - waitedNs);
+        // The times are read a little outside of the step: what is too much belongs there.
+        long durationNs = endNs - startNs;
+        long waitedNs = Math.min(times.waitedNs, Math.max(0, durationNs - times.ranNs));
+        long offNs = Math.max(0, durationNs - times.ranNs - waitedNs);
+        // A thread in native code runs on while the virtual machine has stopped the others.
         sweep.limitStops(offNs);
-        long stoppedNs = places.entrySet().stream()
-                .filter(place -> isStop(place.getKey()))
-                .mapToLong(Map.Entry::getValue)
-                .sum();
-        return new StepParts(places, waitedNs, isAlone ? Math.max(0, offNs - stoppedNs) : SystemTimes.UNKNOWN);
+        long stoppedNs = places.getOrDefault(Place.of(Kind.OTHER_STOP), 0L);
+        long collectedNs = Math.min(times.collectedNs, offNs - stoppedNs);
+        long blockedNs = offNs - stoppedNs - Math.max(0, collectedNs);
+        return new StepParts(places, collectedNs, waitedNs, isAlone ? blockedNs : SystemTimes.UNKNOWN);
     }
 
     static boolean isStop(Place place) {
-        return place.kind == Kind.GARBAGE_COLLECTION || place.kind == Kind.OTHER_STOP;
+        return place.kind == Kind.OTHER_STOP;
     }
 
     long ofPlace(Place place) {
@@ -145,10 +157,7 @@ record StepParts(Map<Place, Long> placeNs, long waitedNs, long blockedNs) {
             }
         }
 
-        /**
-         * A thread in native code runs on while the virtual machine has stopped the others: the stops of a thread are
-         * no longer than it was off the processor. The rest goes back to where it was taken from.
-         */
+        /** The stops of a thread are no longer than it was off the processor: gives the rest back to its places. */
         void limitStops(long mostNs) {
             long surplusNs = -mostNs;
             for (Map<Place, Long> below : stopped.values()) {

@@ -28,8 +28,7 @@ final class StepWindow implements StepComparison.Candidate {
     /** The timelines of threads with another step at the same time. */
     private final Set<Long> others;
 
-    private final long ranNs;
-    private final long waitedNs;
+    private final StepParts.Times threadTimes;
 
     // Why it is kept.
     boolean isSlow;
@@ -42,6 +41,10 @@ final class StepWindow implements StepComparison.Candidate {
     private int taken;
 
     private List<Held> held = List.of();
+
+    /** What was at work, without stops; empty once only the places are needed. */
+    private List<Busy> work = List.of();
+
     private StepParts parts;
     private Verdict verdict = Verdict.EXPLAINED;
     private int unresolved;
@@ -62,24 +65,16 @@ final class StepWindow implements StepComparison.Candidate {
         FURTHER
     }
 
-    /**
-     * Times that the step's thread has read.
-     *
-     * @param ranNs how long it ran, ns, or unknown
-     * @param waitedNs how long it waited for a processor, ns, or unknown
-     */
-    record ThreadTimes(long ranNs, long waitedNs) {}
-
-    StepWindow(long index, StepInfo info, long startNs, long endNs, long line, Set<Long> others, ThreadTimes times) {
+    StepWindow(
+            long index, StepInfo info, long startNs, long endNs, long line, Set<Long> others, StepParts.Times times) {
         this.index = index;
         this.info = info;
         this.startNs = startNs;
         this.endNs = Math.max(startNs, endNs);
         this.line = line;
         this.others = others;
-        this.ranNs = times.ranNs();
-        this.waitedNs = times.waitedNs();
-        this.parts = StepParts.of(startNs, this.endNs, List.of(), ranNs, waitedNs);
+        this.threadTimes = times;
+        this.parts = StepParts.of(startNs, this.endNs, List.of(), times);
     }
 
     boolean isWanted() {
@@ -113,6 +108,7 @@ final class StepWindow implements StepComparison.Candidate {
     /** Forgets the spans; their places stay known. */
     void dropSpans() {
         held = List.of();
+        work = List.of();
     }
 
     /** The spans had no room. */
@@ -128,9 +124,9 @@ final class StepWindow implements StepComparison.Candidate {
      *
      * @param sources the buffers
      * @param own the bricks of the step's profiler
-     * @param times the stops of the virtual machine
+     * @param stops the stops of the virtual machine
      */
-    void take(List<Source> sources, SpanContents own, SystemTimes times) {
+    void take(List<Source> sources, SpanContents own, StopLog stops) {
         List<Held> found = new ArrayList<>();
         List<Busy> busy = new ArrayList<>();
         int launched = 0;
@@ -157,9 +153,6 @@ final class StepWindow implements StepComparison.Candidate {
                 }
             }
         }
-        for (SystemTimes.Stop stop : times.stops(startNs, endNs)) {
-            busy.add(new Busy(Work.STOP, Place.of(stop.kind()), stop.startNs(), stop.endNs()));
-        }
         boolean wasWhole = taken > 0 && verdict != Verdict.SPANS_MISSING;
         taken++;
         if (isLosing && wasWhole) {
@@ -167,8 +160,21 @@ final class StepWindow implements StepComparison.Candidate {
         }
         unresolved = Math.max(0, launched - resolved);
         verdict = verdict(isLosing);
-        parts = StepParts.of(startNs, endNs, busy, ranNs, waitedNs);
+        work = List.copyOf(busy);
         held = List.copyOf(found);
+        addStops(stops);
+    }
+
+    /**
+     * Finds the places of the step anew, with the stops that are known by now: a flight recording reports them a little
+     * later.
+     */
+    void addStops(StopLog stops) {
+        List<Busy> busy = new ArrayList<>(work);
+        for (StopLog.Stop stop : stops.within(startNs, endNs)) {
+            busy.add(new Busy(Work.STOP, Place.of(SlowSteps.Kind.OTHER_STOP), stop.startNs(), stop.endNs()));
+        }
+        parts = StepParts.of(startNs, endNs, busy, threadTimes);
     }
 
     private Verdict verdict(boolean isLosing) {
@@ -231,7 +237,7 @@ final class StepWindow implements StepComparison.Candidate {
         long launchNs = copy.startNs(launch);
         return copy.kind(launch) == SpanKind.LAUNCH
                 && launchNs >= startNs
-                && launchNs <= endNs
+                && (launchNs < endNs || launchNs == startNs)
                 && (isOwnLine(copy.value(launch)) || !others.contains(copy.value(launch)));
     }
 

@@ -1,30 +1,16 @@
 package org.brickprofiler.trace;
 
-import java.util.List;
-
-/** The stops and waits that the operating system and the virtual machine report. Any thread; tests inject their own. */
+/**
+ * The times of threads that the operating system and the virtual machine report. Any thread; tests inject their own.
+ */
+@FunctionalInterface
 interface SystemTimes {
 
     /** In place of a time that is not reported, ns. */
     long UNKNOWN = -1;
 
     /** Knows nothing. */
-    SystemTimes NONE = new SystemTimes() {
-        @Override
-        public OfThread ofThisThread() {
-            return OfThread.NONE;
-        }
-
-        @Override
-        public List<Stop> stops(long startNs, long endNs) {
-            return List.of();
-        }
-
-        @Override
-        public boolean knows(SlowSteps.Kind kind) {
-            return false;
-        }
-    };
+    SystemTimes NONE = () -> OfThread.NONE;
 
     /** The times of one thread, which alone calls the methods. */
     interface OfThread {
@@ -40,6 +26,11 @@ interface SystemTimes {
             public long waitedNs() {
                 return UNKNOWN;
             }
+
+            @Override
+            public long collectedNs() {
+                return UNKNOWN;
+            }
         };
 
         /** Returns how long the calling thread has run on a processor, ns. */
@@ -47,17 +38,11 @@ interface SystemTimes {
 
         /** Returns how long the calling thread has been runnable without a processor, ns. */
         long waitedNs();
-    }
 
-    /** A time in which the virtual machine stopped all threads. */
-    record Stop(SlowSteps.Kind kind, long startNs, long endNs) {}
+        /** Returns how long garbage collections have stopped all threads, ns. */
+        long collectedNs();
+    }
 
     /** Returns the reader of the calling thread's times. */
     OfThread ofThisThread();
-
-    /** Returns the stops that overlap a time on the recorder's clock, by their starts. */
-    List<Stop> stops(long startNs, long endNs);
-
-    /** Returns whether stops of a kind are reported. */
-    boolean knows(SlowSteps.Kind kind);
 }

@@ -66,6 +66,8 @@ public final class TraceRecorder implements Tracing {
     private final boolean keepNewest;
     private final AtomicLong budget;
 
+    private final StopLog stops = new StopLog();
+
     /** Chooses steps; null if the spans of all steps are kept. */
     private final @Nullable SlowStepKeeper keeper;
 
@@ -103,6 +105,7 @@ public final class TraceRecorder implements Tracing {
                 : new SlowStepKeeper(
                         options.slowSteps,
                         options.systemTimes(),
+                        stops,
                         new AtomicLong(options.totalCapacity / 2),
                         this::sources);
         own = new ThreadEvents(newStore());
@@ -271,6 +274,20 @@ public final class TraceRecorder implements Tracing {
             throw new IllegalArgumentException("the number of a track is not negative: " + tid);
         }
         pushed.mark(SpanKind.SPAN, names.keyOf(name, category), clock.nanoTime() - elapsedNs, elapsedNs, tid);
+    }
+
+    /**
+     * Adds a time in which the virtual machine had stopped all threads for something else than a garbage collection, as
+     * the event {@code jdk.ExecuteVMOperation} of a flight recording reports it. Only the explanation of slow steps
+     * uses it.
+     *
+     * @param startNs when it began, ns on the recorder's clock
+     * @param elapsedNs how long it took, ns
+     * @throws IllegalArgumentException when the duration is negative
+     */
+    public void virtualMachineStopped(long startNs, long elapsedNs) {
+        requireDuration(elapsedNs);
+        stops.add(new StopLog.Stop(startNs, startNs + elapsedNs));
     }
 
     private static void requireDuration(long elapsedNs) {
@@ -641,8 +658,14 @@ public final class TraceRecorder implements Tracing {
             if (times != null) {
                 return times;
             }
-            // The stops and waits are on the system's clock.
-            return clock == NanoClock.SYSTEM ? HostTimes.shared() : SystemTimes.NONE;
+            if (clock != NanoClock.SYSTEM) {
+                return SystemTimes.NONE; // durations on another clock cannot be compared with those of the system
+            }
+            try {
+                return new HostTimes();
+            } catch (NoClassDefFoundError noBeans) {
+                return SystemTimes.NONE; // a runtime image without the module java.management
+            }
         }
 
         /**

@@ -952,7 +952,7 @@ function layerSection({ layers, rows: found }, heads) {
     : "Furthest above their medians: " + far.map(({ row, layer, ns }) => describe(row, layer, ns)).join("; ") + ".";
   return section(
     "Layers",
-    note(heads + ", as a multiple of its median over the layers"),
+    note(heads + (timeline !== undefined && timeline.chosen !== undefined ? ", in the chosen steps only" : "") + ", as a multiple of its median over the layers"),
     html("p", {}, said),
     heatMap({ name: "Layers", columns: layers, axis: "layer", end: ["median", (row) => duration(row.median)], rows, said, describe }),
   );
@@ -1286,10 +1286,11 @@ function shownOf(timeline, phase) {
     ];
   });
   const chosen = timeline.chosen === undefined ? [] : timeline.chosen.steps.filter((each) => each.phase === phase);
-  if (chosen.length > 0) {
-    return [html("h3", {}, "Why " + stepName(phase) + "s were slow"), html("ul", { class: "reasons" }, ...chosen.map((each) => html("li", {}, visible(each.text)))), ...drawn.flat()];
-  }
-  return [all.length === 2 ? html("p", {}, differenceOf(timeline, all[0], all[1])) : "", ...drawn.flat()];
+  /** @type {Content[]} */
+  const why = chosen.length > 0
+    ? [html("h3", {}, "Why " + stepName(phase) + "s were slow"), html("ul", {}, ...chosen.map((each) => html("li", {}, visible(each.text))))]
+    : [all.length === 2 ? html("p", {}, differenceOf(timeline, all[0], all[1])) : ""];
+  return [...why, ...drawn.flat()];
 }
 
 /**

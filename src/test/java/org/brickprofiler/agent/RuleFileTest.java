@@ -199,6 +199,7 @@ class RuleFileTest {
                 .isEqualTo(Path.of("z"));
     }
 
+    @Spec("22.31")
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -13,6 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
@@ -39,6 +40,34 @@ class TimelineDigestTest {
         List<Long> values = new ArrayList<>();
         array.forEach(value -> values.add(value.isNull() ? null : value.asLong()));
         return values;
+    }
+
+    @Spec("13.16")
+    @Test
+    void ofChosenStepsTheShortestIsTheMedianOne() throws IOException {
+        FakeClock clock = new FakeClock();
+        TraceRecorder recorder =
+                TraceRecorder.builder().keepSlowSteps(3).clock(clock).build();
+        BrickProfiler profiler =
+                BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        profiler.enable();
+        for (int i = 0; i < 20; i++) {
+            profiler.beginStep(StepInfo.decode(100));
+            long timer = profiler.startBrick(BrickId.LM_HEAD);
+            clock.advance(i < 17 ? 1_000 : 1_000 * i);
+            profiler.stopBrick(timer, 1);
+            profiler.endPass();
+        }
+
+        JsonNode digest = digest(recorder.timeline());
+        assertThat(digest.at("/chosen/text").asText())
+                .isEqualTo("This timeline holds chosen steps only: 4 of 20 decode steps.");
+        assertThat(digest.at("/chosen/steps")).hasSize(3);
+        assertThat(digest.at("/chosen/steps/0/phase").asText()).isEqualTo("decode");
+        assertThat(digest.at("/chosen/steps/0/text").asText())
+                .isEqualTo("Step 19: 19.0 us, typical for its size 1.0: +18.0 us LmHead.");
+        assertThat(digest.at("/shown/0/elapsed_ns").asLong()).isEqualTo(1_000);
+        assertThat(digest.at("/shown/1/elapsed_ns").asLong()).isEqualTo(19_000);
     }
 
     @Spec("8.6")
@@ -115,7 +144,7 @@ class TimelineDigestTest {
                         .withTimeline(Samples.timeline(new int[] {10}, layers))
                         .render()
                         .getBytes(StandardCharsets.UTF_8))
-                .hasSizeLessThan(350_000);
+                .hasSizeLessThan(400_000);
     }
 
     @Test

@@ -3,6 +3,7 @@ package org.brickprofiler.trace;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -18,6 +19,8 @@ import org.brickprofiler.trace.SlowSteps.Part;
 import org.brickprofiler.trace.SlowSteps.PhaseSteps;
 import org.brickprofiler.trace.SlowSteps.Verdict;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A timeline that keeps the slowest steps, and their explanation. Times are us of a fake clock. */
 final class SlowStepsTest {
@@ -135,6 +138,26 @@ final class SlowStepsTest {
         assertThat(steps().spansLeftOut()).isGreaterThan(20_000);
     }
 
+    @Spec("13.13")
+    @Test
+    void threadsMayComeAndGoForEver() throws Exception {
+        recorder = recorder(TraceRecorder.builder().keepSlowSteps(2).totalCapacity(1 << 20));
+        profiler = profiler();
+        ordinary(10);
+        for (int round = 1; round <= 4; round++) {
+            for (int worker = 0; worker < 20; worker++) {
+                new Crew().run(() -> profiler.record(BrickId.MOE_EXPERT, 1, 1)).join();
+            }
+            ordinary(1_024);
+            assertThat(recorder.eventCount()).isEqualTo(4 * (10 + round * 1_024));
+        }
+        assertThat(written()).isEqualTo(4 * (10 + 4 * 1_024) + 4 * 20);
+    }
+
+    private long written() {
+        return steps().spansKept() + steps().spansLeftOut();
+    }
+
     @Test
     void spansThatEndAfterTheStepAreWhole() throws Exception {
         ordinary(10);
@@ -242,7 +265,7 @@ final class SlowStepsTest {
         });
 
         assertThat(partsUs(slowest())).isEqualTo(Map.of("MoeExpert", 400L, "between bricks", -10L));
-        assertThat(slowest().unknown()).containsExactly(Kind.BLOCKED);
+        assertThat(slowest().unknown()).containsExactly(Kind.OTHER_STOP, Kind.BLOCKED);
     }
 
     // ---- explanations ----
@@ -254,7 +277,7 @@ final class SlowStepsTest {
         step(StepInfo.decode(120), () -> {
             long timer = profiler.startBrick(BrickId.FUSED_ATTENTION);
             work(40);
-            times.stop(Kind.GARBAGE_COLLECTION, clock.now(), clock.now() + 200 * US);
+            times.collectedNs += 200 * US;
             clock.advance(200 * US);
             work(22);
             profiler.stopBrick(timer, 1);
@@ -345,19 +368,82 @@ final class SlowStepsTest {
     void aThreadInNativeCodeRunsOnDuringAStop() {
         ordinary(30);
         step(StepInfo.decode(120), () -> {
-            times.stop(Kind.OTHER_STOP, clock.now(), clock.now() + 300 * US);
+            recorder.virtualMachineStopped(clock.now(), 300 * US);
+            times.collectedNs += 100 * US;
             brick(BrickId.FUSED_ATTENTION, 300);
         });
 
         assertThat(partsUs(slowest())).containsEntry("FusedAttention", 240L).doesNotContainKey("other stops");
-        assertThat(slowest().parts()).extracting(Part::kind).doesNotContain(Kind.OTHER_STOP);
+        assertThat(slowest().parts()).extracting(Part::kind).doesNotContain(Kind.OTHER_STOP, Kind.GARBAGE_COLLECTION);
+    }
+
+    @Spec("13.14")
+    @Test
+    void aStopThatARecordingReportsIsTakenFromTheBrickThatItHit() {
+        ordinary(30);
+        step(StepInfo.decode(120), () -> {
+            brick(BrickId.FUSED_ATTENTION, 60);
+            work(10);
+            long timer = profiler.startBrick(BrickId.LM_HEAD);
+            work(30);
+            recorder.virtualMachineStopped(clock.now(), 300 * US);
+            clock.advance(300 * US);
+            profiler.stopBrick(timer, 1);
+        });
+
+        assertThat(partsUs(slowest())).isEqualTo(Map.of("other stops of the virtual machine", 300L));
+    }
+
+    @Spec("13.14")
+    @Test
+    void waitingThatHitsAnotherBrickInEachStepIsNoneOfTheTypicalStep() {
+        for (int i = 0; i < 30; i++) {
+            int hit = i % 3;
+            step(StepInfo.decode(100 + i), () -> {
+                for (int brick = 0; brick < 3; brick++) {
+                    long timer = profiler.startBrick("brick " + brick);
+                    work(20);
+                    if (brick == hit) {
+                        times.waitedNs += 40 * US;
+                        clock.advance(40 * US);
+                    }
+                    profiler.stopBrick(timer, 1);
+                }
+            });
+        }
+        step(StepInfo.decode(115), () -> {
+            for (int brick = 0; brick < 3; brick++) {
+                long timer = profiler.startBrick("brick " + brick);
+                work(brick == 1 ? 120 : 20);
+                profiler.stopBrick(timer, 1);
+            }
+        });
+
+        assertThat(slowest().typical().elapsedNs()).isEqualTo(60 * US);
+        assertThat(partsUs(slowest())).isEqualTo(Map.of("brick 1", 100L));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"12 34 5, 34", "'12 34 5\n', 34", "0 0 0, -1", "12, -1", "'', -1", "12 x, -1", "7 0 1, 0"})
+    void theSecondNumberOfAScheduleIsTheWaiting(String line, long waitedNs) {
+        byte[] text = line.getBytes(StandardCharsets.US_ASCII);
+        assertThat(HostTimes.secondNumber(text, text.length)).isEqualTo(waitedNs);
+    }
+
+    @Test
+    void thisProcessKnowsItsTimes() {
+        SystemTimes.OfThread mine = new HostTimes().ofThisThread();
+        long before = mine.collectedNs();
+        System.gc();
+        assertThat(before).isNotNegative();
+        assertThat(mine.collectedNs()).isGreaterThanOrEqualTo(before);
+        assertThat(mine.ranNs()).isPositive();
     }
 
     // ---- the form in files ----
 
     @Test
     void theJsonIsReadAsItWasWritten() {
-        times.known.remove(Kind.OTHER_STOP);
         ordinary(30);
         step(StepInfo.decode(120).withBatch(3), () -> {
             long timer = profiler.startBrick("Gemm \"é\u0001");

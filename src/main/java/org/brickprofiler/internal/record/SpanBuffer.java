@@ -223,6 +223,18 @@ public final class SpanBuffer {
         return slots > 0 && end > slots / 2 && ring[(int) ((end - slots / 2) % slots) * LONGS_EACH] > ns;
     }
 
+    /** Returns whether the entry that was written last ended before a moment. */
+    boolean endsBefore(long ns) {
+        long end = (long) COUNT.getAcquire(this);
+        long[] ring = cells;
+        int slots = ring.length / LONGS_EACH;
+        if (end == 0) {
+            return true;
+        }
+        int base = (int) ((end - 1) % slots) * LONGS_EACH;
+        return ring[base] + elapsedNs(ring[base + 1]) < ns;
+    }
+
     /** Returns how many entries were written since the buffer was last emptied, lost ones included. */
     synchronized long written() {
         return (long) COUNT.getAcquire(this) - keptFrom + (long) REFUSED.getOpaque(this) - refusedBefore;

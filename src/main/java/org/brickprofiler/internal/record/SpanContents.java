@@ -1,6 +1,7 @@
 package org.brickprofiler.internal.record;
 
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -116,6 +117,28 @@ public final class SpanContents {
                 }
             }
             return false;
+        }
+    }
+
+    /**
+     * Frees the buffers of ended threads that have no entry after a moment.
+     *
+     * @param ns the clock
+     * @return the entries that were written to these buffers
+     */
+    public long freeEnded(long ns) {
+        synchronized (buffers) {
+            long written = 0;
+            for (Iterator<SpanBuffer> each = buffers.iterator(); each.hasNext(); ) {
+                SpanBuffer buffer = each.next();
+                // Checked first: everything that such a thread wrote is then visible.
+                if (buffer.isAbandoned() && buffer.endsBefore(ns)) {
+                    written += buffer.written();
+                    budget.addAndGet(buffer.slots());
+                    each.remove();
+                }
+            }
+            return written;
         }
     }
 
