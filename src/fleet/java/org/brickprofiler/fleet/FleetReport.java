@@ -382,9 +382,9 @@ public final class FleetReport {
                 .right(
                         "% of its time",
                         row -> percent(waitedNs(row), waitedNs(row) + row.number("served_ns")))
-                .right("behind prompts %", row -> percent(row.number("behind_prompts_ns"), waitedNs(row)))
-                .right("behind decoding %", row -> percent(row.number("behind_decoding_ns"), waitedNs(row)))
-                .right("while no step ran %", row -> percent(row.number("idle_ns"), waitedNs(row)));
+                .right("behind prompts %", row -> percent((double) row.number("behind_prompts_ns"), waitedNs(row)))
+                .right("behind decoding %", row -> percent((double) row.number("behind_decoding_ns"), waitedNs(row)))
+                .right("while no step ran %", row -> percent((double) row.number("idle_ns"), waitedNs(row)));
     }
 
     private static double waitedNs(Row row) {
