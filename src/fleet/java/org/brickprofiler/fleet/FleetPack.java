@@ -18,8 +18,8 @@ import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 import org.brickprofiler.fleet.Manifest.PackFile;
 import org.brickprofiler.fleet.PackProblem.Kind;
-import org.jspecify.annotations.Nullable;
 import org.brickprofiler.report.internal.RequestFields;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A folder of tables that {@code brick fleet pack} wrote: Parquet files, one or more of each of {@link #TABLES}, and
@@ -247,11 +247,12 @@ public final class FleetPack {
     }
 
     /** The table of requests without rows. */
-    static final String NO_REQUESTS = "SELECT CAST('' AS STRING) AS run_id, CAST(0 AS INTEGER) AS rank, CAST(0 AS BIGINT) AS win"
-            + RequestFields.REQUESTS.packed().stream()
-                    .map(column -> ", CAST(0 AS BIGINT) AS " + column.name())
-                    .collect(Collectors.joining())
-            + " WHERE 1 = 0";
+    static final String NO_REQUESTS =
+            "SELECT CAST('' AS STRING) AS run_id, CAST(0 AS INTEGER) AS rank, CAST(0 AS BIGINT) AS win"
+                    + RequestFields.REQUESTS.packed().stream()
+                            .map(column -> ", CAST(0 AS BIGINT) AS " + column.name())
+                            .collect(Collectors.joining())
+                    + " WHERE 1 = 0";
 
     private String problemRows() {
         String columns = "SELECT CAST(kind AS STRING) AS kind, CAST(run_id AS STRING) AS run_id,"

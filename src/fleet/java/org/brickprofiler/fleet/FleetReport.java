@@ -379,18 +379,14 @@ public final class FleetReport {
                 .left("rank", row -> rank(row, "run_id", "rank"))
                 .right("requests", row -> count(row.number("finished")))
                 .right("wait of one", row -> durationCell(waitedNs(row) / row.number("finished")))
-                .right(
-                        "% of its time",
-                        row -> percent(waitedNs(row), waitedNs(row) + row.number("served_ns")))
+                .right("% of its time", row -> percent(waitedNs(row), waitedNs(row) + row.number("served_ns")))
                 .right("behind prompts %", row -> percent((double) row.number("behind_prompts_ns"), waitedNs(row)))
                 .right("behind decoding %", row -> percent((double) row.number("behind_decoding_ns"), waitedNs(row)))
                 .right("while no step ran %", row -> percent((double) row.number("idle_ns"), waitedNs(row)));
     }
 
     private static double waitedNs(Row row) {
-        return (double) row.number("behind_prompts_ns")
-                + row.number("behind_decoding_ns")
-                + row.number("idle_ns");
+        return (double) row.number("behind_prompts_ns") + row.number("behind_decoding_ns") + row.number("idle_ns");
     }
 
     private Sheet<Row> runSheet() {

@@ -37,8 +37,7 @@ final class PartWriter implements AutoCloseable {
                     case "device_window" ->
                         "device VARCHAR, stream VARCHAR" + packed(ProfileFields.STREAM)
                                 + ", device_uuid VARCHAR, pci_address VARCHAR";
-                    case FleetPack.REQUESTS ->
-                        packed(RequestFields.REQUESTS).substring(", ".length());
+                    case FleetPack.REQUESTS -> packed(RequestFields.REQUESTS).substring(", ".length());
                     default -> throw new IllegalArgumentException("no table " + table);
                 };
     }

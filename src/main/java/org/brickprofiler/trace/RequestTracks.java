@@ -63,10 +63,8 @@ final class RequestTracks implements Timeline {
         for (int i = 0; i < steps.size(); i++) {
             byStart.put(steps.get(i).startNs() + epochNs, i);
         }
-        longestStepNs = steps.stream()
-                .mapToLong(RequestTimeline.Step::durationNs)
-                .max()
-                .orElse(0);
+        longestStepNs =
+                steps.stream().mapToLong(RequestTimeline.Step::durationNs).max().orElse(0);
     }
 
     private static String name(int index, RequestRecord record) {
@@ -90,10 +88,7 @@ final class RequestTracks implements Timeline {
 
     @Override
     public long earliestNs() {
-        return segments.stream()
-                .mapToLong(each -> each.get(0).startNs() + epochNs)
-                .min()
-                .stream()
+        return segments.stream().mapToLong(each -> each.get(0).startNs() + epochNs).min().stream()
                 .reduce(below.earliestNs(), Math::min);
     }
 

@@ -163,13 +163,11 @@ final class FleetPackerTest {
     @Spec("24.20")
     @Test
     void theRankWhoseRequestsWaitLongestIsFirst() throws IOException {
-        List<RequestStats> ofRanks =
-                List.of(RequestSamples.served(20).stats(), RequestSamples.twoOfThemSlow());
+        List<RequestStats> ofRanks = List.of(RequestSamples.served(20).stats(), RequestSamples.twoOfThemSlow());
         for (int rank = 0; rank < 2; rank++) {
             Path file = windows.write(WindowFiles.of("r1", rank, 2, 0).build(), 100);
             ProfileSnapshot window = JsonReport.read(file);
-            JsonReport.write(
-                    window.toBuilder().requests(ofRanks.get(rank)).build(), file);
+            JsonReport.write(window.toBuilder().requests(ofRanks.get(rank)).build(), file);
         }
 
         pack();

@@ -77,7 +77,10 @@ class RequestTracksTest {
         assertThat(names).contains("request 1 (4 + 3 tokens)", "request 3 (4 + 3 tokens)");
         Set<Long> begun = new HashSet<>();
         for (int track = 0; track < names.size(); track++) {
-            spans(timeline, track).stream().map(Seen::flowOut).filter(flow -> flow != 0).forEach(begun::add);
+            spans(timeline, track).stream()
+                    .map(Seen::flowOut)
+                    .filter(flow -> flow != 0)
+                    .forEach(begun::add);
         }
         assertThat(begun).hasSize(9);
         for (int i = 0; i < 3; i++) {
