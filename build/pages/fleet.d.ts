@@ -16,6 +16,7 @@ interface Fleet {
   remarks: string[];
   runs: FleetRun[];
   phases: FleetPhase[];
+  requests: FleetRequests[];
   bricks: FleetBrick[];
   spread: SpreadOfBrick[];
   shares: RankShare[];
@@ -177,4 +178,15 @@ interface BrickWindows {
   category: string;
   brick: string;
   median_ns: (number | null)[];
+}
+
+/** The requests of a rank. */
+interface FleetRequests {
+  run_id: string;
+  rank: number;
+  finished: number;
+  behind_prompts_ns: number;
+  behind_decoding_ns: number;
+  idle_ns: number;
+  served_ns: number;
 }

@@ -55,6 +55,7 @@ interface Cause {
 }
 
 interface RequestTimeline {
+  epoch_clock_ns: number;
   request_columns: string[];
   /** A row of each request, in the order of the columns. */
   requests: (string | number)[][];

@@ -137,7 +137,7 @@ final class Recordings {
     /** Writes the files, and prints their contents' kinds. */
     void write(BrickProfiler profiler, PrintWriter out) throws IOException {
         if (trace != null && timelineFile != null) {
-            Timeline timeline = trace.timeline();
+            Timeline timeline = trace.timeline(profiler.snapshot().requestTimeline());
             timeline.info().slowSteps().ifPresent(steps -> out.print("\n" + steps.text()));
             TraceFiles.write(timeline, timelineFile);
             out.println("Timeline: " + timelineFile.toAbsolutePath());

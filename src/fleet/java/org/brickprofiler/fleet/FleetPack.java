@@ -18,6 +18,7 @@ import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 import org.brickprofiler.fleet.Manifest.PackFile;
 import org.brickprofiler.fleet.PackProblem.Kind;
+import org.brickprofiler.report.internal.RequestFields;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +29,11 @@ import org.jspecify.annotations.Nullable;
 public final class FleetPack {
 
     /** The tables that are files, as they are called in SQL. */
-    public static final List<String> TABLES = List.of("rank_window", "brick_window", "step_window", "device_window");
+    public static final List<String> TABLES =
+            List.of("rank_window", "brick_window", "step_window", "device_window", FleetPack.REQUESTS);
+
+    /** The table of requests, which packs of earlier versions lack. */
+    static final String REQUESTS = "request_window";
 
     /** The table of {@link #problems()}, for SQL. */
     public static final String PROBLEMS = "pack_problem";
@@ -110,7 +115,8 @@ public final class FleetPack {
                 .filter(file -> !lost.contains(file.part()))
                 .toList();
         for (String table : TABLES) {
-            if (files.stream().noneMatch(file -> file.table().equals(table))) {
+            if (!table.equals(REQUESTS)
+                    && files.stream().noneMatch(file -> file.table().equals(table))) {
                 throw new IOException(
                         folder + " has no file of the table " + table + (damaged.isEmpty() ? "" : " that is whole"));
             }
@@ -227,15 +233,26 @@ public final class FleetPack {
      */
     public void mount(FleetEngine engine) throws IOException {
         for (String table : TABLES) {
-            engine.table(
-                    table,
-                    files.stream()
-                            .filter(file -> file.table().equals(table))
-                            .map(file -> folder + "/" + file.path())
-                            .toList());
+            List<String> paths = files.stream()
+                    .filter(file -> file.table().equals(table))
+                    .map(file -> folder + "/" + file.path())
+                    .toList();
+            if (paths.isEmpty()) {
+                engine.view(table, NO_REQUESTS);
+            } else {
+                engine.table(table, paths);
+            }
         }
         engine.view(PROBLEMS, problemRows());
     }
+
+    /** The table of requests without rows. */
+    static final String NO_REQUESTS =
+            "SELECT CAST('' AS STRING) AS run_id, CAST(0 AS INTEGER) AS rank, CAST(0 AS BIGINT) AS win"
+                    + RequestFields.REQUESTS.packed().stream()
+                            .map(column -> ", CAST(0 AS BIGINT) AS " + column.name())
+                            .collect(Collectors.joining())
+                    + " WHERE 1 = 0";
 
     private String problemRows() {
         String columns = "SELECT CAST(kind AS STRING) AS kind, CAST(run_id AS STRING) AS run_id,"

@@ -63,6 +63,7 @@ public final class FleetReport {
     private static final List<Question> ASKED = List.of(
             Question.RUNS,
             Question.PHASES,
+            Question.REQUESTS,
             Question.BRICKS,
             Question.PERCENTILES,
             Question.SPREAD,
@@ -242,6 +243,7 @@ public final class FleetReport {
                         shareSheet(),
                         driftSheet(),
                         phaseSheet(),
+                        requestSheet(),
                         runSheet())
                 .filter(sheet -> !sheet.rows().isEmpty())
                 .toList();
@@ -370,6 +372,21 @@ public final class FleetReport {
                         row -> row.number("total_ns") == 0 || row.number("tokens") == 0
                                 ? NONE
                                 : number(1e9 * row.number("tokens") / row.number("total_ns")));
+    }
+
+    private Sheet<Row> requestSheet() {
+        return Sheet.head("Requests by rank, those that waited longest first", rows(Question.REQUESTS))
+                .left("rank", row -> rank(row, "run_id", "rank"))
+                .right("requests", row -> count(row.number("finished")))
+                .right("wait of one", row -> durationCell(waitedNs(row) / row.number("finished")))
+                .right("% of its time", row -> percent(waitedNs(row), waitedNs(row) + row.number("served_ns")))
+                .right("behind prompts %", row -> percent((double) row.number("behind_prompts_ns"), waitedNs(row)))
+                .right("behind decoding %", row -> percent((double) row.number("behind_decoding_ns"), waitedNs(row)))
+                .right("while no step ran %", row -> percent((double) row.number("idle_ns"), waitedNs(row)));
+    }
+
+    private static double waitedNs(Row row) {
+        return (double) row.number("behind_prompts_ns") + row.number("behind_decoding_ns") + row.number("idle_ns");
     }
 
     private Sheet<Row> runSheet() {
@@ -511,6 +528,7 @@ public final class FleetReport {
             stragglers();
             table(Question.RUNS);
             table(Question.PHASES);
+            table(Question.REQUESTS);
             bricks();
             table(Question.SPREAD);
             shares();

@@ -13,6 +13,7 @@ import org.brickprofiler.fleet.ProfileWindow.Head;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.report.internal.Fields;
 import org.brickprofiler.report.internal.ProfileFields;
+import org.brickprofiler.report.internal.RequestFields;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +37,7 @@ final class PartWriter implements AutoCloseable {
                     case "device_window" ->
                         "device VARCHAR, stream VARCHAR" + packed(ProfileFields.STREAM)
                                 + ", device_uuid VARCHAR, pci_address VARCHAR";
+                    case FleetPack.REQUESTS -> packed(RequestFields.REQUESTS).substring(", ".length());
                     default -> throw new IllegalArgumentException("no table " + table);
                 };
     }
@@ -64,6 +66,7 @@ final class PartWriter implements AutoCloseable {
     private final DuckAppender bricks;
     private final DuckAppender steps;
     private final DuckAppender devices;
+    private final DuckAppender requests;
     private final long[] rows = new long[FleetPack.TABLES.size()];
 
     /**
@@ -85,6 +88,7 @@ final class PartWriter implements AutoCloseable {
         bricks = new DuckAppender(engine.connection(), "brick_window");
         steps = new DuckAppender(engine.connection(), "step_window");
         devices = new DuckAppender(engine.connection(), "device_window");
+        requests = new DuckAppender(engine.connection(), FleetPack.REQUESTS);
     }
 
     /**
@@ -99,10 +103,12 @@ final class PartWriter implements AutoCloseable {
         bricks(head, window);
         steps(head, window);
         devices(head, window);
+        requests(head, window);
         rows[0]++;
         rows[1] += window.bricks;
         rows[2] += window.phases;
         rows[3] += window.streams;
+        rows[4] += window.hasRequests ? 1 : 0;
     }
 
     private void rank(Head head) throws IOException {
@@ -159,6 +165,16 @@ final class PartWriter implements AutoCloseable {
         }
     }
 
+    private void requests(Head head, ProfileWindow window) throws IOException {
+        if (window.hasRequests) {
+            requests.beginRow().add(head.runId()).add(head.rank()).add(head.window());
+            for (long figure : window.requests) {
+                requests.add(figure);
+            }
+            requests.endRow();
+        }
+    }
+
     /**
      * Writes the tables that have rows.
      *
@@ -193,7 +209,7 @@ final class PartWriter implements AutoCloseable {
     /** Hands over the last rows. Twice does no harm. */
     @Override
     public void close() throws IOException {
-        for (DuckAppender each : List.of(ranks, bricks, steps, devices)) {
+        for (DuckAppender each : List.of(ranks, bricks, steps, devices, requests)) {
             each.close();
         }
     }

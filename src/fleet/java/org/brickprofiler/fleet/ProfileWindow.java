@@ -26,6 +26,7 @@ import org.brickprofiler.report.internal.Buckets;
 import org.brickprofiler.report.internal.Fields.PackedColumn;
 import org.brickprofiler.report.internal.JsonInput;
 import org.brickprofiler.report.internal.ProfileFields;
+import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.Row;
 import org.jspecify.annotations.Nullable;
 
@@ -45,12 +46,14 @@ final class ProfileWindow {
     private static final List<PackedColumn> BRICK = ProfileFields.BRICK.packed();
     private static final List<PackedColumn> PHASE = ProfileFields.PHASE.packed();
     private static final List<PackedColumn> STREAM = ProfileFields.STREAM.packed();
+    private static final List<PackedColumn> REQUESTS = RequestFields.REQUESTS.packed();
     private static final int COUNT = place("count");
     private static final int TOTAL_NS = place("total_ns");
 
     private final Row brick = new Row(ProfileFields.BRICK);
     private final Row phaseRow = new Row(ProfileFields.PHASE);
     private final Row streamRow = new Row(ProfileFields.STREAM);
+    private final Row requestRow = new Row(RequestFields.REQUESTS);
     private final Map<String, String> texts = new HashMap<>();
 
     /** The bricks of the file that was read last, each with its place in the arrays below; those that were used. */
@@ -82,6 +85,11 @@ final class ProfileWindow {
     String[] pci = new String[8];
 
     long[][] times = new long[8][STREAM.size()];
+
+    /** Whether there are requests, and the columns of their table. */
+    boolean hasRequests;
+
+    final long[] requests = new long[REQUESTS.size()];
 
     /** A file that is no profile, or not a whole one; the message says why. */
     static final class Unreadable extends IOException {
@@ -268,6 +276,7 @@ final class ProfileWindow {
         bricks = 0;
         phases = 0;
         streams = 0;
+        hasRequests = false;
         Body body = new Body();
         try (JsonParser parser = JsonInput.parser(new ByteArrayInputStream(bytes))) {
             body.read(new JsonInput(parser));
@@ -303,6 +312,10 @@ final class ProfileWindow {
                             }
                         });
                     case "streams" -> input.array(key, () -> stream(input));
+                    case "requests" -> {
+                        take(REQUESTS, requestRow.read(input, key), requests);
+                        hasRequests = true;
+                    }
                     default -> {
                         if (hasBricks && HEAD.contains(key)) {
                             throw input.error(key + " follows the bricks, but must precede them");
@@ -333,6 +346,9 @@ final class ProfileWindow {
         for (int i = 0; i < streams; i++) {
             values.add("stream " + device[i] + "\n" + stream[i] + "\n" + Arrays.toString(times[i]));
         }
+        if (hasRequests) {
+            values.add("requests " + Arrays.toString(requests));
+        }
         values.sort(Comparator.naturalOrder());
         return values;
     }
@@ -347,7 +363,7 @@ final class ProfileWindow {
         if (totalNs >= 0 && sum != totalNs) {
             throw damaged("its bricks take " + sum + " ns, and its total_ns is " + totalNs);
         }
-        if (samplesOfAll == 0 && phases == 0) {
+        if (samplesOfAll == 0 && phases == 0 && !hasRequests) {
             throw new Unreadable(PackProblem.Kind.EMPTY_WINDOW, "nothing was recorded in it");
         }
     }

@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 enum Question {
     /** The steps of all ranks by phase. */
     PHASES,
+    /** How long the requests of each rank waited, and behind what. */
+    REQUESTS,
     /** The bricks of all ranks, windows and runs together. */
     BRICKS,
     /** The buckets of their percentiles. */

@@ -505,6 +505,37 @@ function phaseSection() {
   return section("Steps", "", table("Steps", columns, fleet.phases).element);
 }
 
+function requestSection() {
+  if (fleet.requests.length === 0) {
+    return "";
+  }
+  /** @param {FleetRequests} each */
+  const waited = (each) => each.behind_prompts_ns + each.behind_decoding_ns + each.idle_ns;
+  /**
+   * @param {string} label
+   * @param {(each: FleetRequests) => number} part
+   * @param {(each: FleetRequests) => number} whole
+   * @returns {Column<FleetRequests>}
+   */
+  const share = (label, part, whole) => ({
+    label,
+    value: (each) => ratio(part(each), whole(each)),
+    cell: (each) => (whole(each) === 0 ? NONE : percent(100 * ratio(part(each), whole(each)))),
+  });
+  /** @type {Column<FleetRequests>[]} */
+  const columns = [
+    { label: "run", text: true, value: (each) => each.run_id, cell: (each) => named(each.run_id) },
+    { label: "rank", value: (each) => each.rank, cell: (each) => count(each.rank) },
+    { label: "requests", value: (each) => each.finished, cell: (each) => count(each.finished) },
+    { label: "wait of one", value: (each) => waited(each) / each.finished, cell: (each) => time(waited(each) / each.finished) },
+    share("% of its time", waited, (each) => waited(each) + each.served_ns),
+    share("behind prompts %", (each) => each.behind_prompts_ns, waited),
+    share("behind decoding %", (each) => each.behind_decoding_ns, waited),
+    share("while no step ran %", (each) => each.idle_ns, waited),
+  ];
+  return section("Requests", note("those that waited longest first"), table("Requests", columns, fleet.requests).element);
+}
+
 function runSection() {
   /**
    * @param {"model" | "precision" | "commit_id" | "device"} key
@@ -547,6 +578,7 @@ show(
   driftSection(),
   brickSection(),
   phaseSection(),
+  requestSection(),
   runSection(),
   problemSection(),
 );

@@ -29,6 +29,7 @@ final class TimelineJson implements JsonInput.KeyReader {
     private final List<String> requestColumns = new ArrayList<>();
     private final List<String> stepColumns = new ArrayList<>();
     private final List<String> workColumns = new ArrayList<>();
+    private long epochNs;
     private final Row request = new Row(RequestFields.REQUEST);
     private final Row step = new Row(RequestFields.TIMELINE_STEP);
     private final Row work = new Row(RequestFields.TIMELINE_WORK);
@@ -42,6 +43,7 @@ final class TimelineJson implements JsonInput.KeyReader {
         List<RequestTimeline.Request> requests = timeline.requests();
         List<TimelineWork> works = new ArrayList<>();
         json.writeStartObject();
+        json.writeNumberField("epoch_clock_ns", timeline.epochNs());
         table(
                 json,
                 "request",
@@ -74,6 +76,7 @@ final class TimelineJson implements JsonInput.KeyReader {
     @Override
     public void read(String key) throws IOException {
         switch (key) {
+            case "epoch_clock_ns" -> epochNs = input.whole(key, Long.MIN_VALUE, Long.MAX_VALUE);
             case "request_columns" -> input.array(key, () -> requestColumns.add(input.text("column")));
             case "requests" ->
                 input.array(
@@ -110,7 +113,7 @@ final class TimelineJson implements JsonInput.KeyReader {
         }
         RequestTimeline timeline;
         try {
-            timeline = new RequestTimeline(steps, all);
+            timeline = new RequestTimeline(steps, all, epochNs);
         } catch (IllegalArgumentException wrong) {
             throw input.error("the time line of requests is wrong: " + wrong.getMessage());
         }

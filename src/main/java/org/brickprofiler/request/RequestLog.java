@@ -158,7 +158,7 @@ final class RequestLog {
                 records[at + RequestRecord.ARRIVED] = records[at + RequestRecord.ARRIVED_CLOCK] - epochNs;
                 requests.add(new RequestTimeline.Request(RequestRecord.of(records, at), done, complete));
             }
-            return new RequestTimeline(all, requests);
+            return new RequestTimeline(all, requests, epochNs);
         }
 
         /** Returns whether the log still has all steps since the arrival of a request. */

@@ -19,11 +19,12 @@ import java.util.TreeMap;
  *
  * @param steps the steps during these requests, by their beginning
  * @param requests the requests that finished last, by their finish
+ * @param epochNs the clock of the process at 0 of the scale, ns; times of its {@link System#nanoTime()} are the sum
  */
-public record RequestTimeline(List<Step> steps, List<Request> requests) {
+public record RequestTimeline(List<Step> steps, List<Request> requests, long epochNs) {
 
     /** No requests. */
-    public static final RequestTimeline NONE = new RequestTimeline(List.of(), List.of());
+    public static final RequestTimeline NONE = new RequestTimeline(List.of(), List.of(), 0);
 
     private static final Comparator<RequestTimeline> BY_SLOWEST = Comparator.comparingLong(RequestTimeline::slowestNs)
             .thenComparingInt(timeline -> timeline.requests.size())

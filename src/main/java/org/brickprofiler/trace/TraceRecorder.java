@@ -22,6 +22,7 @@ import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanSinks;
 import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.internal.record.SpanWriter;
+import org.brickprofiler.request.RequestTimeline;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.spi.Tracing;
 import org.jspecify.annotations.Nullable;
@@ -422,6 +423,20 @@ public final class TraceRecorder implements Tracing {
         long unixNs = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now());
         return timeline.build(
                 process, clock.nanoTime(), unixNs, Optional.ofNullable(kept).map(SlowStepKeeper.Kept::steps));
+    }
+
+    /**
+     * Returns the timeline of all events that are held, and a track for each request of a profiler. Its spans are the
+     * request's time by cause; flows lead to them from the steps that worked on it.
+     *
+     * @param requests the latest requests of a profiler of this process, whose clock is the recorder's:
+     *     {@code profiler.snapshot().requestTimeline()}. Requests whose steps are no longer known have no track
+     * @return an immutable timeline
+     */
+    public Timeline timeline(RequestTimeline requests) {
+        Objects.requireNonNull(requests, "requests");
+        Timeline events = timeline();
+        return requests.requests().isEmpty() ? events : new RequestTracks(events, requests, requests.epochNs());
     }
 
     /**

@@ -595,7 +595,7 @@ function requestTimeline(written) {
     drawSteps(lanes);
     drawOverview();
     range.textContent = plural(seen.length, "request", "requests") + " in " + duration(toNs - fromNs)
-      + (toNs - fromNs < wholeNs ? ", from " + duration(fromNs - all.fromNs) + " on" : "")
+      + (toNs - fromNs < wholeNs ? ", from " + (fromNs === all.fromNs ? "the beginning" : duration(fromNs - all.fromNs) + " on") : "")
       + (rows.length < seen.length ? "; a row holds several requests" : "");
   }
 

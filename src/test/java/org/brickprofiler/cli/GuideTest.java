@@ -39,9 +39,14 @@ class GuideTest {
 
     @Test
     void chunksOfPromptsEndTheStalls() throws IOException {
-        String output = new GuideShell(folder).run(Part.REQUESTS, 2);
+        String output = new GuideShell(folder).run(Part.REQUESTS, 3);
 
-        assertThat(output).contains("decoding beside others' prompts", "longer for the first token than the median: ");
+        assertThat(output)
+                .contains("decoding beside others' prompts", "longer for the first token than the median: ")
+                .contains(" of 200 requests that finished met time to first token up to 100.0 ms and ")
+                .containsPattern("time to first token of a request +.*too few runs")
+                .containsPattern("time per output token of a request, p90 +.*too few runs");
+        assertThat(folder.resolve("whole.html")).content().contains("request_timeline");
         RequestStats whole = JsonReport.read(folder.resolve("whole.json")).requests();
         RequestStats chunks = JsonReport.read(folder.resolve("chunks.json")).requests();
         assertThat(whole.causeNs().get(Cause.STALLED_BEHIND_PROMPTS)).isPositive();

@@ -20,6 +20,9 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.fleet.PackProblem.Kind;
 import org.brickprofiler.internal.io.ExportLoss;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.request.Cause;
+import org.brickprofiler.request.RequestSamples;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.RunningProcess;
@@ -155,6 +158,56 @@ final class FleetPackerTest {
                 .forEach(row -> counts[((Long) row.get(0)).intValue()] = (Long) row.get(1));
         assertThat(LatencyDistribution.ofCounts(counts))
                 .isEqualTo(norm.latency().orElseThrow());
+    }
+
+    @Spec("24.20")
+    @Test
+    void theRankWhoseRequestsWaitLongestIsFirst() throws IOException {
+        List<RequestStats> ofRanks = List.of(RequestSamples.served(20).stats(), RequestSamples.twoOfThemSlow());
+        for (int rank = 0; rank < 2; rank++) {
+            Path file = windows.write(WindowFiles.of("r1", rank, 2, 0).build(), 100);
+            ProfileSnapshot window = JsonReport.read(file);
+            JsonReport.write(window.toBuilder().requests(ofRanks.get(rank)).build(), file);
+        }
+
+        pack();
+
+        assertThat(ask("SELECT rank, arrived, finished, output_tokens, queued_behind_prompts_ns, decode_ns"
+                        + " FROM request_window ORDER BY rank"))
+                .containsExactly(row(0, ofRanks.get(0)), row(1, ofRanks.get(1)));
+        try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, OPTIONS)) {
+            FleetPack.open(engine, pack.toString(), false).mount(engine);
+            String report = FleetReport.of(engine, List.of()).toText();
+            assertThat(report).contains("Requests by rank, those that waited longest first");
+            assertThat(report).containsSubsequence("wait of one", "\n0 ", " 20 ", "\n1 ", " 199 ");
+        }
+    }
+
+    private static List<Object> row(long rank, RequestStats stats) {
+        return List.of(
+                rank,
+                stats.counts().arrived(),
+                stats.counts().allFinished(),
+                stats.tokens().output(),
+                stats.causeNs(Cause.QUEUED_BEHIND_PROMPTS),
+                stats.causeNs(Cause.DECODE));
+    }
+
+    /** Packs of earlier versions have no table of requests. */
+    @Spec("24.20")
+    @Test
+    void aPackWithoutRequestsHasAnEmptyTableOfThem() throws IOException {
+        windows.write(WindowFiles.of("r1", 0, 1, 0).build(), 100);
+        pack();
+        Path manifest = pack.resolve("manifest.json");
+        Files.writeString(
+                manifest,
+                Files.readString(manifest)
+                        .replaceFirst("(?s),\\s*\\{[^{}]*\"table\"\\s*:\\s*\"request_window\"[^{}]*\\}", ""));
+        assertThat(Files.readString(manifest)).doesNotContain("request_window");
+
+        assertThat(ask("SELECT rank, finished, delivery_ns FROM request_window"))
+                .isEmpty();
     }
 
     /** Of the second stream neither is known, as in files of earlier versions. */

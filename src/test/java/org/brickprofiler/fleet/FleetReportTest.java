@@ -32,6 +32,7 @@ final class FleetReportTest {
             for (Map.Entry<String, String> file : files.entrySet()) {
                 engine.table(file.getKey(), List.of(file.getValue()));
             }
+            engine.view(FleetPack.REQUESTS, FleetPack.NO_REQUESTS);
             return FleetReport.of(
                     engine,
                     List.of(
@@ -46,6 +47,11 @@ final class FleetReportTest {
     static FleetReport hostile() throws IOException {
         return twoRanks("</script><img src=x>|*`\\\\u202e'".replace("'", "''"), "NULL");
     }
+
+    /** One rank with one request that took no time. */
+    private static final String ONE_REQUEST = FleetPack.NO_REQUESTS
+            .replace(" WHERE 1 = 0", "")
+            .replace("CAST(0 AS BIGINT) AS finished", "CAST(1 AS BIGINT) AS finished");
 
     /** Two ranks, each with two samples of one brick, of 4,000 and 5,960 ns. */
     private static FleetReport twoRanks(String name, String distribution) throws IOException {
@@ -69,6 +75,7 @@ final class FleetReportTest {
                     "step_window",
                     "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS phase, CAST(0 AS BIGINT) AS steps,"
                             + " CAST(0 AS BIGINT) AS total_ns, CAST(0 AS BIGINT) AS tokens, CAST(0 AS BIGINT) AS max_ns WHERE 1 = 0");
+            engine.view(FleetPack.REQUESTS, ONE_REQUEST);
             engine.view(
                     "device_window",
                     "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS device, '' AS stream,"

@@ -4,6 +4,7 @@ import static org.brickprofiler.report.internal.ProfileFields.lower;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +12,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
+import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
@@ -175,6 +177,13 @@ public final class RequestFields {
                 RequestStats.Latencies::timePerOutputToken);
         latency(fields, "duration", "time from arrival to finish", RequestStats.Latencies::duration);
         addCauses(fields, "time of the finished requests with this cause, ns: ", RequestStats::causeNs);
+        fields.packed("arrived", row -> row.whole("arrived"))
+                .packed("finished", RequestFields::finished)
+                .packed("prompt_tokens", row -> row.whole("prompt_tokens"))
+                .packed("output_tokens", row -> row.whole("output_tokens"));
+        for (Cause cause : Cause.values()) {
+            fields.packed(key(cause), row -> row.whole(key(cause)));
+        }
         return fields.parts(
                         "first_tokens",
                         "times up to the first token by cause, for each bucket of the time to first token",
@@ -194,6 +203,12 @@ public final class RequestFields {
                         RequestStats::longestGaps,
                         RequestFields::request)
                 .build();
+    }
+
+    private static long finished(Row row) {
+        return Arrays.stream(Outcome.values())
+                .mapToLong(outcome -> row.whole(lower(outcome)))
+                .reduce(0, Sums::limited);
     }
 
     private static void latency(

@@ -52,7 +52,7 @@ class ServiceLevelTest {
                         none.firstTokenCauseNs(),
                         List.of(),
                         List.of()))
-                .requestTimeline(new RequestTimeline(List.of(), requests))
+                .requestTimeline(new RequestTimeline(List.of(), requests, 0))
                 .build();
     }
 
