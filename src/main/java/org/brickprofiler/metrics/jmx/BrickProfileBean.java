@@ -92,6 +92,7 @@ public final class BrickProfileBean implements BrickProfileMXBean {
     @Override
     public synchronized void setEnabled(boolean on) {
         isWatched = false;
+        notifyAll();
         if (on) {
             profiler.enable();
         } else {
@@ -186,6 +187,7 @@ public final class BrickProfileBean implements BrickProfileMXBean {
         if (isWatched) {
             watchedToNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
             switchOffIfOver();
+            notifyAll();
         }
         return profiler.isEnabled();
     }
@@ -206,7 +208,6 @@ public final class BrickProfileBean implements BrickProfileMXBean {
         if (isWatched && watchedToNs - System.nanoTime() <= 0) {
             isWatched = false;
             profiler.disable();
-            notifyAll();
         }
     }
 
