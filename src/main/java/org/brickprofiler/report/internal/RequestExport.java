@@ -23,8 +23,8 @@ public final class RequestExport {
     private RequestExport() {}
 
     /**
-     * Returns the requests as comma-separated values (RFC 4180): a header with the keys of a request in
-     * the JSON report, then a line for each request, in the order of their finish. Each line ends with CR LF.
+     * Returns the requests as comma-separated values (RFC 4180): a header with the keys of a request in the JSON
+     * report, then a line for each request, in the order of their finish. Each line ends with CR LF.
      *
      * @param snapshot the profile
      * @return the table
