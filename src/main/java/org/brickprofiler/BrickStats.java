@@ -18,8 +18,8 @@ import org.brickprofiler.stats.LatencyDistribution;
  * @param bottleneck the resource that limits it, as its author found
  * @param count number of samples
  * @param totalNs sum of the durations, ns
- * @param minNs shortest duration, ns; 0 without samples
- * @param maxNs longest duration, ns
+ * @param minNs shortest duration, ns; 0 without samples, and if it is not {@linkplain #hasExtremes known}
+ * @param maxNs longest duration, ns; 0 if it is not {@linkplain #hasExtremes known}
  * @param lastNs duration of the sample that was recorded last, ns
  * @param lastAtUnixNs the end of that sample, ns since 1970-01-01T00:00Z; 0 without samples
  * @param totalElements sum of the elements
@@ -163,6 +163,16 @@ public record BrickStats(
      */
     public double maxUs() {
         return maxNs / 1e3;
+    }
+
+    /**
+     * Returns whether the shortest and the longest duration are known. They are not if the samples come from another
+     * program's table that has their sum alone; such a brick has no last duration either.
+     *
+     * @return false only if there are samples that took time, and the longest duration is 0
+     */
+    public boolean hasExtremes() {
+        return maxNs > 0 || totalNs == 0;
     }
 
     /**
@@ -332,6 +342,7 @@ public record BrickStats(
                     .work(work.plus(other.work))
                     .build();
         }
+        boolean areKnown = hasExtremes() && other.hasExtremes();
         boolean otherIsLater =
                 other.lastAtUnixNs > lastAtUnixNs || (other.lastAtUnixNs == lastAtUnixNs && other.lastNs > lastNs);
         return builder(name, category)
@@ -339,8 +350,8 @@ public record BrickStats(
                 .samples(
                         limited(count, other.count),
                         limited(totalNs, other.totalNs),
-                        Math.min(minNs, other.minNs),
-                        Math.max(maxNs, other.maxNs))
+                        areKnown ? Math.min(minNs, other.minNs) : 0,
+                        areKnown ? Math.max(maxNs, other.maxNs) : 0)
                 .last(otherIsLater ? other.lastNs : lastNs, Math.max(lastAtUnixNs, other.lastAtUnixNs))
                 .elements(limited(totalElements, other.totalElements))
                 .bytes(limited(totalBytes, other.totalBytes), limited(totalCompressedBytes, other.totalCompressedBytes))

@@ -87,6 +87,7 @@ final class Input {
                 case REPORT ->
                     throw new IOException(input.name + " is a report: it holds sums, from which no timeline is made");
                 case CHECKSUMS -> throw new IOException(input.name + " is a log of checksums, and no trace");
+                case SUMMARY -> throw input.withoutBricks();
                 case TRACE ->
                     input.trace(
                             ReadOptions.defaults().withSalvage(salvage), TraceReader::timeline, TraceReader::timeline);
@@ -104,6 +105,19 @@ final class Input {
     static ChecksumLog checksums(Path file) throws IOException {
         try (Opened input = new Opened(file)) {
             return ChecksumFile.read(input.bytes, input.name);
+        }
+    }
+
+    /** Thrown for a summary of a run, which has no bricks. */
+    static final class WithoutBricks extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        final transient TraceReader.Summary summary;
+
+        WithoutBricks(String name, TraceReader.Summary summary) {
+            super(name + " is a summary of " + summary.program()
+                    + ": it has phases or requests and no bricks; brick report prints it");
+            this.summary = summary;
         }
     }
 
@@ -194,6 +208,11 @@ final class Input {
             return kind;
         }
 
+        /** Returns the refusal of a summary, which a command that needs bricks throws. */
+        WithoutBricks withoutBricks() throws IOException {
+            return new WithoutBricks(name, TraceReader.summary(bytes, name));
+        }
+
         ProfileSnapshot report() throws IOException {
             return JsonReport.read(bytes, name);
         }
@@ -235,6 +254,8 @@ final class Input {
         REPORT,
         /** A log of checksums. */
         CHECKSUMS,
+        /** Phases and requests that another program sums up, without bricks. */
+        SUMMARY,
         /** Anything else; the reader of traces recognises the format, or reports the fault. */
         TRACE;
 
@@ -247,6 +268,9 @@ final class Input {
          * @return the kind; for malformed content, the kind whose reader reports the fault
          */
         static Kind of(byte[] head) {
+            if (TraceReader.isSummary(head)) {
+                return SUMMARY;
+            }
             Signs signs = new Signs();
             try (JsonParser json = FACTORY.createParser(head)) {
                 signs.read(json);

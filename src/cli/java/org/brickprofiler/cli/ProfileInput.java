@@ -83,6 +83,7 @@ record ProfileInput(
                 case REPORT -> report(input, options);
                 case CHECKSUMS ->
                     throw new IOException(input.name + " is a log of checksums; brick diverge compares two of them");
+                case SUMMARY -> throw input.withoutBricks();
                 case TRACE -> trace(input, options.toReadOptions(), withTimeline);
             };
         }
@@ -105,6 +106,11 @@ record ProfileInput(
         TraceReader.Contents contents = input.trace(options, TraceReader::read, TraceReader::read);
         TraceProfile profile = contents.profile();
         return new ProfileInput(input.name, profile.snapshot(), Optional.of(profile), contents.timeline());
+    }
+
+    /** Returns whether it is no trace, or a trace whose events have times. */
+    boolean hasTimes() {
+        return trace.map(profile -> profile.counting().hasTimes()).orElse(true);
     }
 
     @Override

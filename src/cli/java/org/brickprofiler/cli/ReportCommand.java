@@ -16,6 +16,7 @@ import org.brickprofiler.report.internal.RequestExport;
 import org.brickprofiler.report.internal.ServiceLevel;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -62,9 +63,11 @@ final class ReportCommand implements Callable<Integer> {
             description =
                     "A JSON report or a timeline of this library, a Chrome or Perfetto trace of another program, a "
                             + "profile of ONNX Runtime, of XLA (.xplane.pb) or of AMD's tools (.rpd, rocprofv3), a flight "
-                            + "recording, an SQLite export of Nsight Systems, or a log with the output of TornadoVM's "
-                            + "profiler, with or without gzip. The content decides the format, not the name; - is the standard "
-                            + "input.")
+                            + "recording, an SQLite export of Nsight Systems, or a file of sums: the output of "
+                            + "TornadoVM's profiler or of llama.cpp's Vulkan logger, a profile of trtexec, CSV of nsys "
+                            + "stats, a summary of unitrace; with or without gzip. Of a file with phases or requests and "
+                            + "no bricks, such as a log of llama.cpp, these are printed. The content decides the format, "
+                            + "not the name; - is the standard input.")
     private List<Path> files;
 
     @ArgGroup
@@ -133,7 +136,11 @@ final class ReportCommand implements Callable<Integer> {
         }
         ServiceLevel objective = slo == null ? null : ServiceLevel.parse(slo);
         if (html == null) {
-            return report(ProfileInput.read(files, traceOptions), null, objective);
+            try {
+                return report(ProfileInput.read(files, traceOptions), null, objective);
+            } catch (Input.WithoutBricks none) {
+                return summary(none);
+            }
         }
         for (Path file : files) {
             Input.requireOutput(file, html);
@@ -150,10 +157,25 @@ final class ReportCommand implements Callable<Integer> {
             out.print(inForm(input, roofline, objective));
         } else {
             page(input, roofline).write(html);
-            out.println("HTML: " + html.toAbsolutePath());
+            out.println("HTML: " + html.toAbsolutePath()
+                    + (input.hasTimes()
+                            ? ""
+                            : " (without a timeline: the file holds durations or sums, and not when)"));
         }
         out.flush();
         return input.exitCode(spec.commandLine().getErr());
+    }
+
+    /** Prints a summary, which has no bricks; options that are about bricks are refused. */
+    private int summary(Input.WithoutBricks file) throws IOException {
+        boolean isJson = form != null && form.json;
+        if ((form != null && !isJson) || slo != null || traceOptions.isAnySet() || rooflineOptions.isSet()) {
+            throw file;
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(isJson ? file.summary.toJson() : file.summary.text());
+        out.flush();
+        return CommandLine.ExitCode.OK;
     }
 
     private static HtmlReport page(ProfileInput input, @Nullable BrickRoofline roofline) {
@@ -168,7 +190,7 @@ final class ReportCommand implements Callable<Integer> {
         String further = (objective == null ? "" : "\n" + objective.render(input.snapshot()))
                 + (roofline == null ? "" : "\n" + RooflineReport.render(roofline));
         if (form == null) {
-            return input.text() + further;
+            return input.text() + further + Advice.of(input, roofline);
         }
         if (form.net) {
             input.requireWholeRun("printed without the cost of timing");

@@ -86,6 +86,11 @@ final class RooflineCommand implements Callable<Integer> {
                         "With --roofline: the number of threads that work on one brick together (all of the machine).")
         private @Nullable Integer threads;
 
+        /** Returns whether an option was set. */
+        boolean isSet() {
+            return machine != null || threads != null;
+        }
+
         /**
          * Returns the bricks of a profile beside their roofs.
          *

@@ -368,10 +368,10 @@ public final class TextReport {
                 .right("avg", brick -> avgCell(brick.totalNs(), brick.count()), avgCell(baseNs, samples))
                 .rightIf(withNet, "net total", brick -> netCell(brick, 1), netTotalCell())
                 .rightIf(withNet, "net avg", brick -> netCell(brick, brick.count()), "")
-                .right("min", brick -> recorded(brick, brick.minNs()), "")
+                .right("min", brick -> extreme(brick, brick.minNs()), "")
                 .rightIf(latency, "p50", brick -> percentileCell(brick, 50), "")
                 .rightIf(latency, "p99", brick -> percentileCell(brick, 99), "")
-                .right("max", brick -> recorded(brick, brick.maxNs()), "")
+                .right("max", brick -> extreme(brick, brick.maxNs()), "")
                 .right(share, brick -> shareCell(brick.totalNs(), baseNs, largestNs), shareCell(baseNs, baseNs, 0))
                 .rightIf(
                         any(bricks, BrickStats::totalElements), "elements/s", brick -> rateCell(brick.throughput()), "")
@@ -426,6 +426,10 @@ public final class TextReport {
 
     private static String recorded(BrickStats brick, long ns) {
         return brick.count() == 0 ? NONE : durationCell(ns);
+    }
+
+    private static String extreme(BrickStats brick, long ns) {
+        return brick.hasExtremes() ? recorded(brick, ns) : NONE;
     }
 
     private static String avgCell(long totalNs, long count) {

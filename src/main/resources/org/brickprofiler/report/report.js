@@ -90,9 +90,18 @@ function spreadText(brick) {
   return "From " + duration(brick.min_ns) + " to " + duration(brick.max_ns) + percentiles;
 }
 
+/**
+ * Whether the shortest and the longest duration are known, and not only the sum.
+ *
+ * @param {Distribution} brick
+ */
+function hasExtremes(brick) {
+  return brick.max_ns > 0 || brick.total_ns === 0;
+}
+
 /** @param {Distribution} brick */
 function spread(brick) {
-  if (brick.count === 0) {
+  if (brick.count === 0 || !hasExtremes(brick)) {
     return NONE;
   }
   const width = 108;
@@ -542,10 +551,10 @@ function brickColumns(bricks, base) {
       total: percent(brickNs === 0 ? 0 : 100),
     },
     timeColumn("avg", (brick) => ratio(brick.total_ns, brick.count)),
-    timeColumn("min", (brick) => brick.min_ns),
+    timeColumn("min", (brick) => (hasExtremes(brick) ? brick.min_ns : undefined)),
     spreads && timeColumn("p50", p50),
     spreads && timeColumn("p99", p99),
-    timeColumn("max", (brick) => brick.max_ns),
+    timeColumn("max", (brick) => (hasExtremes(brick) ? brick.max_ns : undefined)),
     { label: spreads ? "min to max, p50 and p99" : "min to max, avg", text: true, hint: "Each on a logarithmic scale of its own", cell: spread },
     has((brick) => brick.total_elements) && { label: "elements/s", value: (brick) => brick.throughput, cell: (brick) => rate(brick.throughput) },
     has((brick) => brick.total_bytes) && numberColumn("GB/s", (brick) => brick.throughput_gbps, (brick) => brick.total_bytes > 0),

@@ -81,11 +81,17 @@ class GuideTest {
 
         Files.copy(Cli.TRACES.resolve("ort-decoder-optimum.json.gz"), folder.resolve("onnx-profile.json"));
 
-        assertThat(new GuideShell(folder).run(Part.FILES, 10))
+        Files.copy(Cli.TRACES.resolve("trt-resnet-fp16.profile.json"), folder.resolve("profile.json"));
+        Files.copy(Cli.TRACES.resolve("nsys-stats-kern-sum-ferrum-m3.csv"), folder.resolve("kernels.csv"));
+        Files.copy(Cli.TRACES.resolve("llama-vulkan-perf-logger.log.gz"), folder.resolve("llama.log"));
+        Files.copy(Cli.TRACES.resolve("unitrace-device-timing-gemm.txt"), folder.resolve("unitrace.txt"));
+
+        assertThat(new GuideShell(folder).run(Part.FILES, 11))
                 .contains(
                         "session_initialization: 1 event, ",
                         "first layer",
                         "KernelDispatch",
+                        "32 blocks of sums",
                         "launched in a range: each in the innermost one",
                         "operations of compiled programs on the processor",
                         "multiply_kernel",

@@ -15,6 +15,9 @@ final class BrickSums {
     private final Map<TraceRule.Target, Sum> sums = new HashMap<>();
     private final Spread.Supply buckets = new Spread.Supply();
     private long totalNs;
+    /** The executions of events that stand for several. */
+    private long totalCount;
+
     private long totalElements;
     private long totalBytes;
 
@@ -30,6 +33,11 @@ final class BrickSums {
         private long totalBytes;
         private Work work = Work.NONE;
         private boolean isWorkKnown = true;
+
+        /** Whether each of the samples, or at least the shortest and the longest one, is known. */
+        private boolean hasSamples = true;
+
+        private boolean hasExtremes = true;
 
         Sum(Spread.Supply buckets) {
             spread = new Spread(buckets);
@@ -51,15 +59,29 @@ final class BrickSums {
             spread.add(selfNs);
         }
 
+        void add(TraceEvent.Sum sum, long sumNs, long elements, long bytes) {
+            count += sum.executions();
+            totalNs += sumNs;
+            hasSamples = false;
+            isWorkKnown = false;
+            hasExtremes &= sum.shortestNs() >= 0 && sum.longestNs() >= 0;
+            minNs = Math.min(minNs, sum.shortestNs());
+            maxNs = Math.max(maxNs, sum.longestNs());
+            totalElements += elements;
+            totalBytes += bytes;
+        }
+
         BrickStats stats(TraceRule.Target brick, TraceHead.Clock clock) {
-            return BrickStats.builder(brick.name(), brick.category())
-                    .samples(count, totalNs, minNs, maxNs)
-                    .last(lastNs, clock.unixNs(lastEndNs))
+            BrickStats.Builder stats = BrickStats.builder(brick.name(), brick.category())
+                    .samples(count, totalNs, hasExtremes ? minNs : 0, hasExtremes ? maxNs : 0)
                     .elements(totalElements)
                     .bytes(totalBytes, 0)
-                    .work(isWorkKnown ? work : Work.NONE)
-                    .latency(spread.distribution())
-                    .build();
+                    .work(isWorkKnown ? work : Work.NONE);
+            return hasSamples
+                    ? stats.last(lastNs, clock.unixNs(lastEndNs))
+                            .latency(spread.distribution())
+                            .build()
+                    : stats.build();
         }
     }
 
@@ -79,6 +101,24 @@ final class BrickSums {
         totalElements = Math.addExact(totalElements, elements);
         totalBytes = Math.addExact(totalBytes, bytes);
         sums.computeIfAbsent(brick, added -> new Sum(buckets)).add(event, selfNs, elements, bytes, work);
+    }
+
+    /**
+     * Adds the sum of several events, whose single times are not known.
+     *
+     * @param brick the brick that they count as
+     * @param sum their number, the shortest and the longest of them
+     * @param sumNs the sum of their times, ns
+     * @param elements their elements
+     * @param bytes their bytes
+     * @throws ArithmeticException if one of these sums over all bricks no longer fits a {@code long}
+     */
+    void add(TraceRule.Target brick, TraceEvent.Sum sum, long sumNs, long elements, long bytes) {
+        totalNs = Math.addExact(totalNs, sumNs);
+        totalCount = Math.addExact(totalCount, sum.executions());
+        totalElements = Math.addExact(totalElements, elements);
+        totalBytes = Math.addExact(totalBytes, bytes);
+        sums.computeIfAbsent(brick, added -> new Sum(buckets)).add(sum, sumNs, elements, bytes);
     }
 
     /** Returns the sums. The times of the last events are in calendar time if the calendar time is known. */

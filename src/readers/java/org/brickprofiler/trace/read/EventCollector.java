@@ -79,6 +79,9 @@ abstract class EventCollector implements Closeable {
         /** The site that it is, or null. */
         private @Nullable Site site;
 
+        /** The executions that it stands for. */
+        private final TraceEvent.Sum sum;
+
         private boolean isDropped;
 
         Slice(TraceEvent event, int row, int name, long amount, long deviceNs, long detail) {
@@ -90,6 +93,7 @@ abstract class EventCollector implements Closeable {
             this.deviceNs = deviceNs;
             this.detail = detail;
             this.ignoredAs = null;
+            this.sum = event.sum;
         }
 
         /** Creates an ignored slice, which is kept only until its end. */
@@ -103,6 +107,12 @@ abstract class EventCollector implements Closeable {
             this.detail = 0;
             this.ignoredAs = ignoredAs;
             this.isDropped = ignoredAs == null;
+            this.sum = event.sum;
+        }
+
+        /** Returns the executions that it stands for. */
+        TraceEvent.Sum sum() {
+            return sum;
         }
 
         /** Returns whether its begin was dropped. */
@@ -155,6 +165,16 @@ abstract class EventCollector implements Closeable {
         omissions.add(reason);
         if (second != null) {
             second.omit(reason);
+        }
+    }
+
+    /** Counts an element that the parser read and leaves out. */
+    void acceptOmitted(Reason reason, String name) {
+        eventsRead++;
+        phaseSeen = true;
+        omissions.addNamed(reason, name);
+        if (second != null) {
+            second.acceptOmitted(reason, name);
         }
     }
 
@@ -267,11 +287,12 @@ abstract class EventCollector implements Closeable {
     abstract void addTrack(TrackDescription track) throws TraceFormatException;
 
     /**
-     * Prepares for a trace that has durations but no times: its slices are laid end to end, in the order of the file.
+     * Prepares for a trace that has durations or sums but no times.
      *
+     * @param writer the program that wrote it, in messages
      * @throws TraceFormatException if the view needs times
      */
-    abstract void addWithoutTimes() throws TraceFormatException;
+    abstract void addWithoutTimes(String writer) throws TraceFormatException;
 
     /** Counts fields outside the events that are not read. */
     abstract void addSkipped(long fields);
@@ -314,12 +335,13 @@ abstract class EventCollector implements Closeable {
     }
 
     /**
-     * Prepares for a trace that has durations and no times. A second view that needs times gets no events.
+     * Prepares for a trace that has durations or sums and no times. A second view that needs times gets no events.
      *
+     * @param writer the program that wrote it, in messages
      * @throws TraceFormatException when the first view needs times
      */
-    void withoutTimes() throws TraceFormatException {
-        addWithoutTimes();
+    void withoutTimes(String writer) throws TraceFormatException {
+        addWithoutTimes(writer);
         second = null;
     }
 
@@ -356,7 +378,7 @@ abstract class EventCollector implements Closeable {
     }
 
     private void add(TraceEvent event) throws IOException {
-        eventsRead++;
+        eventsRead += event.sum.executions();
         if (event.repeatedKey) {
             omissions.fault(Reason.REPEATED_KEY, event.offset);
         }

@@ -21,18 +21,20 @@ final class ForeignText {
 
     private static final String WHAT_IS_READ =
             "read are Chrome's JSON, Perfetto's format, flight recordings, SQLite exports"
-                    + " of Nsight Systems, profiles of XLA and of AMD's tools, and TornadoVM's profiles";
+                    + " of Nsight Systems, profiles of XLA and of AMD's tools, TornadoVM's profiles, and sums of trtexec,"
+                    + " nsys stats, unitrace and llama.cpp's Vulkan logger";
 
     /** The texts of profilers by a sign in their first lines; the first match decides. */
     private static final List<Known> KNOWN = List.of(
             known(
-                    "(?m)^\"?Time \\(%\\)\"?,\"?Total Time",
-                    "it holds sums that nsys stats prints, and no events; write the"
-                            + " recording with nsys export --type=sqlite, and read that file"),
+                    "==PROF==|\"Metric Name\",|\"Kernel Name\",\"Context\"",
+                    "it holds what Nsight Compute (ncu) measured of kernels that it replayed one by one at a locked"
+                            + " clock: these are no times of a run; record the run with Nsight Systems, and read its"
+                            + " SQLite export or the CSV of nsys stats"),
             known(
-                    "==PROF==|\"Metric Name\",",
-                    "it holds what Nsight Compute measured of single kernels, and no times of a run;"
-                            + " record the run with Nsight Systems, and read its SQLite export"),
+                    "(?m)^ *Time ?\\(%\\) +Total Time",
+                    "it is a table of nsys stats in columns; write it with nsys stats --format csv, and read that"
+                            + " file"),
             known(
                     "\\A\\s*\"?(Kind|Domain)\"?,\"?(Agent_Id|Function|Direction|Thread_Id)",
                     "it is a table (CSV) of rocprofv3 without starts and ends; read the tables of its events, such as"
@@ -42,16 +44,16 @@ final class ForeignText {
                     "it is a table (CSV) of sums that AMD's rocprof or rocprofv3 writes; read the table of the events,"
                             + " such as ..._kernel_trace.csv"),
             known(
-                    "=== (Device|Host|API|L0|Kernel)[A-Za-z ]* (Timing|Summary|Properties)",
-                    "it is the summary that unitrace"
-                            + " prints; record with unitrace --chrome-kernel-logging, and read its JSON"),
+                    "=== (Host|API|L0|Kernel)[A-Za-z ]* (Timing|Summary|Properties)",
+                    "it is a summary of unitrace without the times of kernels; record with unitrace --device-timing"
+                            + " or --chrome-kernel-logging"),
             known(
                     "Self CPU %",
                     "it is a table of PyTorch's key_averages(); write the trace with"
                             + " prof.export_chrome_trace(\"trace.json.gz\"), and read that file"),
             known(
                     "llama_(perf|print|context|model|new)|ggml_vulkan|Vulkan Timings|load_backend:|llm_load_",
-                    "it is a log of" + " llama.cpp, which has sums and no events; there is no reader for it"),
+                    "it is a log of llama.cpp, which has phases or requests and no bricks; brick report prints them"),
             known(
                     "(?i)\\A\\s*(<!doctype html|<html)",
                     "it is an HTML page; read the trace or the JSON report that it was made" + " from"),

@@ -85,6 +85,8 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         NO_BRICK(Effect.IGNORED, "no brick"),
         /** A slice on a device, in a trace of this library, if the sample of its brick is the host's slice. */
         DEVICE(Effect.IGNORED, "of a device, counted on the host"),
+        /** A row of a table that holds no kernels, or the same kernels as another table of the file. */
+        OTHER_TABLE(Effect.IGNORED, "rows of other tables"),
 
         /** The event began before the first step that is kept. */
         SKIPPED_STEP(Effect.LEFT_OUT, "skipped steps"),
@@ -160,6 +162,12 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         PROFILER_ERROR(Effect.REPAIRED, "noted as an error by the profiler, which may have lost events"),
         /** The array of events has no end; it was read up to its last whole event. */
         OPEN_ARRAY(Effect.REPAIRED, "array without end, read to its last event"),
+        /** The last line of a table has no end; the name in it may be cut. */
+        OPEN_LINE(Effect.REPAIRED, "last line without end, its name may be cut"),
+        /** The shares that a table states do not fit the sum of its rows. */
+        MISSING_ROWS(Effect.REPAIRED, "shares do not fit the sum of the rows: rows are missing"),
+        /** A block of sums states no total by which it could be checked. */
+        NO_TOTAL(Effect.REPAIRED, "blocks without a total, counted as they stand"),
         /** An event that refers to a missing packet of its sequence, or to a missing row of its database. */
         LOST_STATE(Effect.DROPPED, "needs a packet or a row that is missing, dropped"),
         /**
@@ -285,10 +293,10 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
             known.count += count;
         }
 
-        /** Counts one omission under a name, with its time; the caller bounds the number of names. */
-        void addTimed(Reason reason, String name, long elapsedNs) {
+        /** Counts omissions under a name, with their time; the caller bounds the number of names. */
+        void addTimed(Reason reason, String name, long count, long elapsedNs) {
             Sum sum = parts.computeIfAbsent(reason, added -> new HashMap<>()).computeIfAbsent(name, added -> new Sum());
-            sum.count++;
+            sum.count += count;
             sum.elapsedNs += elapsedNs;
         }
 

@@ -405,10 +405,12 @@ final class ProfileBuilder extends EventCollector {
     @Override
     void addSlice(Slice slice, long endNs) throws IOException {
         if (slice.name == Kernels.IGNORED && untimed != null) {
-            ignoredByRule++;
+            ignoredByRule += slice.sum().executions();
         } else if (untimed != null) {
-            Execution event = new Execution(slice, endNs);
-            untimed.ends(event, event.elapsedNs(), options.keepWarmup() || slice.detail != COMPILATION);
+            boolean isWarmup = slice.detail == COMPILATION && !options.keepWarmup();
+            boolean isSkipped = stepStartsNs.size() <= options.skipSteps() && options.skipSteps() > 0;
+            Reason reason = isSkipped ? Reason.SKIPPED_STEP : isWarmup ? Reason.WARM_UP : null;
+            untimed.take(new Execution(slice, endNs), endNs - slice.startNs, slice.sum(), reason);
         } else if (isOfHost(slice.detail) == deviceSeen) {
             omissions.add(Reason.HOST);
         } else if (slice.name == Kernels.IGNORED) {
@@ -458,7 +460,7 @@ final class ProfileBuilder extends EventCollector {
     }
 
     @Override
-    void addWithoutTimes() {
+    void addWithoutTimes(String writer) {
         untimed = new CountingPass(Long.MIN_VALUE, new LongHashSet(), null);
     }
 
@@ -723,15 +725,24 @@ final class ProfileBuilder extends EventCollector {
 
         @Override
         public void ends(Execution event, long selfNs, boolean counts) throws TraceFormatException {
+            take(event, selfNs, TraceEvent.Sum.ONE, counts ? null : reasonOfLeavingOut(event));
+        }
+
+        /**
+         * Takes an event.
+         *
+         * @param sum the executions that it stands for
+         * @param leftOutAs the reason for which it is left out; null if it counts
+         * @throws TraceFormatException when a sum is too large
+         */
+        void take(Execution event, long selfNs, TraceEvent.Sum sum, @Nullable Reason leftOutAs)
+                throws TraceFormatException {
             try {
-                if (counts) {
-                    count(event, selfNs);
+                if (leftOutAs == null) {
+                    count(event, selfNs, sum);
                 } else {
                     leftOutNs = Math.addExact(leftOutNs, selfNs);
-                    omissions.addTimed(
-                            reasonOfLeavingOut(event),
-                            kernels.get(event.kernel()).name(),
-                            selfNs);
+                    omissions.addTimed(leftOutAs, kernels.get(event.kernel()).name(), sum.executions(), selfNs);
                 }
             } catch (ArithmeticException tooLarge) {
                 throw new TraceFormatException(
@@ -739,30 +750,34 @@ final class ProfileBuilder extends EventCollector {
             }
         }
 
-        private void count(Execution event, long selfNs) {
+        private void count(Execution event, long selfNs, TraceEvent.Sum sum) {
             Kernel kernel = kernels.get(event.kernel());
             boolean isElements = head.isOwn() || (!kernel.target().elements().isEmpty() && isOfHost(event.detail()));
             long elements = isElements ? event.amount() : 0;
             long bytes = isElements ? 0 : event.amount();
             Work work = works.get(event.work());
-            bricks.add(kernel.target(), event, selfNs, elements, bytes, work);
-            if (event.phase() > 0) {
-                ofPhases.computeIfAbsent(PHASES.get(event.phase() - 1), added -> new BrickSums())
-                        .add(kernel.target(), event, selfNs, elements, bytes, work);
+            if (sum.executions() == 1) {
+                bricks.add(kernel.target(), event, selfNs, elements, bytes, work);
+                if (event.phase() > 0) {
+                    ofPhases.computeIfAbsent(PHASES.get(event.phase() - 1), added -> new BrickSums())
+                            .add(kernel.target(), event, selfNs, elements, bytes, work);
+                }
+            } else {
+                bricks.add(kernel.target(), sum, selfNs, elements, bytes);
             }
             head.disturbances.count(kernel.target().name(), event.row(), event.startNs(), event.endNs());
-            addPlacement(kernel.target(), places == null ? Evidence.BY_RULE : event.detail(), selfNs);
+            addPlacement(kernel.target(), places == null ? Evidence.BY_RULE : event.detail(), sum.executions(), selfNs);
             ranges.count(event.offset(), selfNs);
             rows.add(event.row());
-            counted++;
+            counted += sum.executions();
             if (!kernel.matched()) {
                 unmatchedKernels.add(event.kernel());
-                unmatched++;
+                unmatched += sum.executions();
                 unmatchedNs += selfNs;
             }
         }
 
-        private void addPlacement(TraceRule.Target brick, long evidence, long selfNs) {
+        private void addPlacement(TraceRule.Target brick, long evidence, long events, long selfNs) {
             if (evidence == Evidence.BY_RULE && brick.category() != BrickCategory.MATRIX_PRODUCT) {
                 return;
             }
@@ -770,9 +785,9 @@ final class ProfileBuilder extends EventCollector {
                     ? Source.NOT_KNOWN
                     : Evidence.isPlace(evidence) ? Source.PLACE : Source.MODULE;
             long[] sums = placements.computeIfAbsent(new Placed(brick, from), added -> new long[3]);
-            sums[0]++;
+            sums[0] += events;
             sums[1] += selfNs;
-            sums[2] += from == Source.PLACE && places != null && !places.repeats(evidence) ? 0 : 1;
+            sums[2] += from == Source.PLACE && places != null && !places.repeats(evidence) ? 0 : events;
         }
 
         private List<Placement> placements() {
@@ -834,7 +849,7 @@ final class ProfileBuilder extends EventCollector {
             TraceProfile.Counting counting = head.isOwn()
                     ? TraceProfile.Counting.BRICKS
                     : untimed != null
-                            ? TraceProfile.Counting.TASK_GRAPHS
+                            ? head.hasTaskGraphs ? TraceProfile.Counting.TASK_GRAPHS : TraceProfile.Counting.SUMS
                             : deviceSeen
                                     ? TraceProfile.Counting.DEVICE_EVENTS
                                     : runs.isAny()

@@ -366,10 +366,10 @@ final class TimelineCollector extends EventCollector {
     }
 
     @Override
-    void addWithoutTimes() throws TraceFormatException {
+    void addWithoutTimes(String writer) throws TraceFormatException {
         throw error(
                 0,
-                "there is no timeline in what TornadoVM's profiler writes: it holds durations, and not when;"
+                "there is no timeline in what " + writer + " writes: it holds durations, and not when;"
                         + " the profile has their sums");
     }
 

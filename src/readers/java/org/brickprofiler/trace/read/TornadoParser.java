@@ -135,7 +135,8 @@ final class TornadoParser {
      * @throws IOException when the text cannot be read
      */
     static void parse(InputStream text, ReadOptions.Limits limits, EventCollector collector) throws IOException {
-        collector.withoutTimes();
+        collector.withoutTimes("TornadoVM's profiler");
+        collector.head.hasTaskGraphs = true;
         TornadoParser parser = new TornadoParser(text, limits, collector);
         try {
             parser.document();

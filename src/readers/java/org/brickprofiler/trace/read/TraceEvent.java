@@ -124,6 +124,21 @@ final class TraceEvent {
     /** The number of further fields that are not read. */
     int skipped;
 
+    /** The executions that the event stands for. */
+    Sum sum = Sum.ONE;
+
+    /**
+     * The executions that an event of a table of sums stands for. Immutable.
+     *
+     * @param executions their number, 1 or more
+     * @param shortestNs the shortest of them, ns; {@link #NONE} if it is not known
+     * @param longestNs the longest of them, ns; {@link #NONE} if it is not known
+     */
+    record Sum(long executions, long shortestNs, long longestNs) {
+        /** An event that is one execution. */
+        static final Sum ONE = new Sum(1, NONE, NONE);
+    }
+
     /** The kind of a slice by its category. */
     enum Kind {
         /** Work of the device. */
@@ -227,6 +242,7 @@ final class TraceEvent {
         keys = 0;
         repeatedKey = false;
         skipped = 0;
+        sum = Sum.ONE;
     }
 
     /** Returns the kind of a slice of this category. The last answer is cached, as each view asks several times. */

@@ -60,6 +60,9 @@ final class TraceHead {
     /** Whether XLA's profiler wrote the trace. */
     boolean isXla;
 
+    /** Whether the trace has the durations of task graphs instead of sums, if it has no times. */
+    boolean hasTaskGraphs;
+
     final String source;
     private long spansLost;
     private long firstLostOffset;
@@ -196,7 +199,7 @@ final class TraceHead {
     }
 
     /**
-     * Adds the duration of an execution of a task graph, in a trace without times.
+     * Adds to the wall time of a trace without times, such as the duration of an execution of a task graph.
      *
      * @throws TraceFormatException when the sum is too large
      */
@@ -233,7 +236,7 @@ final class TraceHead {
         return timings;
     }
 
-    /** Returns the duration of all executions, in a trace without times, ns. */
+    /** Returns the wall time that a trace without times states, ns; 0 if it states none. */
     long wholeNs() {
         return wholeNs;
     }

@@ -107,6 +107,11 @@ final class TraceInput {
         return new String(head, 0, length, StandardCharsets.ISO_8859_1);
     }
 
+    /** Returns the beginning of a text in which its format is looked for, one character for each byte. */
+    static String head(BufferedInputStream text) throws IOException {
+        return begin(text, LONGEST_OUTPUT);
+    }
+
     /** Returns whether a file is not compressed. */
     static boolean isUnpacked(Path file) throws IOException {
         try (InputStream bytes = InputFile.open(file)) {
@@ -135,7 +140,9 @@ final class TraceInput {
         /** A recording of the Java Flight Recorder. */
         FLIGHT_RECORDING,
         /** The output of TornadoVM's profiler, with or without a program's own output. */
-        TORNADO_VM
+        TORNADO_VM,
+        /** A table of sums; see {@link SumTables}. */
+        SUMS
     }
 
     /**
@@ -224,6 +231,15 @@ final class TraceInput {
         }
         if (RocmJson.begins(head)) {
             return Format.ROCM_JSON;
+        }
+        if (SumTables.begins(head, isJson)) {
+            return Format.SUMS;
+        }
+        if (isJson && SummaryFormat.of(head) != null) {
+            throw new TraceFormatException(
+                    source,
+                    0,
+                    "it is a summary of a run: it has phases or requests and no bricks; brick report prints it");
         }
         boolean isPerfetto = first == PACKET_TAG && !isJson && !ForeignText.isLongText(head);
         String foreign = isPerfetto || !isUtf8 ? null : ForeignText.fault(head);

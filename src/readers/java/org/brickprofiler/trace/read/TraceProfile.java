@@ -22,10 +22,10 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  * @param counting the kind of events that count
  * @param wallNs the time from the start of the first event that counts to the end of the last one, without times at
  *     which only omitted events ran, ns; for {@link Counting#TASK_GRAPHS} the sum of the durations of the executions of
- *     task graphs; if the trace marks the runs of a model, the union of the runs that count, which is their sum unless
- *     they overlap
- * @param busyNs the union of the intervals of all events that count, on all rows, ns; 0 for
- *     {@link Counting#TASK_GRAPHS}, which have no times
+ *     task graphs; for {@link Counting#SUMS} the time that the file states, 0 if it states none; if the trace marks the
+ *     runs of a model, the union of the runs that count, which is their sum unless they overlap
+ * @param busyNs the union of the intervals of all events that count, on all rows, ns; 0 if they
+ *     {@linkplain Counting#hasTimes have no times}
  * @param rows rows with an event that counts; a row is a process and thread, in Kineto's traces a device and stream
  * @param steps slices {@code ProfilerStep#N} in the trace, or the runs of a model that it marks
  * @param eventsRead elements of the array of events; in a Perfetto trace, track events
@@ -72,6 +72,8 @@ public record TraceProfile(
         TASK_GRAPHS("kernels, copies, dispatch and compilations of task graphs"),
         /** The nodes of a model's graph, in a trace that marks the runs of the model. */
         NODES("nodes of the model's graph, each with its self time"),
+        /** Kernels and copies of a table of sums, which has no single executions and no times. */
+        SUMS("kernels and copies by their sums: the file holds no single executions"),
         /** The spans of bricks, in a trace that this library wrote. */
         BRICKS("bricks of this library, each with its whole duration");
 
@@ -79,6 +81,16 @@ public record TraceProfile(
 
         Counting(String displayName) {
             this.displayName = displayName;
+        }
+
+        /**
+         * Returns whether the events have times, and not only durations or sums. Without times there is neither busy
+         * nor idle time, and no timeline.
+         *
+         * @return always the same
+         */
+        public boolean hasTimes() {
+            return this != TASK_GRAPHS && this != SUMS;
         }
 
         /**
@@ -312,10 +324,10 @@ public record TraceProfile(
     /**
      * Returns the time in which no event that counts ran.
      *
-     * @return {@link #wallNs} minus {@link #busyNs}, ns; 0 for {@link Counting#TASK_GRAPHS}
+     * @return {@link #wallNs} minus {@link #busyNs}, ns; 0 if the events {@linkplain Counting#hasTimes have no times}
      */
     public long idleNs() {
-        return counting == Counting.TASK_GRAPHS ? 0 : wallNs - busyNs;
+        return counting.hasTimes() ? wallNs - busyNs : 0;
     }
 
     /**
@@ -401,6 +413,14 @@ public record TraceProfile(
             if (counting == Counting.TASK_GRAPHS) {
                 fact("wall time", TraceFigures.duration(wallNs) + ", the sum over the executions of task graphs");
                 fact("busy, idle", "not known: the file holds durations, and not when");
+                return;
+            }
+            if (counting == Counting.SUMS) {
+                if (steps > 0) {
+                    fact("steps", TraceFigures.count(steps, "block") + " of sums");
+                }
+                fact("wall time", wallNs == 0 ? "not known" : TraceFigures.duration(wallNs) + ", as the file states");
+                fact("busy, idle", "not known: the file holds sums, and no timeline");
                 return;
             }
             fact(

@@ -136,6 +136,58 @@ public final class TraceReader {
 
     private TraceReader() {}
 
+    // ---- summaries ----
+
+    /** The phases and requests of a run that another program sums up, in a file without bricks. Immutable. */
+    public interface Summary {
+
+        /**
+         * Returns the program that wrote the file.
+         *
+         * @return for example {@code "llama-bench"}
+         */
+        String program();
+
+        /**
+         * Returns the summary as text for a console.
+         *
+         * @return printable ASCII, with {@code "\n"} at the end of each line, in every locale
+         */
+        String text();
+
+        /**
+         * Returns the summary as JSON: {@code program}, {@code has_bricks} (false), {@code facts}, and a list of
+         * objects for each table. Times are in ns; a value that the file does not state is null.
+         *
+         * @return indented JSON that ends with a line break
+         */
+        String toJson();
+    }
+
+    /**
+     * Returns whether a file is a summary that {@link #summary} reads.
+     *
+     * @param head its first bytes, compressed by gzip or not
+     * @return whether it is; a trace, even one among the lines of a log, is none
+     */
+    public static boolean isSummary(byte[] head) {
+        return RunSummary.begins(head);
+    }
+
+    /**
+     * Reads a summary: the JSON of llama-bench and of {@code vllm bench serve}, responses of Ollama, the times of
+     * TensorRT's {@code trtexec}, or a log of llama.cpp.
+     *
+     * @param bytes the file, compressed by gzip or not; left open
+     * @param source its name in messages
+     * @return the summary
+     * @throws TraceFormatException when it is no summary, is damaged, or contradicts itself
+     * @throws IOException when it cannot be read
+     */
+    public static Summary summary(InputStream bytes, String source) throws IOException {
+        return RunSummary.read(bytes, source);
+    }
+
     // ---- profiles ----
 
     /**
@@ -210,7 +262,8 @@ public final class TraceReader {
      * The profile and the timeline of a trace, read in one pass.
      *
      * @param profile the profile
-     * @param timeline the timeline; empty if the trace has durations but no times, as TornadoVM's profiler writes it
+     * @param timeline the timeline; empty if the trace has {@linkplain TraceProfile.Counting#hasTimes no times}, as
+     *     TornadoVM's profiler and tables of sums have none
      */
     public record Contents(TraceProfile profile, Optional<TraceTimeline> timeline) implements Closeable {
 
@@ -273,7 +326,7 @@ public final class TraceReader {
                 profile.andThen(timeline);
                 parse(bytes, file, size, profile, options);
                 TraceProfile sums = profile.profile();
-                if (sums.counting() == TraceProfile.Counting.TASK_GRAPHS) {
+                if (!sums.counting().hasTimes()) {
                     timeline.close();
                     return new Contents(sums, Optional.empty());
                 }
@@ -436,6 +489,7 @@ public final class TraceReader {
                         (recording, events, progress) -> FlightRecordingReader.read(recording, events));
             case PERFETTO -> PerfettoParser.parse(text, limits, collector);
             case TORNADO_VM -> TornadoParser.parse(text, limits, collector);
+            case SUMS -> SumTables.parse(text, TraceInput.head(text), collector);
         }
     }
 

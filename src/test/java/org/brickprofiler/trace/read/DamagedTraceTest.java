@@ -167,9 +167,10 @@ final class DamagedTraceTest {
             `"Domain","Function","Process_Id"`                     | it is a table (CSV) of rocprofv3 without starts and ends
             `"Index","KernelName","gpu-id"`                        | it is a table (CSV) of sums that AMD's rocprof
             `"Name","Calls","TotalDurationNs"`                     | it is a table (CSV) of sums that AMD's rocprof
-            `Welcome\nTime (%),Total Time (ns),Instances`          | nsys export --type=sqlite
-            `==PROF== Connected to process 7`                      | it holds what Nsight Compute measured
-            `\n=== Device Timing Summary ===\n\n`                  | unitrace --chrome-kernel-logging
+            `\n Time (%)  Total Time (ns)  Instances`               | nsys stats --format csv
+            `==PROF== Connected to process 7`                      | kernels that it replayed one by one at a locked clock
+            `"ID","Process ID","Kernel Name","Metric Name","Metric Unit"` | these are no times of a run
+            `\n=== API Timing Summary ===\n\n`                     | unitrace --device-timing
             `llama_perf_context_print: load time = 7 ms`           | it is a log of llama.cpp
             `-----\n Name    Self CPU %\n`                         | prof.export_chrome_trace
             `<!DOCTYPE html><html lang="en"><head>`                | it is an HTML page; read the trace

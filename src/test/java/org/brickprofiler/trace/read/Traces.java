@@ -57,7 +57,7 @@ final class Traces {
         assertThat(reading.snapshot().samples()).isEqualTo(reading.eventsCounted());
         assertThat(reading.snapshot().wallNs()).isEqualTo(reading.wallNs());
         assertThat(reading.busyNs()).isBetween(0L, reading.wallNs());
-        boolean hasTimes = reading.counting() != TraceProfile.Counting.TASK_GRAPHS;
+        boolean hasTimes = reading.counting().hasTimes();
         assertThat(reading.idleNs()).isEqualTo(hasTimes ? reading.wallNs() - reading.busyNs() : 0);
         assertThat(reading.unmatched().elapsedNs())
                 .isBetween(0L, reading.snapshot().totalNs());

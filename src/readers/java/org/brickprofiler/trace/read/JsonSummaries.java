@@ -1,0 +1,511 @@
+package org.brickprofiler.trace.read;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.brickprofiler.trace.read.RunSummary.Cell;
+
+/**
+ * Reads summaries in JSON: an object, an array of objects, or one object a line. Values that contradict each other are
+ * refused. Stateless; any thread.
+ */
+final class JsonSummaries {
+
+    private static final int MOST_OBJECTS = 1_000_000;
+    private static final int LONGEST_TEXT = 1_000;
+    private static final double NS_PER_S = 1e9;
+    private static final double NS_PER_MS = 1e6;
+    private static final int DIGITS_OF_S = 9;
+    private static final int DIGITS_OF_MS = 6;
+
+    /** By how much the single precision of TensorRT's times may be off, as a part of them. */
+    private static final double SINGLE = 1e-4;
+
+    private JsonSummaries() {}
+
+    /** An object: its scalars as text, and the numbers of its arrays. Not thread-safe. */
+    private static final class Values {
+        private final String source;
+        private final long offset;
+        private final Map<String, String> scalars = new HashMap<>();
+        private final Map<String, List<String>> arrays = new HashMap<>();
+
+        Values(String source, long offset) {
+            this.source = source;
+            this.offset = offset;
+        }
+
+        boolean has(String key) {
+            return scalars.containsKey(key);
+        }
+
+        String text(String key) {
+            return scalars.getOrDefault(key, "");
+        }
+
+        TraceFormatException error(String fault) {
+            return new TraceFormatException(source, offset, fault);
+        }
+
+        BigDecimal number(String key) throws TraceFormatException {
+            return number(key, text(key));
+        }
+
+        private BigDecimal number(String key, String text) throws TraceFormatException {
+            BigDecimal number = SumRows.number(text);
+            if (number == null || number.compareTo(BigDecimal.valueOf(Microseconds.LARGEST_NS)) > 0) {
+                throw error(
+                        text.isEmpty()
+                                ? "there is no " + key
+                                : key + " is '" + TraceFigures.plain(text) + "', and no number of 0 or more");
+            }
+            return number;
+        }
+
+        long whole(String key) throws TraceFormatException {
+            return SumRows.whole(number(key));
+        }
+
+        /** Returns a time in ns, of a number in units of 10<sup>digits</sup> ns. */
+        long ns(String key, int digits) throws TraceFormatException {
+            BigDecimal ns = number(key).scaleByPowerOfTen(digits);
+            if (ns.compareTo(BigDecimal.valueOf(Microseconds.LARGEST_NS)) > 0) {
+                throw error(key + " is '" + TraceFigures.plain(text(key)) + "', beyond 2^62 ns");
+            }
+            return SumRows.whole(ns);
+        }
+
+        List<BigDecimal> numbers(String key) throws TraceFormatException {
+            List<BigDecimal> numbers = new ArrayList<>();
+            for (String text : arrays.getOrDefault(key, List.of())) {
+                numbers.add(number(key, text));
+            }
+            return numbers;
+        }
+    }
+
+    // ---- llama-bench ----
+
+    static RunSummary llamaBench(BufferedInputStream text, String source) throws IOException {
+        List<List<Cell>> rows = new ArrayList<>();
+        TreeSet<String> models = new TreeSet<>();
+        TreeSet<String> devices = new TreeSet<>();
+        for (Values test : objects(text, source)) {
+            long prompt = test.whole("n_prompt");
+            long output = test.whole("n_gen");
+            long depth = test.has("n_depth") ? test.whole("n_depth") : 0;
+            long avgNs = test.whole("avg_ns");
+            List<BigDecimal> samples = test.numbers("samples_ns");
+            double meanNs = samples.stream()
+                    .mapToDouble(BigDecimal::doubleValue)
+                    .average()
+                    .orElse((double) avgNs);
+            if (samples.isEmpty() || Math.abs(meanNs - avgNs) > 1 + 1e-9 * meanNs) {
+                throw test.error("avg_ns " + avgNs + " is not the mean of the " + samples.size() + " samples_ns, "
+                        + Math.round(meanNs));
+            }
+            double rate = (prompt + output) * NS_PER_S / Math.max(1, avgNs);
+            double stated = test.number("avg_ts").doubleValue();
+            // The program averages the rates of the samples, which is more than the rate of the average.
+            if (Math.abs(stated - rate) > Math.max(0.2, spread(samples)) * rate) {
+                throw test.error(
+                        "avg_ts " + stated + " does not fit " + (prompt + output) + " tokens in " + avgNs + " ns");
+            }
+            models.add(test.text("model_type"));
+            devices.add(test.text("gpu_info").isEmpty() ? test.text("cpu_info") : test.text("gpu_info"));
+            rows.add(List.of(
+                    Cell.text(name(prompt, output, depth)),
+                    Cell.text(test.text("model_type")),
+                    Cell.count(samples.size()),
+                    Cell.count(prompt + output),
+                    Cell.ns(avgNs),
+                    Cell.ns(test.whole("stddev_ns")),
+                    Cell.rate(rate)));
+        }
+        return new RunSummary.Builder("llama-bench")
+                .fact("model", String.join("; ", models))
+                .fact("device", String.join("; ", devices))
+                .table(
+                        "Tests, each the mean of its samples",
+                        "tests",
+                        List.of(
+                                "test",
+                                "test",
+                                "model",
+                                "model",
+                                "samples",
+                                "samples",
+                                "tokens",
+                                "tokens",
+                                "avg",
+                                "avg_ns",
+                                "std. dev.",
+                                "stddev_ns",
+                                "tokens/s",
+                                "tokens_per_s"),
+                        rows)
+                .build();
+    }
+
+    private static double spread(List<BigDecimal> samples) {
+        double[] ns =
+                samples.stream().mapToDouble(BigDecimal::doubleValue).sorted().toArray();
+        return ns[0] == 0 ? 1 : ns[ns.length - 1] / ns[0] - 1;
+    }
+
+    /** Returns the name that the program prints for a test. */
+    private static String name(long prompt, long output, long depth) {
+        String name =
+                prompt > 0 && output > 0 ? "pp" + prompt + "+tg" + output : prompt > 0 ? "pp" + prompt : "tg" + output;
+        return depth > 0 ? name + " @ d" + depth : name;
+    }
+
+    // ---- Ollama ----
+
+    static RunSummary ollama(BufferedInputStream text, String source) throws IOException {
+        List<List<Cell>> rows = new ArrayList<>();
+        TreeSet<String> models = new TreeSet<>();
+        long unfinished = 0;
+        boolean isUnknown = false;
+        for (Values response : objects(text, source)) {
+            if (!response.has("total_duration")) {
+                unfinished++;
+                continue;
+            }
+            long totalNs = response.whole("total_duration");
+            long loadNs = response.has("load_duration") ? response.whole("load_duration") : 0;
+            long promptNs = response.has("prompt_eval_duration") ? response.whole("prompt_eval_duration") : 0;
+            long outputNs = response.whole("eval_duration");
+            long outputs = response.whole("eval_count");
+            long restNs = totalNs - loadNs - promptNs - outputNs;
+            if (restNs < 0) {
+                throw response.error("total_duration " + totalNs + " ns is less than its parts: load_duration " + loadNs
+                        + ", prompt_eval_duration " + promptNs + " and eval_duration " + outputNs + " ns");
+            }
+            // A prompt that was cached as a whole has no count.
+            boolean hasPrompt = response.has("prompt_eval_count");
+            isUnknown |= !hasPrompt;
+            models.add(response.text("model"));
+            rows.add(List.of(
+                    Cell.count(rows.size()),
+                    Cell.ns(totalNs),
+                    Cell.ns(loadNs),
+                    hasPrompt ? Cell.count(response.whole("prompt_eval_count")) : Cell.UNKNOWN,
+                    Cell.ns(promptNs),
+                    hasPrompt ? Cell.perSecond(response.whole("prompt_eval_count"), promptNs) : Cell.UNKNOWN,
+                    Cell.count(outputs),
+                    Cell.ns(outputNs),
+                    Cell.perSecond(outputs, outputNs),
+                    Cell.ns(restNs)));
+        }
+        if (rows.isEmpty()) {
+            throw new TraceFormatException(source, 0, "none of the responses of Ollama is finished (total_duration)");
+        }
+        RunSummary.Builder summary = new RunSummary.Builder("Ollama")
+                .fact("model", String.join("; ", models))
+                .fact(
+                        "requests",
+                        TraceFigures.count(rows.size())
+                                + (rows.size() == 1 ? "" : "; they may overlap, so their times are not added"));
+        if (unfinished > 0) {
+            summary.fact("left out", TraceFigures.count(unfinished, "part") + " of streamed responses, without times");
+        }
+        if (isUnknown) {
+            summary.fact("cached", "a prompt without a count was cached as a whole");
+        }
+        return summary.table(
+                        "Requests",
+                        "requests",
+                        List.of(
+                                "request",
+                                "request",
+                                "total",
+                                "total_ns",
+                                "load",
+                                "load_ns",
+                                "prompt tokens",
+                                "prompt_tokens",
+                                "prompt",
+                                "prompt_ns",
+                                "prompt tokens/s",
+                                "prompt_tokens_per_s",
+                                "output tokens",
+                                "output_tokens",
+                                "output",
+                                "output_ns",
+                                "output tokens/s",
+                                "output_tokens_per_s",
+                                "rest",
+                                "rest_ns"),
+                        rows)
+                .build();
+    }
+
+    // ---- vllm bench serve ----
+
+    private static final Pattern MEAN = Pattern.compile("mean_([a-z0-9]+)_ms");
+    private static final Pattern PERCENTILE = Pattern.compile("p([0-9.]+)_([a-z0-9]+)_ms");
+
+    static RunSummary vllmBench(BufferedInputStream text, String source) throws IOException {
+        RunSummary.Builder summary = new RunSummary.Builder("vllm bench serve");
+        List<List<Cell>> runs = new ArrayList<>();
+        List<List<Cell>> waits = new ArrayList<>();
+        for (Values run : objects(text, source)) {
+            long durationNs = run.ns("duration", DIGITS_OF_S);
+            long outputs = run.whole("total_output_tokens");
+            double stated = run.number("output_throughput").doubleValue();
+            double rate = durationNs == 0 ? 0 : outputs * NS_PER_S / durationNs;
+            if (Math.abs(stated - rate) > 1e-3 * rate) {
+                throw run.error("output_throughput " + stated + " is not " + outputs + " total_output_tokens in "
+                        + run.text("duration") + " s");
+            }
+            long number = runs.size();
+            runs.add(List.of(
+                    Cell.text(run.has("model_id") ? run.text("model_id") : run.text("model")),
+                    Cell.count(run.whole("completed")),
+                    run.has("failed") ? Cell.count(run.whole("failed")) : Cell.UNKNOWN,
+                    run.has("max_concurrency") ? Cell.text(run.text("max_concurrency")) : Cell.UNKNOWN,
+                    Cell.ns(durationNs),
+                    Cell.count(run.whole("total_input_tokens")),
+                    Cell.count(outputs),
+                    Cell.rate(rate)));
+            for (String key : new TreeSet<>(run.scalars.keySet())) {
+                Matcher mean = MEAN.matcher(key);
+                if (mean.matches()) {
+                    waits.add(wait(number, run, mean.group(1)));
+                }
+            }
+        }
+        return summary.fact("phases", "none: the program measures requests from outside of the server")
+                .table(
+                        "Runs",
+                        "runs",
+                        List.of(
+                                "model",
+                                "model",
+                                "completed",
+                                "completed",
+                                "failed",
+                                "failed",
+                                "at once",
+                                "max_concurrency",
+                                "wall time",
+                                "wall_ns",
+                                "input tokens",
+                                "input_tokens",
+                                "output tokens",
+                                "output_tokens",
+                                "output tokens/s",
+                                "output_tokens_per_s"),
+                        runs)
+                .table(
+                        "Times of requests",
+                        "times",
+                        List.of(
+                                "time",
+                                "time",
+                                "run",
+                                "run",
+                                "mean",
+                                "mean_ns",
+                                "std. dev.",
+                                "stddev_ns",
+                                "median",
+                                "median_ns",
+                                "percentile",
+                                "percentile",
+                                "of it",
+                                "percentile_ns"),
+                        waits)
+                .build();
+    }
+
+    private static List<Cell> wait(long number, Values run, String what) throws TraceFormatException {
+        String percentile = run.scalars.keySet().stream()
+                .filter(key -> PERCENTILE.matcher(key).matches() && key.endsWith("_" + what + "_ms"))
+                .max(String::compareTo)
+                .orElse("");
+        Matcher highest = PERCENTILE.matcher(percentile);
+        String name =
+                switch (what) {
+                    case "ttft" -> "time to first token";
+                    case "tpot" -> "time per output token";
+                    case "itl" -> "time between tokens";
+                    case "e2el" -> "whole request";
+                    default -> what;
+                };
+        return List.of(
+                Cell.text(name),
+                Cell.count(number),
+                Cell.ns(run.ns("mean_" + what + "_ms", DIGITS_OF_MS)),
+                optionalMs(run, "std_" + what + "_ms"),
+                optionalMs(run, "median_" + what + "_ms"),
+                highest.matches() ? Cell.text("p" + highest.group(1)) : Cell.UNKNOWN,
+                optionalMs(run, percentile));
+    }
+
+    private static Cell optionalMs(Values run, String key) throws TraceFormatException {
+        return run.has(key) ? Cell.ns(run.ns(key, DIGITS_OF_MS)) : Cell.UNKNOWN;
+    }
+
+    // ---- TensorRT's times ----
+
+    private static final List<String> PARTS = List.of("Enq", "H2d", "Compute", "D2h");
+
+    static RunSummary tensorRtTimes(BufferedInputStream text, String source) throws IOException {
+        Map<String, List<Double>> times = new HashMap<>();
+        long runs = 0;
+        for (Values run : objects(text, source)) {
+            double latencyNs = 0;
+            for (String part : PARTS) {
+                double ns = NS_PER_MS
+                        * (run.number("end" + part + "Ms").doubleValue()
+                                - run.number("start" + part + "Ms").doubleValue());
+                if (ns < 0) {
+                    throw run.error("end" + part + "Ms " + run.text("end" + part + "Ms") + " is before start" + part
+                            + "Ms " + run.text("start" + part + "Ms"));
+                }
+                latencyNs += part.equals("Enq") ? 0 : ns;
+                times.computeIfAbsent(part, added -> new ArrayList<>()).add(ns);
+            }
+            times.computeIfAbsent("latency", added -> new ArrayList<>()).add(latencyNs);
+            double largestNs = NS_PER_MS * run.number("endD2hMs").doubleValue();
+            if (run.has("latencyMs")
+                    && Math.abs(NS_PER_MS * run.number("latencyMs").doubleValue() - latencyNs)
+                            > SINGLE * largestNs + SINGLE * NS_PER_MS) {
+                throw run.error("latencyMs " + run.text("latencyMs") + " is not the sum of H2d, Compute and D2h, "
+                        + latencyNs / NS_PER_MS);
+            }
+            runs++;
+        }
+        List<List<Cell>> rows = new ArrayList<>();
+        for (String part : List.of("H2d", "Compute", "D2h", "latency", "Enq")) {
+            rows.add(row(part, times.getOrDefault(part, List.of())));
+        }
+        return new RunSummary.Builder("TensorRT's trtexec, times of runs")
+                .fact("runs", TraceFigures.count(runs))
+                .fact("latency", "H2d, compute and D2h; the host enqueues at the same time, so that is not added")
+                .fact("layers", "not in this file: trtexec --exportProfile=FILE writes them")
+                .table(
+                        "Parts of a run",
+                        "parts",
+                        List.of(
+                                "part",
+                                "part",
+                                "mean",
+                                "mean_ns",
+                                "min",
+                                "min_ns",
+                                "median",
+                                "median_ns",
+                                "p99",
+                                "p99_ns",
+                                "max",
+                                "max_ns"),
+                        rows)
+                .build();
+    }
+
+    private static List<Cell> row(String part, List<Double> unsorted) {
+        double[] ns =
+                unsorted.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+        if (ns.length == 0) {
+            return List.of(Cell.text(part), Cell.UNKNOWN, Cell.UNKNOWN, Cell.UNKNOWN, Cell.UNKNOWN, Cell.UNKNOWN);
+        }
+        return List.of(
+                Cell.text(part.toLowerCase(Locale.ROOT).replace("enq", "enqueue")),
+                Cell.ns(Math.round(Arrays.stream(ns).average().orElse(0))),
+                Cell.ns(Math.round(ns[0])),
+                Cell.ns(Math.round(nearest(ns, 50))),
+                Cell.ns(Math.round(nearest(ns, 99))),
+                Cell.ns(Math.round(ns[ns.length - 1])));
+    }
+
+    /** Returns a percentile by nearest rank. */
+    private static double nearest(double[] sorted, double percent) {
+        return sorted[(int) Math.max(0, Math.ceil(percent / 100 * sorted.length) - 1)];
+    }
+
+    // ---- the text ----
+
+    private static List<Values> objects(BufferedInputStream text, String source) throws IOException {
+        List<Values> all = new ArrayList<>();
+        try (JsonParser json = new JsonFactory().createParser(text).disable(JsonParser.Feature.AUTO_CLOSE_SOURCE)) {
+            try {
+                boolean isInArray = false;
+                for (JsonToken next = json.nextToken(); next != null; next = json.nextToken()) {
+                    if (next == JsonToken.START_OBJECT) {
+                        all.add(object(json, source));
+                    } else if (next == JsonToken.START_ARRAY || next == JsonToken.END_ARRAY) {
+                        isInArray = next == JsonToken.START_ARRAY;
+                    } else {
+                        throw new TraceFormatException(
+                                source, offset(json), "an object is expected, and there is " + next);
+                    }
+                    if (all.size() > MOST_OBJECTS) {
+                        throw new TraceFormatException(
+                                source, offset(json), "there are more than " + MOST_OBJECTS + " objects");
+                    }
+                }
+                if (isInArray) {
+                    throw new TraceFormatException(source, offset(json), "the text ends within an array");
+                }
+            } catch (JsonProcessingException malformed) {
+                throw new TraceFormatException(source, offset(json), "from here on, the text is no JSON", malformed);
+            } catch (TraceInput.DamagedException damaged) {
+                throw new TraceFormatException(source, offset(json), String.valueOf(damaged.getMessage()), damaged);
+            }
+        }
+        return all;
+    }
+
+    private static long offset(JsonParser json) {
+        return Math.max(0, json.currentLocation().getByteOffset());
+    }
+
+    private static Values object(JsonParser json, String source) throws IOException {
+        Values values = new Values(source, offset(json));
+        while (json.nextToken() == JsonToken.FIELD_NAME) {
+            String key = json.currentName();
+            JsonToken value = json.nextToken();
+            if (value == JsonToken.START_ARRAY && key.equals("samples_ns")) {
+                values.arrays.put(key, array(json));
+            } else if (value != null && value.isScalarValue()) {
+                String text = json.getText();
+                boolean isNew = value == JsonToken.VALUE_NULL
+                        || values.scalars.put(key, text.length() > LONGEST_TEXT ? "" : text) == null;
+                if (!isNew) {
+                    throw values.error("there are two values of " + TraceFigures.plain(key));
+                }
+            } else {
+                json.skipChildren();
+            }
+        }
+        return values;
+    }
+
+    private static List<String> array(JsonParser json) throws IOException {
+        List<String> texts = new ArrayList<>();
+        for (JsonToken next = json.nextToken(); next != JsonToken.END_ARRAY; next = json.nextToken()) {
+            if (next == null) {
+                break;
+            }
+            texts.add(next.isScalarValue() ? json.getText() : "");
+            json.skipChildren();
+        }
+        return texts;
+    }
+}

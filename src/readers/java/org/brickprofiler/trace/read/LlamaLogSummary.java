@@ -1,0 +1,399 @@
+package org.brickprofiler.trace.read;
+
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.brickprofiler.trace.read.RunSummary.Cell;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the timings in a log of llama.cpp: a request for each {@code print_timing} of its server, and the phases of
+ * each {@code llama_perf_context_print}. Requests of one slot follow each other; those of several slots overlap, and
+ * are never added. One thread.
+ */
+final class LlamaLogSummary {
+
+    private static final Pattern REQUEST =
+            Pattern.compile(".{0,80}slot +print_timing: id +(\\d{1,9}) \\| task (-?\\d{1,9}) \\|(.*)");
+    private static final Pattern NEW_PROMPT = Pattern.compile(
+            ".{0,80}slot +\\w+: id +(\\d{1,9}) \\| task (\\d{1,9}) \\| new prompt,.*(?:task\\.n_tokens|n_prompt_tokens) = (\\d{1,9}).*");
+    private static final Pattern PERF =
+            Pattern.compile(".{0,80}(?:llama_perf_context_print|llama_print_timings|common_perf_print):(.*)");
+    private static final Pattern TIME = Pattern.compile(
+            "\\s*(load|sample|sampling|prompt eval|eval|generation eval|total) time\\s*=\\s*([0-9.]+) ms(.*)");
+    private static final Pattern AMOUNT = Pattern.compile("\\s*/\\s*(\\d{1,12}) (?:tokens|runs)\\s*(.*)");
+    private static final Pattern RATES =
+            Pattern.compile("\\(\\s*([0-9.]+) ms per token,\\s*([0-9.]+) tokens per second\\)\\s*");
+
+    private static final String PROMPT = "prompt eval";
+    private static final String OUTPUT = "eval";
+    private static final String TOTAL = "total";
+
+    /** Three numbers with two decimals, ns. */
+    private static final long ROUNDING_NS = 15_001;
+
+    private static final long HALF_NS = 5_001;
+    private static final double HALF_RATE = 0.00501;
+    private static final double MS = 1e6;
+    private static final int MOST_REQUESTS = 1_000_000;
+
+    private final TextLines lines;
+    private final String source;
+    private final Map<Long, Long> promptTokens = new HashMap<>();
+    private final List<Request> requests = new ArrayList<>();
+    private final List<Map<String, Time>> contexts = new ArrayList<>();
+    private long vulkanBlocks;
+    private boolean isCut;
+
+    /** The request or the context whose times are being read; null between them. */
+    private @Nullable Map<String, Time> open;
+
+    private boolean isRequest;
+    private long slot;
+    private long task;
+
+    /** A time and its tokens, -1 if it states none. Immutable. */
+    private record Time(long ns, long tokens) {}
+
+    /** A request of the server; {@code promptTokens} has -1 if the log does not state them. Immutable. */
+    private record Request(long slot, long task, long promptTokens, Time prompt, Time output, Time total) {
+        long cachedTokens() {
+            return promptTokens < 0 ? -1 : promptTokens - prompt.tokens();
+        }
+    }
+
+    private LlamaLogSummary(BufferedInputStream text, String source) {
+        this.lines = new TextLines(text, source);
+        this.source = source;
+    }
+
+    /**
+     * Reads the timings.
+     *
+     * @throws TraceFormatException when there are none, or they contradict themselves
+     * @throws IOException when the text cannot be read
+     */
+    static RunSummary read(BufferedInputStream text, String source) throws IOException {
+        return new LlamaLogSummary(text, source).document();
+    }
+
+    private RunSummary document() throws IOException {
+        for (String line = lines.next(); line != null; line = lines.next()) {
+            take(line);
+        }
+        isCut |= open != null && isRequest;
+        endContext();
+        if (requests.isEmpty() && contexts.isEmpty()) {
+            throw error("the log of llama.cpp has no timings of requests (print_timing) and none of a context"
+                    + " (llama_perf_context_print)" + (isCut ? ": it ends within the first of them" : ""));
+        }
+        RunSummary.Builder summary = new RunSummary.Builder(requests.isEmpty() ? "llama.cpp" : "llama-server");
+        if (!requests.isEmpty()) {
+            addRequests(summary);
+        }
+        if (!contexts.isEmpty()) {
+            addContexts(summary);
+        }
+        if (isCut) {
+            summary.fact("faulty", "the log ends within the timing of a request, which is left out");
+        }
+        if (vulkanBlocks > 0) {
+            summary.fact(
+                    "left out",
+                    TraceFigures.count(vulkanBlocks, "block") + " of the Vulkan logger, which begin too late in the"
+                            + " log: read a log without what stands before them");
+        }
+        return summary.build();
+    }
+
+    private void take(String line) throws TraceFormatException {
+        Matcher request = REQUEST.matcher(line);
+        Matcher prompt = NEW_PROMPT.matcher(line);
+        Matcher perf = PERF.matcher(line);
+        if (request.matches()) {
+            long ofSlot = Long.parseLong(request.group(1));
+            long ofTask = Long.parseLong(request.group(2));
+            if (open == null || !isRequest || ofSlot != slot || ofTask != task) {
+                begin(true);
+                slot = ofSlot;
+                task = ofTask;
+            }
+            time(request.group(3));
+        } else if (prompt.matches()) {
+            promptTokens.put(Long.parseLong(prompt.group(2)), Long.parseLong(prompt.group(3)));
+        } else if (perf.matches()) {
+            if (open == null || isRequest || perf.group(1).strip().startsWith("load time")) {
+                begin(false);
+            }
+            time(perf.group(1));
+        } else if (line.startsWith("Vulkan Timings:")) {
+            vulkanBlocks++;
+        } else if (open != null && isRequest) {
+            time(line);
+        }
+    }
+
+    private void begin(boolean ofRequest) throws TraceFormatException {
+        if (open != null && isRequest) {
+            throw error("the timing of task " + task + " in slot " + slot + " has no total");
+        }
+        endContext();
+        open = new TreeMap<>();
+        isRequest = ofRequest;
+    }
+
+    private void endContext() {
+        Map<String, Time> last = open;
+        if (last != null && !isRequest && !last.isEmpty()) {
+            contexts.add(last);
+        }
+        open = null;
+    }
+
+    private void time(String text) throws TraceFormatException {
+        Matcher time = TIME.matcher(text);
+        Map<String, Time> into = open;
+        if (!time.matches() || into == null) {
+            return;
+        }
+        String what = time.group(1).startsWith("generation") ? OUTPUT : time.group(1);
+        long ns = ns(time.group(2));
+        Matcher amount = AMOUNT.matcher(time.group(3));
+        long tokens = amount.matches() ? Long.parseLong(amount.group(1)) : -1;
+        if (amount.matches()) {
+            requireRates(what, new Time(ns, tokens), amount.group(2));
+        } else if (what.equals(PROMPT) || what.equals(OUTPUT) || !lines.isEnded()) {
+            throw error("'" + TraceFigures.plain(text.strip()) + "' is no whole timing");
+        }
+        into.put(what, new Time(ns, tokens));
+        if (what.equals(TOTAL)) {
+            endOpen(into);
+        }
+    }
+
+    private long ns(String ms) throws TraceFormatException {
+        BigDecimal number = SumRows.number(ms);
+        if (number == null || number.compareTo(BigDecimal.valueOf(Microseconds.LARGEST_NS / 1_000_000)) > 0) {
+            throw error("'" + TraceFigures.plain(ms) + "' is no time in ms");
+        }
+        return SumRows.whole(number.scaleByPowerOfTen(6));
+    }
+
+    /** Checks a time and its tokens by the rates that the log states beside them, in two decimals. */
+    private void requireRates(String what, Time time, String text) throws TraceFormatException {
+        Matcher rates = RATES.matcher(text);
+        if (!rates.matches() || time.tokens() == 0 || time.ns() < HALF_NS) {
+            return;
+        }
+        double perTokenMs = Double.parseDouble(rates.group(1));
+        double perSecond = Double.parseDouble(rates.group(2));
+        double ms = time.ns() / MS;
+        double within = (HALF_NS / MS) / ms;
+        boolean isPerToken = Math.abs(perTokenMs - ms / time.tokens()) <= HALF_RATE + within * ms / time.tokens();
+        double rate = 1e3 * time.tokens() / ms;
+        if (!isPerToken || Math.abs(perSecond - rate) > HALF_RATE + 2 * within * rate) {
+            throw error("the " + what + " time contradicts itself: " + TraceFigures.count(time.tokens(), "token")
+                    + " in " + ms + " ms are not " + perSecond + " tokens/s");
+        }
+    }
+
+    private void endOpen(Map<String, Time> times) throws TraceFormatException {
+        Time prompt = times.get(PROMPT);
+        Time output = times.get(OUTPUT);
+        Time total = times.get(TOTAL);
+        if (prompt == null || output == null || total == null) {
+            throw error("a timing has a total, and no time of the prompt or of the output");
+        }
+        long partsNs = prompt.ns() + output.ns();
+        boolean isSum = isRequest ? Math.abs(partsNs - total.ns()) <= ROUNDING_NS : partsNs <= total.ns() + ROUNDING_NS;
+        boolean areTokens = total.tokens() < 0 || total.tokens() == prompt.tokens() + output.tokens();
+        if (!isSum || !areTokens) {
+            throw error("a timing contradicts itself: prompt " + text(prompt) + " and output " + text(output)
+                    + " are not the total of " + text(total));
+        }
+        if (isRequest) {
+            if (requests.size() == MOST_REQUESTS) {
+                throw error("there are more than " + MOST_REQUESTS + " requests");
+            }
+            long ofPrompt = promptTokens.getOrDefault(task, -1L);
+            if (ofPrompt >= 0 && ofPrompt < prompt.tokens()) {
+                throw error("task " + task + " evaluated " + prompt.tokens() + " tokens of a prompt of " + ofPrompt);
+            }
+            requests.add(new Request(slot, task, ofPrompt, prompt, output, total));
+            open = null;
+        }
+    }
+
+    private static String text(Time time) {
+        return TraceFigures.count(time.tokens(), "token") + " in " + time.ns() / MS + " ms";
+    }
+
+    private TraceFormatException error(String fault) {
+        return new TraceFormatException(source, lines.offset(), fault);
+    }
+
+    // ---- the tables ----
+
+    private void addRequests(RunSummary.Builder summary) {
+        Map<Long, List<Request>> slots = new TreeMap<>();
+        requests.forEach(each ->
+                slots.computeIfAbsent(each.slot(), added -> new ArrayList<>()).add(each));
+        summary.fact(
+                "requests",
+                TraceFigures.count(requests.size()) + " in " + TraceFigures.count(slots.size(), "slot")
+                        + (slots.size() == 1 ? "" : ", which overlap: their times are not added"));
+        long unknown = requests.stream().filter(each -> each.promptTokens() < 0).count();
+        if (unknown > 0) {
+            summary.fact(
+                    "cached",
+                    "not known of " + TraceFigures.count(unknown, "request")
+                            + ": the log does not state the length of the prompt");
+        }
+        List<List<Cell>> sums = slots.entrySet().stream()
+                .map(each -> slotRow(each.getKey(), each.getValue()))
+                .toList();
+        summary.table(
+                "Slots, each the sum of its requests, one after another",
+                "slots",
+                List.of(
+                        "slot",
+                        "slot",
+                        "requests",
+                        "requests",
+                        "total",
+                        "total_ns",
+                        "cached tokens",
+                        "cached_tokens",
+                        "prompt tokens run",
+                        "evaluated_tokens",
+                        "prompt",
+                        "prompt_ns",
+                        "output tokens",
+                        "output_tokens",
+                        "output",
+                        "output_ns",
+                        "output tokens/s",
+                        "output_tokens_per_s"),
+                sums);
+        List<List<Cell>> rows = requests.stream()
+                .sorted(Comparator.comparingLong((Request each) -> each.total().ns())
+                        .reversed())
+                .map(LlamaLogSummary::requestRow)
+                .toList();
+        summary.table(
+                "Requests, longest first",
+                "requests",
+                List.of(
+                        "task",
+                        "task",
+                        "slot",
+                        "slot",
+                        "total",
+                        "total_ns",
+                        "cached tokens",
+                        "cached_tokens",
+                        "prompt tokens run",
+                        "evaluated_tokens",
+                        "prompt",
+                        "prompt_ns",
+                        "prompt tokens/s",
+                        "prompt_tokens_per_s",
+                        "output tokens",
+                        "output_tokens",
+                        "output",
+                        "output_ns",
+                        "output tokens/s",
+                        "output_tokens_per_s"),
+                rows);
+    }
+
+    private static List<Cell> slotRow(long slot, List<Request> all) {
+        boolean isCachedKnown = all.stream().allMatch(each -> each.promptTokens() >= 0);
+        long outputTokens =
+                all.stream().mapToLong(each -> each.output().tokens()).sum();
+        long outputNs = all.stream().mapToLong(each -> each.output().ns()).sum();
+        return List.of(
+                Cell.count(slot),
+                Cell.count(all.size()),
+                Cell.ns(all.stream().mapToLong(each -> each.total().ns()).sum()),
+                isCachedKnown
+                        ? Cell.count(
+                                all.stream().mapToLong(Request::cachedTokens).sum())
+                        : Cell.UNKNOWN,
+                Cell.count(
+                        all.stream().mapToLong(each -> each.prompt().tokens()).sum()),
+                Cell.ns(all.stream().mapToLong(each -> each.prompt().ns()).sum()),
+                Cell.count(outputTokens),
+                Cell.ns(outputNs),
+                Cell.perSecond(outputTokens, outputNs));
+    }
+
+    private static List<Cell> requestRow(Request each) {
+        return List.of(
+                Cell.count(each.task()),
+                Cell.count(each.slot()),
+                Cell.ns(each.total().ns()),
+                each.cachedTokens() < 0 ? Cell.UNKNOWN : Cell.count(each.cachedTokens()),
+                Cell.count(each.prompt().tokens()),
+                Cell.ns(each.prompt().ns()),
+                Cell.perSecond(each.prompt().tokens(), each.prompt().ns()),
+                Cell.count(each.output().tokens()),
+                Cell.ns(each.output().ns()),
+                Cell.perSecond(each.output().tokens(), each.output().ns()));
+    }
+
+    private void addContexts(RunSummary.Builder summary) {
+        List<List<Cell>> rows = new ArrayList<>();
+        for (int i = 0; i < contexts.size(); i++) {
+            Map<String, Time> times = contexts.get(i);
+            for (String phase : List.of("load", "sample", "sampling", PROMPT, OUTPUT, TOTAL)) {
+                Time time = times.get(phase);
+                if (time != null) {
+                    rows.add(List.of(
+                            Cell.text(name(phase)),
+                            Cell.count(i),
+                            Cell.ns(time.ns()),
+                            time.tokens() < 0 ? Cell.UNKNOWN : Cell.count(time.tokens()),
+                            time.tokens() < 0 || phase.equals(TOTAL)
+                                    ? Cell.UNKNOWN
+                                    : Cell.perSecond(time.tokens(), time.ns())));
+                }
+            }
+        }
+        summary.fact(
+                "phases",
+                "of " + TraceFigures.count(contexts.size(), "context")
+                        + "; loading contains the first evaluation of the prompt, so the phases are not added");
+        summary.table(
+                "Phases",
+                "phases",
+                List.of(
+                        "phase",
+                        "phase",
+                        "context",
+                        "context",
+                        "time",
+                        "ns",
+                        "tokens",
+                        "tokens",
+                        "tokens/s",
+                        "tokens_per_s"),
+                rows);
+    }
+
+    private static String name(String phase) {
+        return switch (phase) {
+            case PROMPT -> "prompt";
+            case OUTPUT -> "output";
+            default -> phase;
+        };
+    }
+}

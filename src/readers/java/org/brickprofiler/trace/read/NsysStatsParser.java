@@ -1,0 +1,235 @@
+package org.brickprofiler.trace.read;
+
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.brickprofiler.trace.read.Omission.Reason;
+import org.brickprofiler.trace.read.SumRows.Row;
+import org.eclipse.collections.impl.list.mutable.primitive.DoubleArrayList;
+import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the tables that {@code nsys stats --format csv} writes, after any text. The header decides what a table holds:
+ * the sums of kernels, of copies and fills, or of both count; calls of an API and ranges of NVTX do not. A table that
+ * repeats the kernels or the copies of another one does not count either. The tables state shares and no total. One
+ * thread.
+ */
+final class NsysStatsParser {
+
+    private static final Pattern UNIT =
+            Pattern.compile("Total Time \\((ns|us|\u03bcs|\u00b5s|ms|s|nsec|usec|msec|sec)\\)");
+    private static final Pattern SHARE = Pattern.compile("Time ?\\(%\\)");
+    private static final Pattern COPY = Pattern.compile("\\[CUDA (memcpy|memset|Unified Memory).*");
+    private static final String CALLS = "Num Calls";
+
+    /** A share in a table is rounded to a tenth of a percent. */
+    private static final double SHARE_WITHIN = 0.06;
+
+    private static final BigDecimal HALF = new BigDecimal("0.501");
+    private static final int MOST_ROWS = 1_000_000;
+
+    private final TextLines lines;
+    private final SumRows rows;
+    private boolean hasKernels;
+    private boolean hasCopies;
+    private long tables;
+    /** The contents of a table that does not count. */
+    private String others = "";
+
+    /** A table by its header. */
+    private final class Table {
+        final List<String> columns;
+        final String unit;
+        final String title;
+        final boolean counts;
+        private final DoubleArrayList shares = new DoubleArrayList();
+        private final LongArrayList totals = new LongArrayList();
+        private final long headerOffset = lines.offset();
+
+        Table(List<String> columns, String unit) {
+            this.columns = columns;
+            this.unit = unit;
+            String last = columns.get(columns.size() - 1);
+            boolean isSum =
+                    columns.contains("Instances") || columns.contains("Count") || columns.contains("Operations");
+            boolean isMixed = isSum && columns.contains("Category") && last.equals("Operation");
+            boolean isKernels = isSum && last.equals("Name") && !columns.contains("Style");
+            boolean isCopies = isSum && !isMixed && last.equals("Operation");
+            this.title = columns.contains(CALLS) ? "calls of an API" : last;
+            this.counts =
+                    (isKernels && !hasKernels) || (isCopies && !hasCopies) || (isMixed && !hasKernels && !hasCopies);
+            hasKernels |= isKernels || isMixed;
+            hasCopies |= isCopies || isMixed;
+        }
+
+        private int column(String... names) {
+            for (String name : names) {
+                for (int i = 0; i < columns.size(); i++) {
+                    String column = columns.get(i);
+                    if (column.equals(name) || column.startsWith(name + " (")) {
+                        return i;
+                    }
+                }
+            }
+            return -1;
+        }
+    }
+
+    private NsysStatsParser(BufferedInputStream text, EventCollector collector) throws TraceFormatException {
+        this.lines = new TextLines(text, collector.source);
+        this.rows = new SumRows(collector, "nsys stats");
+    }
+
+    /**
+     * Reads all tables.
+     *
+     * @throws TraceFormatException when a row is damaged, no table has kernels or copies, or the view needs times
+     * @throws IOException when the text cannot be read
+     */
+    static void parse(BufferedInputStream text, EventCollector collector) throws IOException {
+        new NsysStatsParser(text, collector).document();
+    }
+
+    private void document() throws IOException {
+        String line = lines.next();
+        while (line != null) {
+            List<String> columns = fields(line);
+            Matcher unit = UNIT.matcher(columns.size() > 1 ? columns.get(1) : "");
+            boolean isHeader = SHARE.matcher(columns.get(0)).matches() && unit.matches();
+            line = isHeader ? table(new Table(columns, unitOf(unit.group(1)))) : lines.next();
+        }
+        if (tables == 0 && !others.isEmpty()) {
+            throw rows.collector.error(
+                    0,
+                    "the tables of nsys stats hold sums of " + others + ", and none of kernels; write them with"
+                            + " nsys stats --report cuda_gpu_kern_sum,cuda_gpu_mem_time_sum --format csv");
+        }
+        rows.collector.end(lines.endOffset());
+    }
+
+    private static String unitOf(String unit) {
+        return switch (unit.toLowerCase(Locale.ROOT)) {
+            case "s", "sec" -> "s";
+            case "ms", "msec" -> "ms";
+            case "ns", "nsec" -> "ns";
+            default -> "us";
+        };
+    }
+
+    /** Reads the rows of a table; returns the line behind it. */
+    private @Nullable String table(Table table) throws IOException {
+        tables += table.counts ? 1 : 0;
+        String line = lines.next();
+        for (; line != null && isRow(line); line = lines.next()) {
+            if (!table.counts) {
+                rows.collector.acceptOmitted(Reason.OTHER_TABLE, table.title);
+                continue;
+            }
+            if (table.totals.size() == MOST_ROWS) {
+                throw rows.collector.error(lines.offset(), "a table has more than " + MOST_ROWS + " rows");
+            }
+            row(table, fields(line));
+            rows.checkEnd(lines);
+        }
+        if (!table.counts) {
+            others = table.title;
+        }
+        checkShares(table);
+        return line;
+    }
+
+    /** Returns whether a line is a row, whole or not: a table ends with a blank line, or with text of the program. */
+    private static boolean isRow(String line) {
+        return !line.isBlank()
+                && (Character.isDigit(line.charAt(0)) || line.startsWith("\"") || line.contains(","))
+                && !line.startsWith("Processing [");
+    }
+
+    private void row(Table table, List<String> fields) throws IOException {
+        long offset = lines.offset();
+        if (fields.size() != table.columns.size()) {
+            throw rows.damage(
+                    offset,
+                    "a row has " + TraceFigures.count(fields.size(), "field") + ", and the header "
+                            + table.columns.size());
+        }
+        long calls = rows.calls(fields.get(2), offset);
+        BigDecimal totalNs = rows.ns(fields.get(1), table.unit, offset);
+        int average = table.column("Avg", "Average");
+        int shortest = table.column("Min", "Minimum");
+        int longest = table.column("Max", "Maximum");
+        if (average < 0 || shortest < 0 || longest < 0) {
+            throw rows.collector.error(offset, "the table of nsys stats has no columns Avg, Min and Max");
+        }
+        BigDecimal averageNs = rows.ns(fields.get(average), table.unit, offset);
+        BigDecimal shortestNs = rows.ns(fields.get(shortest), table.unit, offset);
+        BigDecimal longestNs = rows.ns(fields.get(longest), table.unit, offset);
+        BigDecimal share = SumRows.number(fields.get(0));
+        if (share == null) {
+            throw rows.damage(offset, "'" + TraceFigures.plain(fields.get(0)) + "' is no share in percent");
+        }
+        BigDecimal ulp = averageNs.ulp().max(totalNs.ulp());
+        BigDecimal rounding =
+                averageNs.ulp().multiply(BigDecimal.valueOf(calls)).multiply(HALF);
+        rows.requireProduct(calls, averageNs, totalNs, rounding.add(totalNs.ulp()), offset);
+        rows.requireOrder(shortestNs, averageNs, longestNs, ulp, offset);
+        String name = fields.get(fields.size() - 1);
+        table.shares.add(share.doubleValue());
+        table.totals.add(SumRows.whole(totalNs));
+        rows.add(
+                new Row(
+                        name,
+                        COPY.matcher(name).matches() ? SumRows.COPY : SumRows.KERNEL,
+                        calls,
+                        SumRows.whole(totalNs),
+                        SumRows.whole(shortestNs),
+                        SumRows.whole(longestNs),
+                        TraceEvent.NONE),
+                offset);
+    }
+
+    /** Reports rows that a table has lost: the shares of the others are then too small for their sum. */
+    private void checkShares(Table table) {
+        double sumNs = 0;
+        for (int i = 0; i < table.totals.size(); i++) {
+            sumNs += table.totals.get(i);
+        }
+        for (int i = 0; i < table.totals.size(); i++) {
+            double share = sumNs == 0 ? 0 : 100 * table.totals.get(i) / sumNs;
+            if (Math.abs(share - table.shares.get(i)) > SHARE_WITHIN) {
+                rows.collector.fault(Reason.MISSING_ROWS, 1, table.headerOffset);
+                return;
+            }
+        }
+    }
+
+    /** Returns the fields of a line of CSV; a field in quotation marks may contain commas. */
+    private static List<String> fields(String line) {
+        List<String> fields = new ArrayList<>();
+        StringBuilder field = new StringBuilder();
+        boolean isQuoted = false;
+        for (int i = 0; i < line.length(); i++) {
+            char c = line.charAt(i);
+            if (c == '"' && isQuoted && i + 1 < line.length() && line.charAt(i + 1) == '"') {
+                field.append(c);
+                i++;
+            } else if (c == '"') {
+                isQuoted = !isQuoted;
+            } else if (c == ',' && !isQuoted) {
+                fields.add(field.toString().strip());
+                field.setLength(0);
+            } else {
+                field.append(c);
+            }
+        }
+        // A quotation mark without its second one: the line was cut, and is no row.
+        fields.add(isQuoted ? "" : field.toString().strip());
+        return isQuoted ? fields.subList(0, fields.size() - 1) : fields;
+    }
+}

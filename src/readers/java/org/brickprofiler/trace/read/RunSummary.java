@@ -1,0 +1,275 @@
+package org.brickprofiler.trace.read;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.StreamWriteFeature;
+import java.io.BufferedInputStream;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.zip.GZIPInputStream;
+import org.brickprofiler.internal.io.PlainText;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The phases and requests of a run that another program sums up, in a file without bricks: the JSON of llama-bench and
+ * of {@code vllm bench serve}, responses of Ollama, the times of TensorRT's {@code trtexec}, and a log of llama.cpp.
+ * Immutable.
+ *
+ * <p>Times of requests are never added over slots or clients that run at the same time.
+ */
+final class RunSummary implements TraceReader.Summary {
+
+    /** The length of the beginning in which the format is looked for. */
+    private static final int LOOKED_AT = 1 << 18;
+
+    private static final String GZIP = "\u001f\u008b";
+    private static final int ROWS_SHOWN = 20;
+
+    /** The fast writer prints a double in the same way on every JDK. */
+    private static final JsonFactory FACTORY = JsonFactory.builder()
+            .enable(StreamWriteFeature.USE_FAST_DOUBLE_WRITER)
+            .build();
+
+    private final String program;
+    private final List<Fact> facts;
+    private final List<Table> tables;
+
+    /** A statement about the run. Immutable. */
+    record Fact(String title, String text) {}
+
+    /**
+     * A value of a table.
+     *
+     * @param text in reports
+     * @param value in JSON: a number, a text, or null if it is not known
+     */
+    record Cell(String text, @Nullable Object value) {
+        /** A value that the file does not state. */
+        static final Cell UNKNOWN = new Cell("-", null);
+
+        static Cell text(String text) {
+            return new Cell(PlainText.ascii(text), text);
+        }
+
+        static Cell count(long count) {
+            return new Cell(TraceFigures.count(count), count);
+        }
+
+        static Cell ns(long ns) {
+            return new Cell(TraceFigures.duration(ns), ns);
+        }
+
+        /** Returns tokens per second; unknown without time. */
+        static Cell perSecond(long tokens, long ns) {
+            return ns == 0 ? UNKNOWN : rate(tokens * 1e9 / ns);
+        }
+
+        static Cell rate(double rate) {
+            return new Cell(String.format(Locale.ROOT, "%,.2f", rate), rate);
+        }
+    }
+
+    /** A table. {@code key} and {@code keys} name it and its columns in JSON. */
+    record Table(String title, String key, List<String> labels, List<String> keys, List<List<Cell>> rows) {}
+
+    /** Collects a summary. Not thread-safe. */
+    static final class Builder {
+        private final String program;
+        private final List<Fact> facts = new ArrayList<>();
+        private final List<Table> tables = new ArrayList<>();
+
+        Builder(String program) {
+            this.program = program;
+        }
+
+        Builder fact(String title, String text) {
+            facts.add(new Fact(title, PlainText.ascii(text)));
+            return this;
+        }
+
+        /**
+         * Adds a table.
+         *
+         * @param columns label and key of each column, in turn
+         */
+        Builder table(String title, String key, List<String> columns, List<List<Cell>> rows) {
+            List<String> labels = new ArrayList<>();
+            List<String> keys = new ArrayList<>();
+            for (int i = 0; i < columns.size(); i += 2) {
+                labels.add(columns.get(i));
+                keys.add(columns.get(i + 1));
+            }
+            tables.add(new Table(title, key, List.copyOf(labels), List.copyOf(keys), List.copyOf(rows)));
+            return this;
+        }
+
+        RunSummary build() {
+            return new RunSummary(program, List.copyOf(facts), List.copyOf(tables));
+        }
+    }
+
+    private RunSummary(String program, List<Fact> facts, List<Table> tables) {
+        this.program = program;
+        this.facts = facts;
+        this.tables = tables;
+    }
+
+    /**
+     * Returns whether a file is a summary that {@link #read} reads.
+     *
+     * @param head its first bytes, compressed by gzip or not
+     * @return whether it is; a trace, even one among the lines of a log, is none
+     */
+    static boolean begins(byte[] head) {
+        return SummaryFormat.of(text(Objects.requireNonNull(head, "head"))) != null;
+    }
+
+    /** Returns the text of a beginning, one character for each byte, up to damage of its compression. */
+    private static String text(byte[] head) {
+        String text = new String(head, StandardCharsets.ISO_8859_1);
+        if (!text.startsWith(GZIP)) {
+            return text;
+        }
+        byte[] unpacked = new byte[LOOKED_AT];
+        int length = 0;
+        try (InputStream bytes = new GZIPInputStream(new ByteArrayInputStream(head))) {
+            for (int read = 0; read >= 0 && length < LOOKED_AT; length += Math.max(0, read)) {
+                read = bytes.read(unpacked, length, LOOKED_AT - length);
+            }
+        } catch (IOException cut) {
+            // The head may end within the compressed bytes.
+        }
+        return new String(Arrays.copyOf(unpacked, length), StandardCharsets.ISO_8859_1);
+    }
+
+    /**
+     * Reads a summary.
+     *
+     * @param bytes the file, compressed by gzip or not; left open
+     * @param source its name in messages
+     * @return the summary
+     * @throws TraceFormatException when it is no summary, is damaged, or contradicts itself
+     * @throws IOException when it cannot be read
+     */
+    static RunSummary read(InputStream bytes, String source) throws IOException {
+        Objects.requireNonNull(bytes, "bytes");
+        Objects.requireNonNull(source, "source");
+        try (BufferedInputStream text = TraceInput.text(
+                bytes,
+                ReadOptions.Progress.UNKNOWN,
+                source,
+                ReadOptions.defaults().progress())) {
+            SummaryFormat format = SummaryFormat.of(TraceInput.head(text));
+            if (format == null) {
+                throw new TraceFormatException(source, 0, "it is no summary of a run that is known");
+            }
+            return format.read(text, source);
+        }
+    }
+
+    @Override
+    public String program() {
+        return program;
+    }
+
+    @Override
+    public String text() {
+        StringBuilder text = new StringBuilder("Summary of " + program + "\n");
+        fact(text, new Fact("bricks", "none: the file has sums of phases or requests, and no bricks"));
+        facts.forEach(each -> fact(text, each));
+        tables.forEach(table -> table(text, table));
+        return text.toString();
+    }
+
+    private static void fact(StringBuilder text, Fact fact) {
+        text.append(String.format(Locale.ROOT, "  %-10s  %s\n", fact.title(), fact.text()));
+    }
+
+    private static void table(StringBuilder text, Table table) {
+        int shown = Math.min(ROWS_SHOWN, table.rows().size());
+        int columns = table.labels().size();
+        int[] widths = new int[columns];
+        for (int column = 0; column < columns; column++) {
+            widths[column] = table.labels().get(column).length();
+            for (List<Cell> row : table.rows().subList(0, shown)) {
+                widths[column] = Math.max(widths[column], row.get(column).text().length());
+            }
+        }
+        text.append('\n').append(table.title()).append("\n\n");
+        line(text, table.labels(), widths);
+        line(text, Arrays.stream(widths).mapToObj("-"::repeat).toList(), widths);
+        for (List<Cell> row : table.rows().subList(0, shown)) {
+            line(text, row.stream().map(Cell::text).toList(), widths);
+        }
+        if (shown < table.rows().size()) {
+            text.append("and ")
+                    .append(TraceFigures.count(table.rows().size() - shown, "more row"))
+                    .append("; --json prints all\n");
+        }
+    }
+
+    /** Appends a line of a table: the first column begins at the left, the others end at the right. */
+    private static void line(StringBuilder text, List<String> cells, int[] widths) {
+        StringBuilder line = new StringBuilder();
+        for (int column = 0; column < widths.length; column++) {
+            String blanks = " ".repeat(widths[column] - cells.get(column).length());
+            line.append(column == 0 ? cells.get(0) + blanks : "  " + blanks + cells.get(column));
+        }
+        text.append(line.toString().stripTrailing()).append('\n');
+    }
+
+    @Override
+    public String toJson() {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (JsonGenerator json = FACTORY.createGenerator(bytes)) {
+            json.useDefaultPrettyPrinter();
+            json.writeStartObject();
+            json.writeStringField("program", program);
+            json.writeBooleanField("has_bricks", false);
+            json.writeObjectFieldStart("facts");
+            for (Fact fact : facts) {
+                json.writeStringField(fact.title(), fact.text());
+            }
+            json.writeEndObject();
+            for (Table table : tables) {
+                write(json, table);
+            }
+            json.writeEndObject();
+            json.writeRaw('\n');
+        } catch (IOException impossible) {
+            throw new UncheckedIOException("memory does not fail", impossible);
+        }
+        return bytes.toString(StandardCharsets.UTF_8);
+    }
+
+    private static void write(JsonGenerator json, Table table) throws IOException {
+        json.writeArrayFieldStart(table.key());
+        for (List<Cell> row : table.rows()) {
+            json.writeStartObject();
+            for (int i = 0; i < row.size(); i++) {
+                json.writeFieldName(table.keys().get(i));
+                Object value = row.get(i).value();
+                if (value instanceof Long whole) {
+                    json.writeNumber(whole);
+                } else if (value instanceof Double number) {
+                    json.writeNumber(number);
+                } else if (value == null) {
+                    json.writeNull();
+                } else {
+                    json.writeString(value.toString());
+                }
+            }
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+}

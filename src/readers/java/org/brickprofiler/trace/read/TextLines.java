@@ -1,0 +1,81 @@
+package org.brickprofiler.trace.read;
+
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the lines of a text in UTF-8 with their places, in bounded memory. One thread. */
+final class TextLines {
+
+    /** A longer line is cut; no line that a reader understands is as long. */
+    private static final int LONGEST = 1 << 16;
+
+    private final BufferedInputStream text;
+    private final String source;
+    private final ByteArrayOutputStream line = new ByteArrayOutputStream();
+    private long lineOffset;
+    private long nextOffset;
+    private boolean isEnded = true;
+
+    /**
+     * Creates a reader of lines.
+     *
+     * @param text the bytes; left open
+     * @param source their name in messages
+     */
+    TextLines(BufferedInputStream text, String source) {
+        this.text = text;
+        this.source = source;
+    }
+
+    /**
+     * Returns the next line without its end; null after the last one.
+     *
+     * @throws TraceFormatException when the compression is damaged
+     * @throws IOException when the text cannot be read
+     */
+    @Nullable
+    String next() throws IOException {
+        try {
+            return read();
+        } catch (TraceInput.DamagedException damaged) {
+            throw TraceFormatException.damage(source, nextOffset, String.valueOf(damaged.getMessage()), damaged);
+        }
+    }
+
+    private @Nullable String read() throws IOException {
+        line.reset();
+        lineOffset = nextOffset;
+        int next = text.read();
+        if (next < 0) {
+            return null;
+        }
+        for (; next >= 0 && next != '\n'; next = text.read()) {
+            nextOffset++;
+            if (line.size() < LONGEST) {
+                line.write(next);
+            }
+        }
+        isEnded = next >= 0;
+        nextOffset += isEnded ? 1 : 0;
+        String whole = line.toString(StandardCharsets.UTF_8);
+        return whole.endsWith("\r") ? whole.substring(0, whole.length() - 1) : whole;
+    }
+
+    /** Returns the place of the last line, in bytes of the text; at the end, the length of the text. */
+    long offset() {
+        return lineOffset;
+    }
+
+    /** Returns the place behind the last line. */
+    long endOffset() {
+        return nextOffset;
+    }
+
+    /** Returns whether the last line has an end. */
+    boolean isEnded() {
+        return isEnded;
+    }
+}

@@ -1,0 +1,251 @@
+package org.brickprofiler.trace.read;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.brickprofiler.trace.read.Traces.refused;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.zip.GZIPInputStream;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Phases and requests in files without bricks. */
+final class RunSummaryTest {
+
+    private static final Path FOLDER = Path.of("src", "test", "resources", "summaries");
+    private static final String BENCH = "llama-bench-gemma3-27b.json";
+    private static final String SERVER = "llama-server-8b.log.gz";
+    private static final String PERF = "llama-perf-cpu.log.gz";
+    private static final String OLLAMA = "ollama-generate-doc-example.json";
+    private static final String VLLM = "vllm-bench-serve-M3-c4.json";
+
+    private static String text(String file) throws IOException {
+        try (InputStream bytes = Files.newInputStream(FOLDER.resolve(file))) {
+            return new String((file.endsWith(".gz") ? new GZIPInputStream(bytes) : bytes).readAllBytes(), UTF_8);
+        }
+    }
+
+    private static RunSummary read(String text) throws IOException {
+        byte[] bytes = text.getBytes(UTF_8);
+        assertThat(RunSummary.begins(bytes)).as("whether it is known").isTrue();
+        assertThat(RunSummary.begins(Traces.packed(bytes))).as("packed").isTrue();
+        return RunSummary.read(new ByteArrayInputStream(bytes), "the file");
+    }
+
+    private static JsonNode json(String text) throws IOException {
+        RunSummary summary = read(text);
+        assertThat(summary.text()).contains("  bricks      none: the file has sums of phases or requests");
+        JsonNode json = new JsonMapper().readTree(summary.toJson());
+        assertThat(json.get("has_bricks").booleanValue()).isFalse();
+        return json;
+    }
+
+    // ---- real files; the numbers are those of the table beside them ----
+
+    @Spec("14.29")
+    @Test
+    void testsOfLlamaBench() throws IOException {
+        JsonNode test = json(text(BENCH)).get("tests").get(0);
+
+        assertThat(test.get("test").asText()).isEqualTo("tg128");
+        assertThat(test.get("avg_ns").longValue()).isEqualTo(2_535_748_928L);
+        assertThat(String.format(Locale.ROOT, "%.3f", test.get("tokens_per_s").doubleValue()))
+                .isEqualTo("50.478");
+    }
+
+    @Spec("14.29")
+    @Test
+    void requestsOfAServerWithCachedPrompts() throws IOException {
+        JsonNode json = json(text(SERVER));
+        JsonNode slot = json.get("slots").get(0);
+        JsonNode shortest = json.get("requests").get(9);
+
+        assertThat(json.get("requests")).hasSize(10);
+        assertThat(json.get("slots")).hasSize(1);
+        assertThat(slot.get("total_ns").longValue()).isBetween(17_921_850_000L, 17_921_950_000L);
+        assertThat(List.of(
+                        shortest.get("task").longValue(),
+                        shortest.get("cached_tokens").longValue(),
+                        shortest.get("evaluated_tokens").longValue(),
+                        shortest.get("prompt_ns").longValue(),
+                        shortest.get("output_tokens").longValue()))
+                .containsExactly(5L, 35L, 1L, 35_080_000L, 4L);
+    }
+
+    @Spec("14.29")
+    @Test
+    void phasesOfAContext() throws IOException {
+        JsonNode phases = json(text(PERF)).get("phases");
+
+        assertThat(phases)
+                .extracting(phase ->
+                        phase.get("phase").asText() + " " + phase.get("ns").asLong())
+                .containsExactly("load 32250000", "prompt 6220000", "output 15170000", "total 61200000");
+    }
+
+    @Spec("14.29")
+    @Test
+    void aResponseOfOllama() throws IOException {
+        JsonNode request = json(text(OLLAMA)).get("requests").get(0);
+
+        assertThat(request.get("total_ns").longValue()).isEqualTo(5_043_500_667L);
+        assertThat(request.get("rest_ns").longValue()).isEqualTo(3_308_708L);
+    }
+
+    @Spec("14.29")
+    @Test
+    void aRunOfVllmBench() throws IOException {
+        JsonNode json = json(text(VLLM));
+
+        assertThat(json.get("runs").get(0).get("output_tokens").longValue()).isEqualTo(4_085);
+        assertThat(json.get("runs").get(0).get("wall_ns").longValue()).isEqualTo(8_026_852_383L);
+        assertThat(json.get("times")).hasSize(3);
+        assertThat(json.get("times").get(2).get("mean_ns").longValue()).isEqualTo(108_735_388L);
+    }
+
+    // ---- further forms ----
+
+    private static String request(int slot, int task, String prompt, int tokens, String output, String total) {
+        return """
+                slot update_slots: id %2$2d | task %1$d | new prompt, n_ctx_slot = 4096, n_keep = 0, task.n_tokens = 40
+                slot print_timing: id %2$2d | task %1$d |\s
+                prompt eval time =  %3$s ms /    %4$d tokens
+                       eval time =  %5$s ms /    10 tokens
+                      total time =  %6$s ms /    %7$d tokens
+                """.formatted(task, slot, prompt, tokens, output, total, tokens + 10);
+    }
+
+    @Spec("14.29")
+    @Test
+    void requestsOfSeveralSlotsAreNotAdded() throws IOException {
+        String log = request(0, 1, "10.00", 40, "20.00", "30.00") + request(1, 2, "10.00", 4, "90.00", "100.00");
+        RunSummary summary = read(log);
+
+        assertThat(summary.text())
+                .contains("requests    2 in 2 slots, which overlap: their times are not added")
+                .doesNotContain("130");
+        assertThat(json(log).get("slots").get(1).get("cached_tokens").longValue())
+                .isEqualTo(36);
+        assertThat(read(log.replaceAll("(?m)^slot update_slots.*\n", "")).text())
+                .contains("cached      not known of 2 requests");
+    }
+
+    @Test
+    void severalTestsOfOneLineEach() throws IOException {
+        String test = "{\"n_prompt\": %d, \"n_gen\": %d, \"n_depth\": %d, \"avg_ns\": 1000000000, \"stddev_ns\": 5,"
+                + " \"avg_ts\": %d.0, \"samples_ns\": [1000000000], \"samples_ts\": [1.0], \"model_type\": \"m\"}%n";
+        JsonNode tests = json(test.formatted(512, 0, 0, 512) + test.formatted(0, 64, 4096, 64))
+                .get("tests");
+
+        assertThat(tests).extracting(each -> each.get("test").asText()).containsExactly("pp512", "tg64 @ d4096");
+    }
+
+    @Test
+    void partsOfAStreamedResponseAreLeftOut() throws IOException {
+        String parts = "{\"model\": \"m\", \"response\": \"a\", \"done\": false}\n";
+        String last = "{\"model\": \"m\", \"done\": true, \"total_duration\": 50, \"load_duration\": 5,"
+                + " \"eval_count\": 2, \"eval_duration\": 40}\n";
+
+        assertThat(read(parts + parts + last).text())
+                .contains("left out    2 parts of streamed responses")
+                .contains("cached      a prompt without a count was cached as a whole");
+        assertThat(json(last).get("requests").get(0).get("prompt_tokens").isNull())
+                .isTrue();
+    }
+
+    @Spec("14.29")
+    @Test
+    void timesOfTensorRtAddTransfersAndComputeAndNotTheEnqueue() throws IOException {
+        String run =
+                "{\"startEnqMs\": 0.1, \"endEnqMs\": 9.1, \"startH2dMs\": 1, \"endH2dMs\": 1.5, \"startComputeMs\":"
+                        + " 1.5, \"endComputeMs\": %1$s, \"startD2hMs\": 6, \"endD2hMs\": 6.25, \"h2dMs\": 0.5, \"latencyMs\": %2$s}";
+        JsonNode parts = json("[" + run.formatted("3.5", "2.75") + ", " + run.formatted("4.5", "3.75") + "]")
+                .get("parts");
+
+        assertThat(parts)
+                .extracting(part ->
+                        part.get("part").asText() + " " + part.get("mean_ns").asLong())
+                .containsExactly("h2d 500000", "compute 2500000", "d2h 250000", "latency 3250000", "enqueue 9000000");
+        assertThat(refused(() -> read("[" + run.formatted("3.5", "2.85") + "]")).fault())
+                .contains("latencyMs 2.85 is not the sum");
+    }
+
+    // ---- faults ----
+
+    @Spec("14.29")
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            30.00 ms | 31.00 ms | are not the total of 50 tokens in 31.0 ms
+            / 10 t   | / 11 t   | are not the total of 50 tokens
+            total    | totl     | the timing of task 1 in slot 0 has no total
+            / 40 t   | / 41 t   | are not the total of 50 tokens
+            """)
+    void aTimingThatContradictsItselfIsRefused(String whole, String wrong, String fault) {
+        String log = request(0, 1, "10.00", 40, "20.00", "30.00").replaceAll(" +", " ");
+        String second = request(0, 2, "10.00", 40, "20.00", "30.00");
+
+        assertThat(log).contains(whole);
+        assertThat(refused(() -> read(log.replaceFirst(whole, wrong) + second)).fault())
+                .contains(fault);
+    }
+
+    @Test
+    void aLogWithoutTimingsIsRefused() {
+        assertThat(refused(() -> read("load_backend: loaded CPU backend\nllama_model_loader: - kv 0\n"))
+                        .fault())
+                .contains("has no timings of requests (print_timing) and none of a context");
+    }
+
+    @Spec("14.29")
+    @Test
+    void aTraceIsNoSummaryAndASummaryIsNoTrace() throws IOException {
+        assertThat(RunSummary.begins(
+                        text("../traces/llama-vulkan-perf-logger.log.gz").getBytes(UTF_8)))
+                .as("it has bricks")
+                .isFalse();
+        String event = "[{\"ph\": \"X\", \"name\": \"a\", \"args\": {\"n_gen\": 1, \"avg_ns\": 2}}]";
+        assertThat(RunSummary.begins(event.getBytes(UTF_8))).isFalse();
+        for (String file : List.of(BENCH, SERVER, PERF, OLLAMA, VLLM)) {
+            TraceFormatException refused =
+                    refused(() -> TraceReader.profile(FOLDER.resolve(file), ReadOptions.defaults()));
+            assertThat(refused.fault()).contains("no bricks; brick report prints");
+            assertThat(refused.isDamage()).as("whether --salvage is offered").isFalse();
+        }
+    }
+
+    /** Each file is cut at 40 places, and 40 of its digits are changed. A total that is then read is the same one. */
+    @Spec("14.29")
+    @ParameterizedTest
+    @ValueSource(strings = {BENCH, SERVER, PERF, OLLAMA, VLLM})
+    void aDamagedFileIsRefusedOrStatesWhatIsMissing(String file) throws IOException {
+        String whole = text(file);
+        String report = RunSummary.read(new ByteArrayInputStream(whole.getBytes(UTF_8)), "f")
+                .toJson();
+        int refusals = 0;
+        for (int i = 1; i <= 40; i++) {
+            String cut = whole.substring(0, (int) ((long) whole.length() * i / 41));
+            try {
+                RunSummary read = RunSummary.read(new ByteArrayInputStream(cut.getBytes(UTF_8)), "f");
+                boolean isShorter = file.equals(SERVER) && read.toJson().length() < report.length();
+                assertThat(isShorter || read.toJson().equals(report))
+                        .as("cut at %s", cut.length())
+                        .isTrue();
+            } catch (TraceFormatException refused) {
+                assertThat(refused.fault()).isNotBlank();
+                refusals++;
+            }
+        }
+        assertThat(refusals).isGreaterThan(file.equals(SERVER) ? 5 : 30);
+    }
+}

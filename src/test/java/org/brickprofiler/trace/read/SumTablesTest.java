@@ -1,0 +1,404 @@
+package org.brickprofiler.trace.read;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.brickprofiler.trace.read.Traces.refused;
+import static org.brickprofiler.trace.read.Traces.totalNs;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.zip.GZIPInputStream;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.read.Omission.Reason;
+import org.brickprofiler.trace.read.TraceProfile.Counting;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Files that hold sums of kernels and no timeline. */
+final class SumTablesTest {
+
+    private static final ReadOptions OPTIONS = ReadOptions.defaults();
+    private static final Path FOLDER = Path.of("src", "test", "resources", "traces");
+    private static final String TRT = "trt-resnet-fp16.profile.json";
+    private static final String NSYS = "nsys-stats-kern-sum-ferrum-m3.csv";
+    private static final String UNITRACE = "unitrace-device-timing-gemm.txt";
+    private static final String VULKAN = "llama-vulkan-perf-logger.log.gz";
+
+    private static final String HEADER =
+            "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n";
+
+    private static String text(String file) throws IOException {
+        try (InputStream bytes = Files.newInputStream(FOLDER.resolve(file))) {
+            return new String((file.endsWith(".gz") ? new GZIPInputStream(bytes) : bytes).readAllBytes(), UTF_8);
+        }
+    }
+
+    // ---- real files ----
+
+    /**
+     * The totals are those of {@code README.md} beside the files; the shares of Other are those of the table in docs.
+     */
+    @Spec("14.28")
+    @ParameterizedTest
+    @CsvSource({
+        TRT + ", 36, 1016832, 0, 7.0",
+        NSYS + ", 741326, 6738360758, 0, 2.1",
+        UNITRACE + ", 10, 22005440, 5580956648, 0.0",
+        VULKAN + ", 1958, 1495852295, 0, 1.1"
+    })
+    void theTotalOfARealFileIsExact(String file, long executions, long totalNs, long wallNs, double other)
+            throws IOException {
+        TraceProfile profile = Traces.read(FOLDER.resolve(file), OPTIONS);
+
+        assertThat(profile.snapshot().totalNs()).isEqualTo(totalNs);
+        assertThat(profile.eventsCounted()).isEqualTo(executions);
+        assertThat(profile.wallNs()).isEqualTo(wallNs);
+        assertThat(profile.counting()).isEqualTo(Counting.SUMS);
+        assertThat(Omissions.faults(profile.omissions())).isEmpty();
+        long otherNs = profile.snapshot().bricks().stream()
+                .filter(brick -> brick.category() == BrickCategory.OTHER)
+                .mapToLong(BrickStats::totalNs)
+                .sum();
+        assertThat(Math.round(1_000.0 * otherNs / totalNs) / 10.0).isEqualTo(other);
+        assertThat(profile.summary()).contains("busy, idle  not known: the file holds sums, and no timeline");
+        byte[] packed = Traces.packed(text(file));
+        assertThat(Traces.read(packed, OPTIONS).snapshot().bricks())
+                .as("packed, from a stream")
+                .isEqualTo(profile.snapshot().bricks());
+    }
+
+    @Spec("14.28")
+    @ParameterizedTest
+    @ValueSource(strings = {TRT, NSYS, UNITRACE, VULKAN})
+    void thereIsNoTimeline(String file) throws IOException {
+        Path path = FOLDER.resolve(file);
+
+        assertThat(refused(() -> TraceReader.timeline(path, OPTIONS)))
+                .hasMessageContaining("there is no timeline in what ")
+                .matches(refused -> !refused.isDamage());
+        try (TraceReader.Contents contents = TraceReader.read(path, OPTIONS)) {
+            assertThat(contents.timeline()).isEmpty();
+            assertThat(contents.profile().snapshot().bricks()).isNotEmpty();
+        }
+    }
+
+    @Test
+    void rulesApply() throws IOException {
+        ReadOptions options = OPTIONS.withRules(TraceRules.parse("""
+                First  <- cat=/^kernel$/ name=/^hgemm/
+                ignore <- cat=/^gpu_memcpy$/
+                """));
+        TraceProfile profile = Traces.read(FOLDER.resolve(UNITRACE), options);
+
+        assertThat(totalNs(profile, "First")).isEqualTo(4_706_560 + 4_491_360);
+        assertThat(Omissions.ignored(profile)).containsEntry(Reason.RULE, 7L);
+    }
+
+    // ---- executions whose single times are not known ----
+
+    @Spec("14.28")
+    @Test
+    void theSumOfSeveralCallsHasNoExtremesUnlessTheyAreStated() throws IOException {
+        BrickStats known = Traces.read(HEADER + "100.0,30,3,10.0,9.0,5,16,1.0,gemm\n")
+                .snapshot()
+                .brick("Gemm")
+                .orElseThrow();
+        BrickStats sum = Traces.read("Vulkan Timings:\nADD: 3 x 10 us = 30 us\nTotal time: 30 us.\n")
+                .snapshot()
+                .brick("Add")
+                .orElseThrow();
+
+        assertThat(known.hasExtremes()).isTrue();
+        assertThat(tuple(known.count(), known.minNs(), known.maxNs())).isEqualTo(tuple(3L, 5L, 16L));
+        assertThat(known.latency()).isEmpty();
+        assertThat(sum.hasExtremes()).isFalse();
+        assertThat(tuple(sum.count(), sum.totalNs(), sum.minNs(), sum.maxNs())).isEqualTo(tuple(3L, 30_000L, 0L, 0L));
+    }
+
+    // ---- TensorRT ----
+
+    private static String trt(int runs, String... layers) {
+        return "[\n  { \"count\" : " + runs + " }\n, " + String.join("\n, ", layers) + "\n]\n";
+    }
+
+    private static String layer(String name, String timeMs, String averageMs, String percentage) {
+        return "{ \"name\" : \"%s\", \"timeMs\" : %s, \"averageMs\" : %s, \"percentage\" : %s }"
+                .formatted(name, timeMs, averageMs, percentage);
+    }
+
+    @Spec("14.28")
+    @Test
+    void layersOfTensorRtRanAsOftenAsTheEngine() throws IOException {
+        TraceProfile profile = Traces.read(trt(
+                200,
+                layer("Conv_0 + Relu_1", "30", "0.15", "75"),
+                layer("/model/layers.0/self_attn/q_proj/MatMul", "10", "0.05", "25"),
+                layer("reshape_after_Gemm_48", "0", "0", "0")));
+
+        assertThat(profile.snapshot().bricks())
+                .extracting(BrickStats::name, BrickStats::count, BrickStats::totalNs)
+                .containsExactly(
+                        tuple("Convolution", 200L, 30_000_000L),
+                        tuple("QkvProjection", 200L, 10_000_000L),
+                        tuple("Reshape", 200L, 0L));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'30', '0.15', '60', 'layer 1 has 75.0000 % of the time and states 60.0000 %'",
+        "'31', '0.15', '75', '200 calls of 150000 ns on average are not 31000000 ns'",
+        "'-3', '0.15', '75', '''-3'' is no time'",
+        "'1e30', '0.15', '75', '''1e30'' is no time'",
+        "'\"x\"', '0.15', '75', '''x'' is no time'"
+    })
+    void aLayerThatContradictsItselfIsRefused(String timeMs, String averageMs, String share, String fault) {
+        assertThat(refused(trt(200, layer("b", "10", "0.05", "25"), layer("a", timeMs, averageMs, share)))
+                        .fault())
+                .contains(fault);
+    }
+
+    // ---- nsys stats ----
+
+    @Spec("14.28")
+    @Test
+    void onlyTablesOfKernelsAndCopiesCountAndEachOnce() throws IOException {
+        String kernels =
+                HEADER + "60.0,60,2,30.0,30.0,20,40,1.0,gemm\n40.0,40,1,40.0,40.0,40,40,0.0,\"f<a, b>(\"\"x\"\")\"\n";
+        String copies = HEADER.replace("Instances", "Count").replace("Name", "Operation")
+                + "100.0,7,1,7.0,7.0,7,7,0.0,[CUDA memcpy Host-to-Device]\n";
+        String calls =
+                HEADER.replace("Instances", "Num Calls") + "100.0,900,1,900.0,900.0,900,900,0.0,cudaLaunchKernel\n";
+        String ranges = HEADER.replace("Name", "Style,Range") + "100.0,800,1,800.0,800.0,800,800,0.0,PushPop,:step\n";
+        TraceProfile profile = Traces.read("Processing [a.sqlite] with [x.py]...\n" + calls + "\n" + kernels
+                + "\nProcessing\n" + ranges + "\n" + copies + "\n" + kernels);
+
+        assertThat(profile.snapshot().bricks())
+                .extracting(BrickStats::name, BrickStats::totalNs)
+                .containsExactlyInAnyOrder(tuple("Gemm", 60L), tuple("f<a, b>(\"x\")", 40L), tuple("HostToDevice", 7L));
+        assertThat(profile.omissions())
+                .filteredOn(omission -> omission.reason() == Reason.OTHER_TABLE)
+                .extracting(Omission::name, Omission::count)
+                .containsExactlyInAnyOrder(tuple("calls of an API", 1L), tuple("Range", 1L), tuple("Name", 2L));
+        assertThat(refused(calls).fault())
+                .contains("sums of calls of an API, and none of kernels")
+                .contains("cuda_gpu_kern_sum");
+        assertThat(refused(ranges).fault()).contains("sums of Range, and none of kernels");
+    }
+
+    @Test
+    void unitsAndOlderHeadersAreRead() throws IOException {
+        String older = """
+                "Time(%)","Total Time (ns)","Instances","Average","Minimum","Maximum","Name"
+                100.0,30,3,10.0,5,16,gemm
+                """.replace("\n", "\r\n");
+
+        assertThat(totalNs(Traces.read(older), "Gemm")).isEqualTo(30);
+        assertThat(totalNs(
+                        Traces.read(HEADER.replace("(ns)", "(us)") + "100.0,1.5,3,0.5,0.5,0.25,0.75,0,gemm\n"), "Gemm"))
+                .isEqualTo(1_500);
+    }
+
+    @Spec("14.28")
+    @Test
+    void lostRowsAndACutLineAreReported() throws IOException {
+        String whole = HEADER + "60.0,60,2,30.0,30.0,20,40,1.0,gemm\n40.0,40,1,40.0,40.0,40,40,0.0,other\n";
+        TraceProfile lost = Traces.read(whole.substring(0, whole.indexOf("40.0,40,1")));
+        TraceProfile open = Traces.read(whole.strip());
+
+        assertThat(Traces.repair(lost, Reason.MISSING_ROWS).count()).isEqualTo(1);
+        assertThat(Traces.repair(open, Reason.OPEN_LINE).firstOffset()).isEqualTo(whole.length() - 1);
+        assertThat(open.snapshot().totalNs()).isEqualTo(100);
+    }
+
+    // ---- llama.cpp's Vulkan logger ----
+
+    private static final String BLOCKS = """
+            load_backend: loaded
+            ----------------
+            Vulkan Timings:
+            MUL_MAT f16 m=5 n=36 k=7: 2 x 1.09e+07 us = 2.18e+07 us (1.5 GFLOPS/s)
+            RMS_NORM_MUL RMS_NORM(256,1,1,1): 1 x 25 us = 25 us
+            Total time: 2.18e+07 us.
+            token
+            ----------------
+            Vulkan Timings:
+            MUL_MAT_VEC f16 m=5 n=1 k=7: 2 x 0.7 us = 1.401 us (1e+03 GFLOPS/s)
+            Total time: 1.401 us.
+            """;
+
+    @Spec("14.28")
+    @Test
+    void eachBlockOfTheVulkanLoggerIsAStep() throws IOException {
+        TraceProfile profile = Traces.read(BLOCKS);
+        TraceProfile second = Traces.read(BLOCKS, OPTIONS.withSkipSteps(1));
+
+        assertThat(profile.steps()).isEqualTo(2);
+        assertThat(totalNs(profile, "Gemm")).isEqualTo(21_800_001_401L);
+        assertThat(totalNs(profile, "RmsNorm")).isEqualTo(25_000);
+        assertThat(profile.summary()).contains("  steps       2 blocks of sums\n");
+        assertThat(second.snapshot().totalNs()).isEqualTo(1_401);
+        assertThat(Omissions.leftOut(second)).extracting(Omission::count).containsExactly(2L, 1L);
+        assertThat(refused(() -> Traces.read(BLOCKS, OPTIONS.withSkipSteps(2))))
+                .hasMessageContaining("cannot skip 2 steps: the trace marks 2");
+    }
+
+    @Spec("14.28")
+    @Test
+    void blocksOfOlderBuildsAreRead() throws IOException {
+        String withoutSums = "Vulkan Timings:\nROPE: 3 x 0.333 us (1 GFLOPS/s)\nTotal time: 1 us.\n";
+        String inMs =
+                "Vulkan Timings:\nROPE: 3 x 0.5 ms\nADD: 1 x 2 ms\n----------------\nVulkan Timings:\nADD: 1 x 1 ms\n";
+        TraceProfile oldest = Traces.read(inMs);
+
+        assertThat(totalNs(Traces.read(withoutSums), "RopeEmbedding")).isEqualTo(999);
+        assertThat(oldest.snapshot().totalNs()).isEqualTo(4_500_000);
+        assertThat(oldest.steps()).isEqualTo(2);
+        assertThat(Traces.repair(oldest, Reason.NO_TOTAL).count()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            Total time: 2.18e+07 us. | Total time: 2.19e+07 us. | the rows of a block add up to 21800025000 ns, and its total is 21900000000 ns
+            1 x 25 us = 25 us        | 1 x 25 us = 26 us        | 1 call of 25000 ns on average are not 26000 ns
+            2.18e+07 us (1.5         | 2.18e+ us (1.5           | is no whole row of the Vulkan logger
+            Total time: 2.18e+07 us. | token                    | a block of the Vulkan logger ends without its total
+            token                    | ROPE: 1 x 5 us = 5 us    | is a row outside of a block
+            token                    | Total time: 5 us.        | a total of a block whose begin
+            """)
+    void aDamagedBlockIsRefused(String whole, String damaged, String fault) {
+        assertThat(refused(BLOCKS.replace(whole, damaged)).fault()).contains(fault);
+    }
+
+    // ---- unitrace ----
+
+    private static final String SUMMARY = """
+            === Device Timing Summary ===
+
+                            Total Execution Time (ns):  1000
+                Total Device Time for L0 backend (ns):  150
+                Total Device Time for CL GPU backend (ns):  7
+
+            == L0 Backend ==
+
+                  Kernel, Calls, Time (ns), Time (%), Average (ns), Min (ns), Max (ns)
+            "gemm<int, float>[SIMD16 {1;1;1}]", 3, 100, 66.67, 33, 30, 40
+            "gemm<int, float>[SIMD16 {1;1;1}]", 1, 20, 13.33, 20, 20, 20
+            zeCommandListAppendBarrier, 10, 25, 16.67, 2, 2, 3
+            zeCommandListAppendEventReset, 5, 5, 3.33, 1, 1, 1
+
+            == CL GPU Backend ==
+
+                  Kernel, Calls, Time (ns), Time (%), Average (ns), Min (ns), Max (ns)
+            softmax, 1, 7, 100.0, 7, 7, 7
+
+            === Kernel Properties ===
+
+            Kernel, Compiled
+            softmax, AOT
+            """;
+
+    @Spec("14.28")
+    @Test
+    void barriersAndResetsOfUnitraceHaveTheirOwnBricks() throws IOException {
+        TraceProfile profile = Traces.read(SUMMARY);
+
+        assertThat(profile.snapshot().bricks())
+                .extracting(BrickStats::name, BrickStats::count, BrickStats::totalNs)
+                .containsExactly(
+                        tuple("Gemm", 4L, 120L),
+                        tuple("Barrier", 10L, 25L),
+                        tuple("AttentionSoftmax", 1L, 7L),
+                        tuple("EventReset", 5L, 5L));
+        assertThat(profile.wallNs()).isEqualTo(1_000);
+        assertThat(Traces.read("\n" + SUMMARY).snapshot().bricks())
+                .isEqualTo(profile.snapshot().bricks());
+        assertThat(Traces.read(FOLDER.resolve(UNITRACE), OPTIONS)
+                        .snapshot()
+                        .brick("HostToDevice")
+                        .orElseThrow()
+                        .totalBytes())
+                .isEqualTo(3 * 128_000_000 + 4);
+    }
+
+    @Test
+    void aSummaryWithoutATableIsRefused() {
+        assertThat(refused("=== Device Timing Summary ===\n\n  Total Execution Time (ns):   98\n")
+                        .fault())
+                .contains("has no table of kernels");
+    }
+
+    // ---- damage ----
+
+    /**
+     * Each file is cut at 40 places, and 60 of its digits are changed, one at a time. What is then read has the same
+     * total, states a fault, or differs by less than the numbers of the file can show; otherwise it is refused.
+     */
+    @Spec("14.28")
+    @ParameterizedTest
+    @ValueSource(strings = {TRT, NSYS, UNITRACE, VULKAN})
+    void aDamagedFileIsNeverAWrongSumInSilence(String file) throws IOException {
+        String log = text(file);
+        // Of the long log, four steps.
+        String[] blocks = log.split("-{16}\n", 6);
+        String whole = file.equals(VULKAN) ? String.join("", Arrays.copyOfRange(blocks, 1, 5)) : log;
+        long totalNs = Traces.read(whole).snapshot().totalNs();
+        int refusals = 0;
+        for (int i = 1; i <= 40; i++) {
+            refusals += isRefused(whole.substring(0, (int) ((long) whole.length() * i / 41)), totalNs) ? 1 : 0;
+        }
+        assertThat(refusals).as("cuts that are refused").isGreaterThan(5);
+        List<Integer> digits = whole.chars().boxed().toList();
+        for (int i = 1, at = 0; i <= 60; i++) {
+            at = Math.max(at + 1, whole.length() / 61 * i);
+            while (at < whole.length() - 1 && !Character.isDigit(digits.get(at))) {
+                at++;
+            }
+            char other = whole.charAt(at) == '9' ? '4' : '9';
+            isRefused(whole.substring(0, at) + other + whole.substring(at + 1), totalNs);
+        }
+    }
+
+    private static boolean isRefused(String damaged, long totalNs) throws IOException {
+        TraceProfile read;
+        try {
+            read = Traces.read(damaged);
+        } catch (TraceFormatException refused) {
+            assertThat(refused.fault()).isNotBlank();
+            if (refused.isDamage()) {
+                TraceProfile salvaged = Traces.read(damaged, OPTIONS.withSalvage(true));
+                assertThat(salvaged.omissions()).anyMatch(omission -> omission.reason() == Reason.DAMAGE);
+            }
+            return true;
+        }
+        boolean isFaulty = !Omissions.faults(read.omissions()).isEmpty();
+        double difference = Math.abs(read.snapshot().totalNs() - totalNs) / (double) totalNs;
+        // A log that ends between two blocks is a log of fewer steps.
+        boolean isBetweenBlocks =
+                read.steps() > 0 && damaged.lastIndexOf("Total time") > damaged.lastIndexOf("Timings:");
+        assertThat(isFaulty || difference < 1e-4 || isBetweenBlocks)
+                .as(
+                        "a total of %s instead of %s ns is reported",
+                        read.snapshot().totalNs(), totalNs)
+                .isTrue();
+        return false;
+    }
+
+    @Test
+    void aDamagedPackageIsDamage() throws IOException {
+        byte[] packed = Traces.packed(BLOCKS);
+        byte[] cut = Arrays.copyOf(packed, packed.length - 12);
+
+        TraceFormatException refused = refused(() -> TraceReader.profile(new ByteArrayInputStream(cut), OPTIONS));
+        assertThat(refused.fault()).contains("the packed file ends too early");
+    }
+}
