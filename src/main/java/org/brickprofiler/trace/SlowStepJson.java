@@ -118,7 +118,8 @@ final class SlowStepJson {
 
     private static void writeText(String text, StringBuilder json) {
         json.append('"');
-        for (char each : text.toCharArray()) {
+        for (int i = 0; i < text.length(); i++) {
+            char each = text.charAt(i);
             if (each == '"' || each == '\\') {
                 json.append('\\').append(each);
             } else if (each < ' ' || each > '~') {
