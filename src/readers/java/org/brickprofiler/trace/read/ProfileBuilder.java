@@ -237,7 +237,7 @@ final class ProfileBuilder extends EventCollector {
             return new Slice(event, 0, kernels.number(event, isCopy), Math.max(0, event.bytes), 0, detail);
         }
         Kind kind = event.kind();
-        if (kind.isDevice() && !deviceSeen) {
+        if ((kind.isDevice() || head.marksAllWork) && !deviceSeen) {
             keepDeviceOnly();
         }
         noteBytes(event);

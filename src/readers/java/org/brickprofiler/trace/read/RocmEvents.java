@@ -126,6 +126,7 @@ final class RocmEvents {
     }
 
     private void readAll() throws IOException {
+        collector.head.marksAllWork = true;
         each(WORK, row -> {
             if (row.correlation >= 0) {
                 launches.want(row.correlation);

@@ -63,6 +63,9 @@ final class TraceHead {
     /** Whether the trace has the durations of task graphs instead of sums, if it has no times. */
     boolean hasTaskGraphs;
 
+    /** Whether the format marks all work of devices, so that nothing else counts even if there is no such work. */
+    boolean marksAllWork;
+
     final String source;
     private long spansLost;
     private long firstLostOffset;

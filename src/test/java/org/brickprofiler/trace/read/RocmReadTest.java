@@ -304,6 +304,16 @@ final class RocmReadTest {
     }
 
     @Spec("14.26")
+    @ParameterizedTest
+    @ValueSource(strings = {"hip_runtime_trace.csv", "hsa_api_trace.csv", "marker_api_trace.csv"})
+    void callsAloneAreNoWork(String table) throws IOException {
+        TraceProfile profile = Traces.read(TABLES.resolve(table), ALL);
+
+        assertThat(profile.eventsRead()).isPositive();
+        assertThat(profile.snapshot().bricks()).isEmpty();
+    }
+
+    @Spec("14.26")
     @Test
     void countersAreNoTimesOfTheRun() throws IOException {
         String counters = "\"Correlation_Id\",\"Kernel_Name\",\"Counter_Name\",\"Counter_Value\",\"Start_Timestamp\","
