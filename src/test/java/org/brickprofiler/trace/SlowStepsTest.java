@@ -149,7 +149,7 @@ final class SlowStepsTest {
                 new Crew().run(() -> profiler.record(BrickId.MOE_EXPERT, 1, 1)).join();
             }
             ordinary(1_024);
-            assertThat(recorder.eventCount()).isEqualTo(4 * (10 + round * 1_024));
+            assertThat(recorder.eventCount()).isEqualTo(4L * (10 + round * 1_024));
         }
         assertThat(written()).isEqualTo(4 * (10 + 4 * 1_024) + 4 * 20);
     }

@@ -224,7 +224,7 @@ final class RunSummaryTest {
         }
     }
 
-    /** Each file is cut at 40 places, and 40 of its digits are changed. A total that is then read is the same one. */
+    /** Each file is cut at 40 places. A log may be read up to the cut; any other file that is read is the whole one. */
     @Spec("14.29")
     @ParameterizedTest
     @ValueSource(strings = {BENCH, SERVER, PERF, OLLAMA, VLLM})
