@@ -270,8 +270,10 @@ public final class TextReport {
                             "");
             text.append("\nSteps\n\n").append(table.render(steps.phases()));
         }
-        waited("Time to first token", steps.timeToFirstToken());
-        waited("Time per output token", steps.timePerOutputToken());
+        if (!snapshot.requests().isRecorded()) {
+            waited("Time to first token", steps.timeToFirstToken());
+            waited("Time per output token", steps.timePerOutputToken());
+        }
         if (steps.abandoned() > 0) {
             text.append("Steps that began and did not end: ")
                     .append(count(steps.abandoned()))

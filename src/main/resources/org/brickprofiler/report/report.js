@@ -287,10 +287,10 @@ function valuesOf(latency) {
 
 /**
  * @param {string} label
- * @param {Latency} latency
+ * @param {Latency | undefined} latency
  */
 function waitFigure(label, latency) {
-  return valuesOf(latency) === 0
+  return latency === undefined || valuesOf(latency) === 0
     ? ""
     : figure(label, time(1e3 * latency.p50_us), "p50 of " + count(valuesOf(latency)) + "; p99 " + duration(1e3 * latency.p99_us));
 }
@@ -302,7 +302,8 @@ function figures() {
   if (stepsOf !== undefined && decode) {
     const base = "in " + plural(decode.count, decode.phase + " step", decode.phase + " steps") + ", of the time in which one was under way";
     list.append(figure("Tokens per second", number(decode.output_tokens_per_s), count(decode.output_tokens) + " " + base));
-    list.append(...WAITS.map(([label, key]) => waitFigure(label, stepsOf[key])).filter((wait) => wait !== ""));
+    const waited = profile.requests || stepsOf;
+    list.append(...WAITS.map(([label, key]) => waitFigure(label, waited[key])).filter((wait) => wait !== ""));
   } else if (tokens && wallNs > 0) {
     const n = tokens.total_elements;
     const base = "with the profiler on, by the elements of " + tokens.name;
@@ -1362,8 +1363,15 @@ function phaseTable(phases) {
   return table("Steps by phase", columns, phases).element;
 }
 
-/** @param {Steps} steps */
+/**
+ * The latencies that the steps show. Those of requests, which contain the time in a queue, take their place.
+ *
+ * @param {Steps} steps
+ */
 function waitTable(steps) {
+  if (profile.requests !== undefined) {
+    return "";
+  }
   const rows = WAITS.map(([label, key]) => ({ label, latency: steps[key] })).filter(({ latency }) => valuesOf(latency) > 0);
   if (rows.length === 0) {
     return "";

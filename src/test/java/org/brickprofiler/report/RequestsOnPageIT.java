@@ -72,6 +72,18 @@ class RequestsOnPageIT extends PageInBrowser {
         assertThat(browser.text(".chosen p")).startsWith("Request 1 of 20: ");
     }
 
+    @Spec("25.10")
+    @Test
+    void showsTheLatenciesOfRequestsAndNotThoseOfSteps() throws Exception {
+        ProfileSnapshot snapshot = Samples.served(20);
+        show(HtmlReport.render(snapshot));
+
+        assertThat(plain(browser.text(".figures")))
+                .contains("p50 of 20; p99 "
+                        + time((double) snapshot.timeToFirstToken().percentileNs(99)));
+        assertThat(browser.text("#section-steps")).doesNotContain("what a user waits for");
+    }
+
     /** The script compares the segments that it finds with the causes of each request. */
     @Spec("25.11")
     @Test
