@@ -91,7 +91,8 @@ final class ConvertCommand implements Callable<Integer> {
         } else if (format == Format.CSV) {
             CsvReport.write(input.requireWholeRun("a report of one").snapshot(), out);
         } else {
-            AtomicFile.write(out, to -> to.write(input.text().getBytes(StandardCharsets.UTF_8)));
+            String text = input.text() + Advice.of(input, null);
+            AtomicFile.write(out, to -> to.write(text.getBytes(StandardCharsets.UTF_8)));
         }
         return input.exitCode(spec.commandLine().getErr());
     }

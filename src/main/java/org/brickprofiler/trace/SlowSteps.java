@@ -48,8 +48,8 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      * @throws IllegalArgumentException when a number is negative
      */
     public SlowSteps {
-        phases = List.copyOf(phases);
-        slowest = List.copyOf(slowest);
+        phases = List.copyOf(Objects.requireNonNull(phases, "phases"));
+        slowest = List.copyOf(Objects.requireNonNull(slowest, "slowest"));
         requireNotNegative("spansKept", spansKept);
         requireNotNegative("spansLeftOut", spansLeftOut);
     }
@@ -214,8 +214,8 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
             Objects.requireNonNull(typical, "typical");
             requireNotNegative("index", index);
             requireNotNegative("durationNs", durationNs);
-            parts = List.copyOf(parts);
-            unknown = Collections.unmodifiableSet(new TreeSet<>(unknown));
+            parts = List.copyOf(Objects.requireNonNull(parts, "parts"));
+            unknown = Collections.unmodifiableSet(new TreeSet<>(Objects.requireNonNull(unknown, "unknown")));
             long sum = parts.stream().mapToLong(Part::excessNs).sum();
             if (verdict.isExplained() && sum != durationNs - typical.elapsedNs()) {
                 throw new IllegalArgumentException("the parts of step " + index + " sum to " + sum
@@ -287,6 +287,6 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      * @throws IllegalArgumentException when it is another text; the message names the fault
      */
     public static SlowSteps fromJson(String json) {
-        return SlowStepJson.read(json);
+        return SlowStepJson.read(Objects.requireNonNull(json, "json"));
     }
 }

@@ -159,7 +159,7 @@ final class RocmTables implements RocmEvents.Source {
                     .toList();
             if (tables.isEmpty()) {
                 throw new IOException(
-                        "cannot read " + folder + ": the folder has no tables (*.csv), as rocprofv3 writes them");
+                        "cannot read " + folder + ": it is a folder without tables (*.csv), as rocprofv3 writes them");
             }
             return tables;
         }

@@ -309,6 +309,7 @@ public record TraceProfile(
         Objects.requireNonNull(ranges, "ranges");
         Objects.requireNonNull(virtualMachine, "virtualMachine");
         Objects.requireNonNull(loading, "loading");
+        Objects.requireNonNull(slowSteps, "slowSteps");
         loading = List.copyOf(loading);
         placements = List.copyOf(placements);
         ranges = List.copyOf(ranges);

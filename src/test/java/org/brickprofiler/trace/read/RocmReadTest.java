@@ -357,7 +357,7 @@ final class RocmReadTest {
         assertThatThrownBy(() -> TraceReader.tables(List.of(sums))).hasMessageContaining("no table there has events");
         Path empty = Files.createDirectory(folder.resolve("empty"));
         assertThatThrownBy(() -> TraceReader.tables(List.of(empty)))
-                .hasMessageContaining("the folder has no tables (*.csv)");
+                .hasMessageContaining("it is a folder without tables (*.csv)");
     }
 
     // ---- the JSON of rocprofv3 ----
