@@ -19,6 +19,8 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.Calibration;
+import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
@@ -42,6 +44,7 @@ import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.tile.TileStats;
+import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.Test;
@@ -128,7 +131,31 @@ class HtmlReportIT extends PageInBrowser {
                 .withKernelRoofline(kernels(), PEAK_TFLOPS, BANDWIDTH_GBPS));
         pages.add(HtmlReport.of(disturbed()).withFurther(RECORDED));
         pages.add(inPhases());
+        pages.add(HtmlReport.of(calibrated()));
+        Timeline chosen = TimelineDigestTest.chosenSteps();
+        pages.add(HtmlReport.of(Samples.steps())
+                .withTimeline(chosen)
+                .withFurther(Map.of(
+                        JsonReport.SLOW_STEPS,
+                        chosen.info().slowSteps().orElseThrow().values())));
         return pages;
+    }
+
+    private static ProfileSnapshot calibrated() {
+        Calibration.Spread spread = new Calibration.Spread(1, 2, 3);
+        Calibration.Cost cost = new Calibration.Cost(spread, spread, spread, spread);
+        RunFacts none = RunFacts.NONE;
+        return Samples.plain().toBuilder()
+                .facts(new RunFacts(
+                        none.tokensPerSec(),
+                        none.unprofiledTokensPerSec(),
+                        none.machine(),
+                        none.disturbances(),
+                        none.virtualMachines(),
+                        List.of(new Calibration(
+                                Environment.current(), spread, spread, 0, Map.of(Calibration.Mode.OWN, cost))),
+                        none.nesting()))
+                .build();
     }
 
     /** A comparison of two logs, whose outputs differ if the value is not 2. */

@@ -213,7 +213,7 @@ final class JsonReportReaderTest {
         String json = Files.readString(Golden.path("steps.json"));
         assertThatIOException()
                 .isThrownBy(() -> JsonReport.fromJson(json.replace("\"started_at_unix_ns\", ", "")))
-                .withMessageContaining("a step has 21 values, but there are 20 columns");
+                .withMessageContaining("a step has 22 values, but there are 21 columns");
         assertThatIOException()
                 .isThrownBy(() -> JsonReport.fromJson(json.replace("\"decode\"", "\"thinking\"")))
                 .withMessageContaining("phase \"thinking\" is none of PREFILL, DECODE, MIXED");

@@ -42,9 +42,8 @@ class TimelineDigestTest {
         return values;
     }
 
-    @Spec("13.16")
-    @Test
-    void ofChosenStepsTheShortestIsTheMedianOne() throws IOException {
+    /** Returns the timeline of 20 steps, of which it holds the three slowest and a median one. */
+    static Timeline chosenSteps() {
         FakeClock clock = new FakeClock();
         TraceRecorder recorder =
                 TraceRecorder.builder().keepSlowSteps(3).clock(clock).build();
@@ -58,8 +57,13 @@ class TimelineDigestTest {
             profiler.stopBrick(timer, 1);
             profiler.endPass();
         }
+        return recorder.timeline();
+    }
 
-        JsonNode digest = digest(recorder.timeline());
+    @Spec("13.16")
+    @Test
+    void ofChosenStepsTheShortestIsTheMedianOne() throws IOException {
+        JsonNode digest = digest(chosenSteps());
         assertThat(digest.at("/chosen/text").asText())
                 .isEqualTo("This timeline holds chosen steps only: 4 of 20 decode steps.");
         assertThat(digest.at("/chosen/steps")).hasSize(3);

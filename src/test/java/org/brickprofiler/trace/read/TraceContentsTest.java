@@ -25,8 +25,9 @@ final class TraceContentsTest {
 
     private static Stream<Path> realTraces() throws IOException {
         try (Stream<Path> files = Files.list(Traces.MOE.getParent())) {
-            List<Path> traces =
-                    files.filter(file -> !file.toString().endsWith(".md")).toList();
+            List<Path> traces = files.filter(Files::isRegularFile)
+                    .filter(file -> !file.toString().matches(".*\\.(md|txt)"))
+                    .toList();
             return traces.stream();
         }
     }
