@@ -33,6 +33,7 @@ type LineKind = "total" | "step" | "tokens_per_sec" | "common" | "category" | "b
 interface ComparedLine {
   kind: LineKind;
   name: string;
+  phase?: "prefill" | "decode" | "mixed";
   verdict: Verdict;
   note?: string;
   share_pct: number;

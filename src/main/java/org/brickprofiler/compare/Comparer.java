@@ -55,6 +55,7 @@ final class Comparer {
 
     private static final int POOL_OF_P90 = 1;
     private static final int POOL_OF_P99 = 2;
+    private static final int POOLS = 3;
 
     private final Figures figures;
     private final int firstRuns;
@@ -99,16 +100,15 @@ final class Comparer {
         List<Figure> baseline = new ArrayList<>();
         for (String name : options.baseline()) {
             List<Figure> named = figures.all().stream()
-                    .filter(figure ->
-                            figure.kind() == Kind.BRICK && figure.name().equals(name))
+                    .filter(figure -> figure.isOfBrick(name))
                     .toList();
             if (named.isEmpty()) {
                 throw new IllegalArgumentException("no run has a brick '" + name + "' for the baseline");
             }
             for (Figure figure : named) {
                 if (!figure.isComparable()) {
-                    throw new IllegalArgumentException(
-                            "brick '" + name + "' cannot be the baseline: it is not comparable, " + figure.obstacle());
+                    throw new IllegalArgumentException("brick '" + figure.name()
+                            + "' cannot be the baseline: it is not comparable, " + figure.obstacle());
                 }
                 baseline.add(figure);
             }
@@ -134,7 +134,13 @@ final class Comparer {
     private double @Nullable [] common(List<Figure> figures, int runs) {
         List<double[]> bricks =
                 figures.stream().map(figure -> logs(figure.steadyValues())).toList();
-        if (bricks.size() < FEWEST_FOR_COMMON && options.baseline().isEmpty()) {
+        // Prefill and decode of one brick are no independent evidence of a common part.
+        long names = figures.stream()
+                .flatMap(figure -> figure.key().stream())
+                .map(TwoSides.Key::name)
+                .distinct()
+                .count();
+        if (names < FEWEST_FOR_COMMON && options.baseline().isEmpty()) {
             return null;
         }
         double[] common = new double[runs];
@@ -225,8 +231,8 @@ final class Comparer {
             double[] logs = isBeside(kind) ? besideCommon(logs(figure)) : logs(figure);
             variables.add(
                     kind.isTail()
-                            ? MaxTTest.Variable.following(logs, pool(kind), tested.indexOf(figure.brick()))
-                            : new MaxTTest.Variable(logs, pool(kind), kind == Kind.BRICK));
+                            ? MaxTTest.Variable.following(logs, pool(figure), tested.indexOf(figure.brick()))
+                            : new MaxTTest.Variable(logs, pool(figure), kind == Kind.BRICK));
         }
         int commonAt = variables.size();
         if (common != null) {
@@ -255,6 +261,13 @@ final class Comparer {
             lines.add(at < 0 ? notComparable(figure) : line(figure, test, at, commonShift));
         }
         return lines;
+    }
+
+    /** Returns the pool of a figure: those of a phase have their own, since prefill has fewer samples than decode. */
+    private int pool(Figure figure) {
+        int pool = pool(figure.kind());
+        int part = figure.key().map(key -> key.part().ordinal()).orElse(0);
+        return pool == MaxTTest.Variable.NO_POOL ? pool : part * POOLS + pool;
     }
 
     private int pool(Kind kind) {
@@ -305,6 +318,7 @@ final class Comparer {
     private Line notComparable(Figure figure) {
         boolean both = Arrays.stream(figure.values()).noneMatch(Double::isNaN);
         return Line.builder(figure.kind(), figure.name(), figure.sharePercent())
+                .phase(figure.key().flatMap(key -> key.part().phase()))
                 .sides(side(figure.values(), 0, firstRuns), side(figure.values(), firstRuns, runs))
                 .change(both ? Optional.of(changeOf(logs(figure))) : Optional.empty(), Optional.empty())
                 .verdict(Verdict.NOT_COMPARABLE, figure.obstacle())
@@ -329,6 +343,7 @@ final class Comparer {
             }
         }
         return Line.builder(figure.kind(), figure.name(), figure.sharePercent())
+                .phase(figure.key().flatMap(key -> key.part().phase()))
                 .sides(side(figure.values(), 0, firstRuns), side(figure.values(), firstRuns, runs))
                 .change(Optional.of(change), beside ? Optional.of(changeOf(besideCommon(logs))) : Optional.empty())
                 .verdict(verdict, note)

@@ -11,6 +11,7 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
@@ -247,9 +248,13 @@ final class Differences {
         String work = announced ? stepWorkThatDiffers() : "";
         if (!work.isEmpty()) {
             remarks.add("The sides had " + work
-                    + ": brick times, of steps, categories, bricks and tiles, are not compared. Give all runs the "
-                    + "same prompts and the same number of tokens.");
+                    + (sides.byPhase()
+                            ? ": brick times of steps, categories, tiles, and samples without a phase are not compared, and "
+                                    + "bricks only within the phases that had the same work. "
+                            : ": brick times, of steps, categories, bricks and tiles, are not compared. ")
+                    + "Give all runs the same prompts and the same number of tokens.");
         }
+        remarks.addAll(sides.remarksOnPhases());
         String length = otherLength();
         if (!length.isEmpty()) {
             remarks.add("The sides had " + length
@@ -321,12 +326,18 @@ final class Differences {
         if (!sides.isInAllRuns(key)) {
             return "";
         }
+        String elements =
+                workThatDiffers("number of elements in a sample", run -> elementsPerSample(sides.brick(run, key)));
+        Optional<StepInfo.Phase> phase = key.part().phase();
+        if (phase.isPresent()) {
+            return joined(Stream.concat(obstacles(key, phase.get()).stream(), Stream.of(elements)));
+        }
         List<String> reasons = new ArrayList<>();
         if (announced) {
             // The samples of a brick are of steps of all phases, and its elements need not show that.
             reasons.add(stepWorkThatDiffers());
         }
-        reasons.add(workThatDiffers("number of elements in a sample", run -> elementsPerSample(sides.brick(run, key))));
+        reasons.add(elements);
         if (sides.hasSteps()) {
             reasons.add(workThatDiffers(
                     "number of samples in a step",
@@ -336,6 +347,22 @@ final class Differences {
             reasons.add(otherLength());
         }
         return joined(reasons.stream());
+    }
+
+    /** Returns the reasons in the steps of a phase for which samples of a brick in this phase cannot be compared. */
+    private List<String> obstacles(TwoSides.Key key, StepInfo.Phase phase) {
+        String name = phase.name().toLowerCase(Locale.ROOT);
+        if (IntStream.range(0, runs.size()).anyMatch(run -> sides.phaseSteps(run, phase) == 0)) {
+            return List.of("no complete " + name + " step in some runs");
+        }
+        return List.of(
+                tokensThatDiffer(phase),
+                workThatDiffers(
+                        "number of samples in a " + name + " step",
+                        run -> TwoSides.ratio(sides.brick(run, key).count(), sides.phaseSteps(run, phase))),
+                GROWING.contains(key.name())
+                        ? phaseWorkThatDiffers(phase, "KV length of a " + name + " step", StepStats::avgKvLength)
+                        : "");
     }
 
     /** Returns the reasons for which the time of a category in a step cannot be compared; empty if there are none. */

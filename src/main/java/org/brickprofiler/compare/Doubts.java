@@ -221,9 +221,13 @@ final class Doubts {
     }
 
     private Optional<String> baselineChanged() {
+        Set<String> baseline = figures.all().stream()
+                .filter(figure -> options.baseline().stream().anyMatch(figure::isOfBrick))
+                .map(Figures.Figure::name)
+                .collect(Collectors.toSet());
         String changed = lines.stream()
                 .filter(isBrick().and(Doubts::isFound))
-                .filter(line -> options.baseline().contains(line.name()))
+                .filter(line -> baseline.contains(line.name()))
                 .map(Line::name)
                 .collect(Collectors.joining(", "));
         return changed.isEmpty()

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.function.IntToDoubleFunction;
 import java.util.function.ToLongFunction;
@@ -48,6 +48,7 @@ final class Figures {
         private final double[] steadyValues;
         private final String obstacle;
         private final double sharePercent;
+        private final TwoSides.@Nullable Key key;
         private final @Nullable Figure brick;
 
         private Figure(
@@ -57,6 +58,7 @@ final class Figures {
                 double[] steadyValues,
                 String obstacle,
                 double sharePercent,
+                TwoSides.@Nullable Key key,
                 @Nullable Figure brick) {
             this.kind = kind;
             this.name = name;
@@ -64,12 +66,28 @@ final class Figures {
             this.steadyValues = steadyValues;
             this.obstacle = obstacle;
             this.sharePercent = sharePercent;
+            this.key = key;
             this.brick = brick;
+        }
+
+        /** Returns the same figure as one of a brick's samples. */
+        private Figure of(TwoSides.Key samples) {
+            return new Figure(kind, name, values, steadyValues, obstacle, sharePercent, samples, null);
         }
 
         /** Returns the same figure as a percentile of a brick. */
         private Figure of(Figure other) {
-            return new Figure(kind, name, values, steadyValues, obstacle, sharePercent, other);
+            return new Figure(kind, name, values, steadyValues, obstacle, sharePercent, other.key, other);
+        }
+
+        /** Returns the samples of a brick of which this is a figure; empty for other figures. */
+        Optional<TwoSides.Key> key() {
+            return Optional.ofNullable(key);
+        }
+
+        /** Returns whether this is the figure of a brick of this name, in any phase. */
+        boolean isOfBrick(String brickName) {
+            return kind == Kind.BRICK && key().filter(samples -> samples.name().equals(brickName)).isPresent();
         }
 
         /** Returns the figure of the brick of which this is a percentile; null if this is no percentile. */
@@ -181,11 +199,9 @@ final class Figures {
     List<Move> moves() {
         return !sides.hasSteps()
                 ? List.of()
-                : bricks.stream()
-                        .flatMap(run -> run.keySet().stream())
-                        .distinct()
+                : sides.compared().stream()
                         .map(key -> new Move(
-                                key.name(),
+                                key.label(),
                                 moveNs(run ->
                                         TwoSides.ratio(sides.brick(run, key).totalNs(), sides.steps(run)))))
                         .sorted(Comparator.comparingDouble((Move move) -> Math.abs(move.ns()))
@@ -259,7 +275,7 @@ final class Figures {
         double[] values = Arrays.stream(recorded)
                 .map(value -> value > 0 ? value : Double.NaN)
                 .toArray();
-        return new Figure(kind, name, values, values(steady), obstacle(recorded, obstacle), sharePercent, null);
+        return new Figure(kind, name, values, values(steady), obstacle(recorded, obstacle), sharePercent, null, null);
     }
 
     private double[] values(Function<Integer, Number> ofRun) {
@@ -452,7 +468,7 @@ final class Figures {
 
     private double usualNs(int run, BrickCategory category) {
         double sum = bricks.get(run).keySet().stream()
-                .filter(key -> key.category() == category)
+                .filter(key -> key.category() == category && key.part() == TwoSides.Part.ALL)
                 .mapToDouble(key -> usualNs(run, key))
                 .sum();
         return sum > 0 ? sum : Double.NaN;
@@ -476,12 +492,10 @@ final class Figures {
 
     /** Adds a figure for each brick, and returns the figures in their order. */
     private Map<TwoSides.Key, Figure> bricks() {
-        Set<TwoSides.Key> keys =
-                bricks.stream().flatMap(run -> run.keySet().stream()).collect(Collectors.toSet());
-        List<TwoSides.Key> sorted = keys.stream()
+        List<TwoSides.Key> sorted = sides.compared().stream()
                 .sorted(Comparator.comparingDouble((TwoSides.Key key) -> share(key))
                         .reversed()
-                        .thenComparing(TwoSides.Key::name)
+                        .thenComparing(TwoSides.Key::label)
                         .thenComparing(TwoSides.Key::category))
                 .toList();
         Map<TwoSides.Key, Figure> found = new LinkedHashMap<>();
@@ -491,23 +505,28 @@ final class Figures {
                     key,
                     figure(
                             Kind.BRICK,
-                            key.name(),
+                            key.label(),
                             share(key),
                             differences.obstacle(key),
                             run -> usualNs(run, key) / sides.brick(run, key).count(),
                             run -> sides.brick(run, key).totalNs()
                                     * middle[run]
-                                    / sides.brick(run, key).count()));
+                                    / sides.brick(run, key).count())
+                            .of(key));
         }
         all.addAll(found.values());
         return found;
     }
 
     private double share(TwoSides.Key key) {
-        return share(run -> run.bricks().stream()
-                .filter(brick -> TwoSides.Key.of(brick).equals(key))
-                .mapToLong(BrickStats::totalNs)
-                .sum());
+        double before = share(key, 0, firstRuns);
+        return before > 0 ? before : share(key, firstRuns, runs.size());
+    }
+
+    private double share(TwoSides.Key key, int from, int to) {
+        long wholeNs = runs.subList(from, to).stream().mapToLong(ProfileSnapshot::totalNs).sum();
+        long ns = IntStream.range(from, to).mapToLong(run -> sides.brick(run, key).totalNs()).sum();
+        return wholeNs == 0 ? 0 : 100.0 * ns / wholeNs;
     }
 
     /**
@@ -525,7 +544,7 @@ final class Figures {
             return;
         }
         String obstacle = differences.obstacle(key);
-        all.add(figure(kind, key.name() + ", p" + percent, share(key), obstacle, run -> {
+        all.add(figure(kind, key.label() + ", p" + percent, share(key), obstacle, run -> {
                     BrickStats brick = sides.brick(run, key);
                     LatencyDistribution latency = brick.latency().orElseThrow();
                     return TwoSides.ratio(brick.totalNs(), brick.count())

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.io.OptionalPart;
 
 /**
@@ -43,6 +44,12 @@ import org.brickprofiler.internal.io.OptionalPart;
  * are lines: the mean, and, with {@value #FEWEST_FOR_P90} and {@value #FEWEST_FOR_P99} requests in every run, the 90th
  * and the 99th percentile. They are compared if the requests had as many tokens on both sides. The way in which an
  * engine divides them into steps may differ.
+ *
+ * <p><b>Phases.</b> If all runs announced steps and have bricks by phase, the bricks are compared within each phase
+ * that has at least 1 % of the brick time on a side, and samples without a phase among themselves. The lines of all
+ * phases are in the same test, so more lines do not raise the chance of a false verdict. A brick is compared in a phase
+ * whose steps had the same work, even if the mix of phases differs. If only some runs have phases, bricks are compared
+ * over all phases, and a remark says so.
  *
  * <p><b>A step</b> is a step announced by {@link org.brickprofiler.BrickProfiler#beginStep}, if all runs announced
  * steps and {@link Options#stepBrick} names no brick; the time of a step is then compared by phase. Otherwise a step is
@@ -256,7 +263,9 @@ public record RunComparison(
      * One compared quantity.
      *
      * @param kind its kind
-     * @param name the name of the brick, category, tile level or whole; for a percentile such as {@code "RmsNorm, p90"}
+     * @param name the name of the brick, category, tile level or whole; for a percentile such as {@code "RmsNorm, p90"},
+     *     within a phase such as {@code "RmsNorm, prefill"} or {@code "RmsNorm, prefill, p90"}, and for samples without
+     *     a phase in runs that have phases such as {@code "RmsNorm, no phase"}
      * @param before the first side; empty if a run of it lacks the value
      * @param after the second side; empty likewise
      * @param change the change between the sides without correction; empty if a side is empty
@@ -270,6 +279,8 @@ public record RunComparison(
      *     tested
      * @param sharePercent the share of the brick time of the first side, or of the second side if the first lacks the
      *     brick, %; 100 for the whole
+     * @param phase the phase to whose steps the samples of the brick belong; empty for other lines, and for samples
+     *     without a phase
      */
     public record Line(
             Kind kind,
@@ -282,7 +293,8 @@ public record RunComparison(
             String note,
             OptionalDouble smallestPercent,
             OptionalDouble probability,
-            double sharePercent) {
+            double sharePercent,
+            Optional<StepInfo.Phase> phase) {
 
         /** Rejects null. */
         public Line {
@@ -296,6 +308,7 @@ public record RunComparison(
             Objects.requireNonNull(note, "note");
             Objects.requireNonNull(smallestPercent, "smallestPercent");
             Objects.requireNonNull(probability, "probability");
+            Objects.requireNonNull(phase, "phase");
         }
 
         /**
@@ -345,6 +358,7 @@ public record RunComparison(
             private String note = "";
             private OptionalDouble smallestPercent = OptionalDouble.empty();
             private OptionalDouble probability = OptionalDouble.empty();
+            private Optional<StepInfo.Phase> phase = Optional.empty();
 
             private Builder(Kind kind, String name, double sharePercent) {
                 this.kind = Objects.requireNonNull(kind, "kind");
@@ -414,6 +428,17 @@ public record RunComparison(
             }
 
             /**
+             * Sets the phase to whose steps the samples of the brick belong.
+             *
+             * @param ofSteps empty for other lines, and for samples without a phase
+             * @return this
+             */
+            public Builder phase(Optional<StepInfo.Phase> ofSteps) {
+                phase = Objects.requireNonNull(ofSteps, "ofSteps");
+                return this;
+            }
+
+            /**
              * Makes the line.
              *
              * @return the line
@@ -430,7 +455,8 @@ public record RunComparison(
                         note,
                         smallestPercent,
                         probability,
-                        sharePercent);
+                        sharePercent,
+                        phase);
             }
         }
     }

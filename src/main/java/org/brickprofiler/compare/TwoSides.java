@@ -1,11 +1,17 @@
 package org.brickprofiler.compare;
 
 import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -16,6 +22,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,10 +31,54 @@ import org.jspecify.annotations.Nullable;
  */
 final class TwoSides {
 
-    /** Identifies a brick: the same name in another category is another brick. */
-    record Key(String name, BrickCategory category) {
-        static Key of(BrickStats brick) {
-            return new Key(brick.name(), brick.category());
+    /** The least share of a side's brick time, %, from which the bricks of a phase are compared. */
+    static final double LEAST_PERCENT_OF_PHASE = 1;
+
+    /** A part of the samples of a brick. */
+    enum Part {
+        /** All samples. */
+        ALL(null, ""),
+        /** The samples that belong to PREFILL steps. */
+        PREFILL(StepInfo.Phase.PREFILL, ", prefill"),
+        /** The samples that belong to DECODE steps. */
+        DECODE(StepInfo.Phase.DECODE, ", decode"),
+        /** The samples that belong to MIXED steps. */
+        MIXED(StepInfo.Phase.MIXED, ", mixed"),
+        /** The samples without a phase, in runs that have phases. */
+        NO_PHASE(null, ", no phase");
+
+        private static final List<Part> OF_PHASES = List.of(PREFILL, DECODE, MIXED);
+
+        private final Optional<StepInfo.Phase> phase;
+        private final String suffix;
+
+        Part(StepInfo.@Nullable Phase phase, String suffix) {
+            this.phase = Optional.ofNullable(phase);
+            this.suffix = suffix;
+        }
+
+        /** Returns the phase; empty for all samples, and for those without a phase. */
+        Optional<StepInfo.Phase> phase() {
+            return phase;
+        }
+
+        private List<BrickStats> of(ProfileSnapshot run) {
+            return phase.map(run::bricks).orElseGet(run::bricks);
+        }
+    }
+
+    /**
+     * Identifies samples of a brick: the same name in another category is another brick, and prefill's samples are
+     * another quantity than decode's.
+     */
+    record Key(String name, BrickCategory category, Part part) {
+        private static Key of(BrickStats brick, Part part) {
+            return new Key(brick.name(), brick.category(), part);
+        }
+
+        /** Returns the name in lines, such as {@code "RmsNorm"} or {@code "RmsNorm, prefill"}. */
+        String label() {
+            return name + part.suffix;
         }
     }
 
@@ -38,18 +89,141 @@ final class TwoSides {
     private final List<Map<Key, BrickStats>> bricks;
     private final boolean announced;
     private final Optional<Key> step;
+    private final Set<Part> parts;
 
     TwoSides(List<Run> before, List<Run> after, RunComparison.Options options) {
         this.options = options;
         named = Stream.concat(before.stream(), after.stream()).toList();
         runs = named.stream().map(Run::snapshot).toList();
         firstRuns = before.size();
-        bricks = runs.stream()
-                .map(run -> run.bricks().stream().collect(Collectors.toMap(Key::of, Function.identity())))
-                .toList();
+        bricks = runs.stream().map(TwoSides::bricksOf).toList();
         announced = options.stepBrick().isEmpty()
                 && runs.stream().allMatch(run -> run.steps().count() > 0);
         step = announced ? Optional.empty() : step();
+        parts = announced && runs.stream().noneMatch(run -> run.phases().isEmpty())
+                ? partsByPhase()
+                : EnumSet.of(Part.ALL);
+    }
+
+    /** Returns the bricks of a run, as a whole, by phase, and without a phase. */
+    private static Map<Key, BrickStats> bricksOf(ProfileSnapshot run) {
+        Map<Key, BrickStats> bricks = new HashMap<>();
+        for (Part part : Part.OF_PHASES) {
+            part.of(run).forEach(brick -> bricks.put(Key.of(brick, part), brick));
+        }
+        for (BrickStats whole : run.bricks()) {
+            List<BrickStats> inPhases = Part.OF_PHASES.stream()
+                    .map(part -> bricks.get(Key.of(whole, part)))
+                    .filter(Objects::nonNull)
+                    .toList();
+            bricks.put(Key.of(whole, Part.ALL), whole);
+            rest(whole, inPhases).ifPresent(rest -> bricks.put(Key.of(whole, Part.NO_PHASE), rest));
+        }
+        return bricks;
+    }
+
+    /**
+     * Returns the samples of a brick that belong to no phase; they have percentiles if the whole and all phases do.
+     */
+    private static Optional<BrickStats> rest(BrickStats whole, List<BrickStats> inPhases) {
+        long count = whole.count() - sum(inPhases, BrickStats::count);
+        if (count <= 0) {
+            return Optional.empty();
+        }
+        boolean hasPercentiles =
+                inPhases.stream().allMatch(brick -> brick.latency().isPresent());
+        return Optional.of(BrickStats.builder(whole.name(), whole.category())
+                .samples(
+                        count,
+                        Math.max(whole.totalNs() - sum(inPhases, BrickStats::totalNs), 0),
+                        whole.minNs(),
+                        whole.maxNs())
+                .elements(whole.totalElements() - sum(inPhases, BrickStats::totalElements))
+                .latency(whole.latency()
+                        .filter(all -> hasPercentiles)
+                        .map(all -> all.since(inPhases.stream()
+                                .flatMap(brick -> brick.latency().stream())
+                                .reduce(LatencyDistribution.EMPTY, LatencyDistribution::plus))))
+                .build());
+    }
+
+    private static long sum(List<BrickStats> bricks, ToLongFunction<BrickStats> figure) {
+        return bricks.stream().mapToLong(figure).sum();
+    }
+
+    private Set<Part> partsByPhase() {
+        Set<Part> found = EnumSet.of(Part.NO_PHASE);
+        Part.OF_PHASES.stream()
+                .filter(part -> sharePercent(part, 0, firstRuns) >= LEAST_PERCENT_OF_PHASE
+                        || sharePercent(part, firstRuns, runs.size()) >= LEAST_PERCENT_OF_PHASE)
+                .forEach(found::add);
+        return found;
+    }
+
+    private double sharePercent(Part part, int from, int to) {
+        List<ProfileSnapshot> side = runs.subList(from, to);
+        long wholeNs = side.stream().mapToLong(ProfileSnapshot::totalNs).sum();
+        long ns = side.stream().mapToLong(run -> sum(part.of(run), BrickStats::totalNs)).sum();
+        return wholeNs == 0 ? 0 : 100.0 * ns / wholeNs;
+    }
+
+    /** Returns whether bricks are compared within each phase. */
+    boolean byPhase() {
+        return !parts.contains(Part.ALL);
+    }
+
+    /** Returns the bricks to compare, of all runs: as a whole, or by phase if all runs have phases. */
+    Set<Key> compared() {
+        return bricks.stream()
+                .flatMap(run -> run.keySet().stream())
+                .filter(key -> parts.contains(key.part()))
+                .collect(Collectors.toSet());
+    }
+
+    /** Returns remarks on phases that are not compared, one sentence each. */
+    List<String> remarksOnPhases() {
+        if (!byPhase()) {
+            return overAllPhases().stream().toList();
+        }
+        return Part.OF_PHASES.stream()
+                .flatMap(part -> remark(part).stream())
+                .toList();
+    }
+
+    private Optional<String> remark(Part part) {
+        boolean before = sharePercent(part, 0, firstRuns) > 0;
+        boolean after = sharePercent(part, firstRuns, runs.size()) > 0;
+        String phase = part.name().toLowerCase(Locale.ROOT);
+        if (before != after) {
+            return Optional.of("Only the runs " + (before ? "before" : "after") + " have bricks in " + phase
+                    + " steps: the bricks of this phase are not compared.");
+        }
+        return before && !parts.contains(part)
+                ? Optional.of(String.format(
+                        Locale.ROOT,
+                        "Bricks in %s steps took less than %.0f %% of the brick time on both sides, and are not compared.",
+                        phase,
+                        LEAST_PERCENT_OF_PHASE))
+                : Optional.empty();
+    }
+
+    /** Returns the reason why bricks are compared over all phases although runs have phases. */
+    private Optional<String> overAllPhases() {
+        long before = runs.subList(0, firstRuns).stream().filter(run -> !run.phases().isEmpty()).count();
+        long after = runs.stream().filter(run -> !run.phases().isEmpty()).count() - before;
+        if (before + after == 0) {
+            return Optional.empty();
+        }
+        return Optional.of("Bricks are compared over all phases, because "
+                + (before + after < runs.size()
+                        ? String.format(
+                                Locale.ROOT,
+                                "%d of %d runs before and %d of %d after have bricks by phase.",
+                                before,
+                                firstRuns,
+                                after,
+                                runs.size() - firstRuns)
+                        : "the steps are not those that every run announced."));
     }
 
     /** Returns the runs of the first side and then those of the second side, with their names. */
@@ -67,7 +241,7 @@ final class TwoSides {
         return firstRuns;
     }
 
-    /** Returns the bricks of each run. */
+    /** Returns the bricks of each run, as a whole and in parts. */
     List<Map<Key, BrickStats>> bricks() {
         return bricks;
     }
@@ -84,8 +258,9 @@ final class TwoSides {
 
     /** Returns the brick that the options name, otherwise the rarest brick that all runs share. */
     private Optional<Key> step() {
-        List<Key> common =
-                bricks.get(0).keySet().stream().filter(this::isInAllRuns).toList();
+        List<Key> common = bricks.get(0).keySet().stream()
+                .filter(key -> key.part() == Part.ALL && isInAllRuns(key))
+                .toList();
         if (options.stepBrick().isPresent()) {
             String name = options.stepBrick().get();
             return Optional.of(common.stream()
@@ -151,6 +326,12 @@ final class TwoSides {
     @Nullable
     StepStats phase(int run, StepInfo.Phase phase) {
         return runs.get(run).steps().phase(phase).orElse(null);
+    }
+
+    /** Returns the number of complete steps of a phase in a run. */
+    long phaseSteps(int run, StepInfo.Phase phase) {
+        StepStats stats = phase(run, phase);
+        return stats == null ? 0 : stats.count();
     }
 
     /** Returns a ratio; NaN if the count is 0. */

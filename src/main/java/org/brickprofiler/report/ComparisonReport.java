@@ -186,8 +186,12 @@ public final class ComparisonReport {
                 .flatMap(Optional::stream)
                 .toList();
         return runs
-                + (parts.isEmpty() ? "no brick was recorded" : "of the bricks " + String.join(", ", parts))
+                + (parts.isEmpty() ? "no brick was recorded" : (isByPhase(comparison) ? "of the bricks by phase " : "of the bricks ") + String.join(", ", parts))
                 + (tails.isEmpty() ? "" : "; of their percentiles " + String.join(", ", tails));
+    }
+
+    private static boolean isByPhase(RunComparison comparison) {
+        return comparison.lines().stream().anyMatch(line -> line.phase().isPresent());
     }
 
     private static Optional<String> tally(RunComparison comparison, Verdict verdict, Predicate<Kind> kind) {
@@ -227,6 +231,10 @@ public final class ComparisonReport {
                             percent.format(comparison.options().floorPercent()),
                             trimmed(comparison.trimmedRuns()))
                     .replace("\r\n", "\n"));
+        }
+        if (isByPhase(comparison)) {
+            legend.append("Prefill, decode, mixed: the samples of a brick in steps of this phase. No phase: its samples outside of "
+                    + "steps, or whose step is not known.\n");
         }
         comparison.stepBrick().ifPresent(step -> legend.append("A step is one execution of ")
                 .append(PlainText.ascii(step))
@@ -436,6 +444,9 @@ public final class ComparisonReport {
             json.writeStartObject();
             json.writeStringField("kind", line.kind().name().toLowerCase(Locale.ROOT));
             json.writeStringField("name", line.name());
+            if (line.phase().isPresent()) {
+                json.writeStringField("phase", line.phase().get().name().toLowerCase(Locale.ROOT));
+            }
             json.writeStringField("verdict", line.verdict().name().toLowerCase(Locale.ROOT));
             if (!line.note().isEmpty()) {
                 json.writeStringField("note", line.note());

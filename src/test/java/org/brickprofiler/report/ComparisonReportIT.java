@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Random;
 import org.brickprofiler.BrickCategory;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.compare.Run;
 import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.compare.RunComparison.Change;
@@ -69,6 +70,10 @@ class ComparisonReportIT extends PageInBrowser {
                     .probability(OptionalDouble.of(0.01))
                     .build());
         }
+        lines.add(Line.builder(Kind.BRICK, "QkvProjection, prefill", 1)
+                .phase(Optional.of(StepInfo.Phase.PREFILL))
+                .verdict(Verdict.NOT_COMPARABLE, "only before")
+                .build());
         return new RunComparison(many.before(), many.after(), many.options(), many.stepBrick(), many.remarks(), lines);
     }
 
