@@ -28,6 +28,8 @@ final class GuideShell {
         PROFILE,
         /** Files of other profilers. */
         FILES,
+        /** Phases of steps. */
+        PHASES,
         /** A service and its requests. */
         REQUESTS,
         /** Slow steps. */
@@ -41,6 +43,9 @@ final class GuideShell {
             }
             if (chapter.startsWith("## Files of other profilers\n")) {
                 return FILES;
+            }
+            if (chapter.startsWith("## Prefill and decode\n")) {
+                return PHASES;
             }
             if (chapter.startsWith("## Why was this step slow?\n")) {
                 return SLOW_STEPS;

@@ -38,6 +38,15 @@ class GuideTest {
     }
 
     @Test
+    void phasesAreReportedAndCompared() throws IOException {
+        assertThat(new GuideShell(folder).run(Part.PHASES, 2))
+                .contains("Bricks in prefill steps: ", "Bricks in decode steps: ")
+                .containsPattern("GateProjection, prefill +.*too few runs")
+                .containsPattern("GateProjection, decode +.*too few runs");
+        assertThat(folder.resolve("narrow.html")).content().contains("\"phases\"");
+    }
+
+    @Test
     void chunksOfPromptsEndTheStalls() throws IOException {
         String output = new GuideShell(folder).run(Part.REQUESTS, 3);
 
