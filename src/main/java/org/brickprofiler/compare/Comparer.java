@@ -266,7 +266,7 @@ final class Comparer {
     /** Returns the pool of a figure: those of a phase have their own, since prefill has fewer samples than decode. */
     private int pool(Figure figure) {
         int pool = pool(figure.kind());
-        int part = figure.key().map(key -> key.part().ordinal()).orElse(0);
+        int part = figure.key().map(key -> key.part().index()).orElse(0);
         return pool == MaxTTest.Variable.NO_POOL ? pool : part * POOLS + pool;
     }
 

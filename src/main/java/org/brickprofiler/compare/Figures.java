@@ -87,7 +87,8 @@ final class Figures {
 
         /** Returns whether this is the figure of a brick of this name, in any phase. */
         boolean isOfBrick(String brickName) {
-            return kind == Kind.BRICK && key().filter(samples -> samples.name().equals(brickName)).isPresent();
+            return kind == Kind.BRICK
+                    && key().filter(samples -> samples.name().equals(brickName)).isPresent();
         }
 
         /** Returns the figure of the brick of which this is a percentile; null if this is no percentile. */
@@ -504,14 +505,15 @@ final class Figures {
             found.put(
                     key,
                     figure(
-                            Kind.BRICK,
-                            key.label(),
-                            share(key),
-                            differences.obstacle(key),
-                            run -> usualNs(run, key) / sides.brick(run, key).count(),
-                            run -> sides.brick(run, key).totalNs()
-                                    * middle[run]
-                                    / sides.brick(run, key).count())
+                                    Kind.BRICK,
+                                    key.label(),
+                                    share(key),
+                                    differences.obstacle(key),
+                                    run -> usualNs(run, key)
+                                            / sides.brick(run, key).count(),
+                                    run -> sides.brick(run, key).totalNs()
+                                            * middle[run]
+                                            / sides.brick(run, key).count())
                             .of(key));
         }
         all.addAll(found.values());
@@ -524,8 +526,12 @@ final class Figures {
     }
 
     private double share(TwoSides.Key key, int from, int to) {
-        long wholeNs = runs.subList(from, to).stream().mapToLong(ProfileSnapshot::totalNs).sum();
-        long ns = IntStream.range(from, to).mapToLong(run -> sides.brick(run, key).totalNs()).sum();
+        long wholeNs = runs.subList(from, to).stream()
+                .mapToLong(ProfileSnapshot::totalNs)
+                .sum();
+        long ns = IntStream.range(from, to)
+                .mapToLong(run -> sides.brick(run, key).totalNs())
+                .sum();
         return wholeNs == 0 ? 0 : 100.0 * ns / wholeNs;
     }
 

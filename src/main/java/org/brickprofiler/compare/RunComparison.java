@@ -263,9 +263,9 @@ public record RunComparison(
      * One compared quantity.
      *
      * @param kind its kind
-     * @param name the name of the brick, category, tile level or whole; for a percentile such as {@code "RmsNorm, p90"},
-     *     within a phase such as {@code "RmsNorm, prefill"} or {@code "RmsNorm, prefill, p90"}, and for samples without
-     *     a phase in runs that have phases such as {@code "RmsNorm, no phase"}
+     * @param name the name of the brick, category, tile level or whole; for a percentile such as {@code "RmsNorm,
+     *     p90"}, within a phase such as {@code "RmsNorm, prefill"} or {@code "RmsNorm, prefill, p90"}, and for samples
+     *     without a phase in runs that have phases such as {@code "RmsNorm, no phase"}
      * @param before the first side; empty if a run of it lacks the value
      * @param after the second side; empty likewise
      * @param change the change between the sides without correction; empty if a side is empty

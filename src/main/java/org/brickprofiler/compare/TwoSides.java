@@ -62,6 +62,12 @@ final class TwoSides {
             return phase;
         }
 
+        /** Returns the number of this part; this method alone reads the ordinal. */
+        @SuppressWarnings("EnumOrdinal") // this method wraps the ordinal
+        int index() {
+            return ordinal();
+        }
+
         private List<BrickStats> of(ProfileSnapshot run) {
             return phase.map(run::bricks).orElseGet(run::bricks);
         }
@@ -122,9 +128,7 @@ final class TwoSides {
         return bricks;
     }
 
-    /**
-     * Returns the samples of a brick that belong to no phase; they have percentiles if the whole and all phases do.
-     */
+    /** Returns the samples of a brick that belong to no phase; they have percentiles if the whole and all phases do. */
     private static Optional<BrickStats> rest(BrickStats whole, List<BrickStats> inPhases) {
         long count = whole.count() - sum(inPhases, BrickStats::count);
         if (count <= 0) {
@@ -163,7 +167,9 @@ final class TwoSides {
     private double sharePercent(Part part, int from, int to) {
         List<ProfileSnapshot> side = runs.subList(from, to);
         long wholeNs = side.stream().mapToLong(ProfileSnapshot::totalNs).sum();
-        long ns = side.stream().mapToLong(run -> sum(part.of(run), BrickStats::totalNs)).sum();
+        long ns = side.stream()
+                .mapToLong(run -> sum(part.of(run), BrickStats::totalNs))
+                .sum();
         return wholeNs == 0 ? 0 : 100.0 * ns / wholeNs;
     }
 
@@ -185,9 +191,7 @@ final class TwoSides {
         if (!byPhase()) {
             return overAllPhases().stream().toList();
         }
-        return Part.OF_PHASES.stream()
-                .flatMap(part -> remark(part).stream())
-                .toList();
+        return Part.OF_PHASES.stream().flatMap(part -> remark(part).stream()).toList();
     }
 
     private Optional<String> remark(Part part) {
@@ -209,7 +213,9 @@ final class TwoSides {
 
     /** Returns the reason why bricks are compared over all phases although runs have phases. */
     private Optional<String> overAllPhases() {
-        long before = runs.subList(0, firstRuns).stream().filter(run -> !run.phases().isEmpty()).count();
+        long before = runs.subList(0, firstRuns).stream()
+                .filter(run -> !run.phases().isEmpty())
+                .count();
         long after = runs.stream().filter(run -> !run.phases().isEmpty()).count() - before;
         if (before + after == 0) {
             return Optional.empty();

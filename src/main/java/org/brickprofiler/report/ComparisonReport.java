@@ -186,7 +186,10 @@ public final class ComparisonReport {
                 .flatMap(Optional::stream)
                 .toList();
         return runs
-                + (parts.isEmpty() ? "no brick was recorded" : (isByPhase(comparison) ? "of the bricks by phase " : "of the bricks ") + String.join(", ", parts))
+                + (parts.isEmpty()
+                        ? "no brick was recorded"
+                        : (isByPhase(comparison) ? "of the bricks by phase " : "of the bricks ")
+                                + String.join(", ", parts))
                 + (tails.isEmpty() ? "" : "; of their percentiles " + String.join(", ", tails));
     }
 
@@ -233,8 +236,9 @@ public final class ComparisonReport {
                     .replace("\r\n", "\n"));
         }
         if (isByPhase(comparison)) {
-            legend.append("Prefill, decode, mixed: the samples of a brick in steps of this phase. No phase: its samples outside of "
-                    + "steps, or whose step is not known.\n");
+            legend.append(
+                    "Prefill, decode, mixed: the samples of a brick in steps of this phase. No phase: its samples outside of "
+                            + "steps, or whose step is not known.\n");
         }
         comparison.stepBrick().ifPresent(step -> legend.append("A step is one execution of ")
                 .append(PlainText.ascii(step))

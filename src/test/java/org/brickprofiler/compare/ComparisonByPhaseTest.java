@@ -235,7 +235,10 @@ class ComparisonByPhaseTest {
         assertThat(line(comparison, "brick 0, no phase").phase()).isEmpty();
         assertThat(line(comparison, "FFN").phase()).isEmpty();
         assertThat(ComparisonReport.toText(comparison))
-                .contains("of the bricks by phase 1 slower", "brick 3, prefill", "No phase: its samples outside of steps");
+                .contains(
+                        "of the bricks by phase 1 slower",
+                        "brick 3, prefill",
+                        "No phase: its samples outside of steps");
         assertThat(ComparisonReport.toJson(comparison).replaceAll("\\s+", " "))
                 .contains("\"name\": \"brick 3, decode\", \"phase\": \"decode\"")
                 .contains("\"name\": \"brick 0, no phase\", \"verdict\"");
@@ -279,7 +282,8 @@ class ComparisonByPhaseTest {
     void namesAPhaseOfOneSideAndAPhaseThatTakesLittle() {
         RunComparison one = compare(Work.USUAL.mixed(20), Work.USUAL);
         assertThat(one.remarks())
-                .contains("Only the runs before have bricks in mixed steps: the bricks of this phase are not compared.");
+                .contains(
+                        "Only the runs before have bricks in mixed steps: the bricks of this phase are not compared.");
         assertThat(line(one, "brick 3, mixed").verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
         assertThat(line(one, "brick 3, mixed").note()).isEqualTo("only before");
         assertThat(line(one, "brick 3, decode").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
@@ -297,8 +301,9 @@ class ComparisonByPhaseTest {
     void comparesOverAllPhasesIfSomeRunsHaveNone() {
         RunComparison oneSide = compare(Work.USUAL, Work.USUAL.withoutPhases());
         assertThat(oneSide.remarks())
-                .containsExactly("Bricks are compared over all phases, because 10 of 10 runs before and 0 of 10 after have "
-                        + "bricks by phase.");
+                .containsExactly(
+                        "Bricks are compared over all phases, because 10 of 10 runs before and 0 of 10 after have "
+                                + "bricks by phase.");
         assertThat(bricks(oneSide)).hasSize(7).contains("brick 3", "FusedAttention");
 
         RunComparison named = compare(Work.USUAL, Work.USUAL, 1, options -> options.withStepBrick("brick 3"));
@@ -312,7 +317,9 @@ class ComparisonByPhaseTest {
         assertThat(ComparisonReport.toText(none)).doesNotContain("phase");
     }
 
-    /** Each phase of a brick is no further evidence of a common part, and a baseline is a brick in all of its phases. */
+    /**
+     * Each phase of a brick is no further evidence of a common part, and a baseline is a brick in all of its phases.
+     */
     @Spec({"16.4", "16.19", "16.23"})
     @Test
     void theCommonPartIsOfBricksAndNotOfTheirPhases() {
@@ -335,8 +342,7 @@ class ComparisonByPhaseTest {
         long alarms = LongStream.rangeClosed(1, 12)
                 .mapToObj(seed -> compare(Work.USUAL, Work.USUAL, seed, options -> options.withFloorPercent(0)))
                 .filter(comparison -> comparison.lines().stream()
-                        .anyMatch(line ->
-                                line.verdict() == Verdict.FASTER || line.verdict() == Verdict.SLOWER))
+                        .anyMatch(line -> line.verdict() == Verdict.FASTER || line.verdict() == Verdict.SLOWER))
                 .count();
         assertThat(alarms).isLessThanOrEqualTo(1);
     }
