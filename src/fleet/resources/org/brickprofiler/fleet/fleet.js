@@ -524,8 +524,7 @@ function requestSection() {
   });
   /** @type {Column<FleetRequests>[]} */
   const columns = [
-    { label: "run", text: true, value: (each) => each.run_id, cell: (each) => named(each.run_id) },
-    { label: "rank", value: (each) => each.rank, cell: (each) => count(each.rank) },
+    { label: "rank", text: true, value: (each) => rankName(each.run_id, String(each.rank).padStart(9)), cell: (each) => rankCell(each.run_id, each.rank) },
     { label: "requests", value: (each) => each.finished, cell: (each) => count(each.finished) },
     { label: "wait of one", value: (each) => waited(each) / each.finished, cell: (each) => time(waited(each) / each.finished) },
     share("% of its time", waited, (each) => waited(each) + each.served_ns),
