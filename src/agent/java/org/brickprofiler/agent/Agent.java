@@ -245,7 +245,6 @@ public final class Agent {
         }
     }
 
-    /** Prints the warning of a full heap without allocating. */
     /**
      * Initialises the classes of the report: a class whose initialisation fails in a full heap cannot be used any more.
      */
@@ -254,6 +253,7 @@ public final class Agent {
                 ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, 0).build());
     }
 
+    /** Prints the warning of a full heap without allocating. */
     private static void noteFullHeap() {
         System.err.write(FULL_HEAP, 0, FULL_HEAP.length);
         System.err.flush();
