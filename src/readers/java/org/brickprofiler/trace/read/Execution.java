@@ -49,6 +49,11 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
         return (long) phase << Integer.SIZE;
     }
 
+    /** Returns the same event with the phase of its step, by its index among the phases. */
+    Execution withPhase(int index) {
+        return new Execution(startNs, endNs, offset, amount, row, kernel, detail, marksOf(index + 1));
+    }
+
     /** Returns the number of its {@link OperatorWork}. */
     int work() {
         return (int) marks;

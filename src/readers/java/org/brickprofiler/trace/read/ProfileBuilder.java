@@ -77,6 +77,9 @@ final class ProfileBuilder extends EventCollector {
     /** In the same place, with the number of its name added: the slice loads a model. */
     private static final int LOADING_SITE = RUN_SITE + 1;
 
+    /** In the same place, with the index of its phase added: the slice is a step of a trace of this library. */
+    private static final int OWN_STEP_SITE = 1 << 17;
+
     private static final int MOST_LOADINGS = 64;
 
     private final OperatorWork works = new OperatorWork();
@@ -86,6 +89,7 @@ final class ProfileBuilder extends EventCollector {
     private final long[] loadingNs = new long[MOST_LOADINGS];
 
     private final LaunchSites sites = new LaunchSites();
+    private final OwnSteps ownSteps = new OwnSteps();
     private EventStore slices = new EventStore(EventStore.Order.BY_TIME);
     private Kernels kernels;
 
@@ -184,7 +188,18 @@ final class ProfileBuilder extends EventCollector {
     @Nullable
     Site site(TraceEvent event) throws TraceFormatException {
         Kind kind = event.kind();
-        if (head.isOwn() || kind.isDevice()) {
+        if (head.isOwn()) {
+            Optional<StepInfo.Phase> phase = OwnSteps.phase(event);
+            return phase.isEmpty()
+                    ? null
+                    : new Site(
+                            row(event).number,
+                            event.startNs,
+                            event.offset,
+                            OWN_STEP_SITE + PHASES.indexOf(phase.get()),
+                            TraceEvent.NONE);
+        }
+        if (kind.isDevice()) {
             return null;
         }
         if (kind == Kind.RUN) {
@@ -206,6 +221,8 @@ final class ProfileBuilder extends EventCollector {
             if (!runs.add(site.startNs(), endNs, site.correlation())) {
                 throw error(site.offset(), "there are too many runs");
             }
+        } else if (site.kind() >= OWN_STEP_SITE) {
+            ownSteps.add(site.row(), site.startNs(), endNs, PHASES.get(site.kind() - OWN_STEP_SITE));
         } else if (site.kind() >= LOADING_SITE) {
             loadingEvents[site.kind() - LOADING_SITE]++;
             loadingNs[site.kind() - LOADING_SITE] += endNs - site.startNs();
@@ -593,8 +610,15 @@ final class ProfileBuilder extends EventCollector {
         if (head.isOwn()) {
             // Like the profiler, a trace of this library counts a brick with its whole duration, nested bricks
             // included.
+            boolean havePhases = ownSteps.areEnoughFor(store);
             for (EventStore.Event event = events.next(); event != null; event = events.next()) {
                 Execution brick = new Execution(event);
+                if (havePhases) {
+                    brick = ownSteps.phase(brick)
+                            .map(PHASES::indexOf)
+                            .map(brick::withPhase)
+                            .orElse(brick);
+                }
                 sink.ends(brick, brick.elapsedNs(), sink.begins(brick));
             }
         } else {

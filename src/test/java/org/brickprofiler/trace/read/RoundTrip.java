@@ -74,7 +74,11 @@ final class RoundTrip {
     }
 
     static List<Brick> bricks(ProfileSnapshot snapshot) {
-        return snapshot.bricks().stream().map(Brick::of).toList();
+        return bricks(snapshot.bricks());
+    }
+
+    static List<Brick> bricks(List<BrickStats> stats) {
+        return stats.stream().map(Brick::of).toList();
     }
 
     static void assertSame(Timeline timeline, ProfileSnapshot expected) throws IOException {
