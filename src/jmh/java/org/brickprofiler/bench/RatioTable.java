@@ -44,6 +44,7 @@ public final class RatioTable {
     private static final String GRAPH = GraphBenchmark.class.getSimpleName() + ".";
     private static final String CHECKSUM = ChecksumBenchmark.class.getSimpleName() + ".";
 
+    private static final String SLOW = SlowStepBenchmark.class.getSimpleName() + ".";
     private static final String REQUEST = RequestBenchmark.class.getSimpleName() + ".";
     private static final String BINDING = CudaBindingBenchmark.class.getSimpleName() + ".";
 
@@ -103,6 +104,12 @@ public final class RatioTable {
                     REQUEST + "floorTwoClockReads",
                     Kind.NS_OVER,
                     10_000),
+            new Row(
+                    "a step of 23 bricks, slow steps kept",
+                    SLOW + "keepsSlowSteps",
+                    SLOW + "floorPlainTimeline",
+                    Kind.NS_OVER,
+                    3_000),
             shown("cuEventRecord through JCuda", BINDING + "recordThroughJCuda", BINDING + "floorRecord"),
             shown("cuEventRecord through JNA", BINDING + "recordThroughJna", BINDING + "recordThroughJCuda"),
             shown("cuEventQuery through JNA", BINDING + "queryThroughJna", BINDING + "queryThroughJCuda"),
