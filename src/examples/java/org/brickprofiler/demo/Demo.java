@@ -256,7 +256,6 @@ public final class Demo implements Callable<Integer> {
                     options.seed());
             profiler.reset();
             serveWatched(run, profiler);
-            run.recordWork(config.work());
             ProfileSnapshot snapshot = profiler.snapshot();
             out.printf(
                     Locale.ROOT,

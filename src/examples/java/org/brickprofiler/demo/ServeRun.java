@@ -4,13 +4,15 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
+import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.Work;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecorder;
-import org.brickprofiler.roofline.WorkModel;
 import org.brickprofiler.spi.NanoClock;
 
 /**
@@ -74,6 +76,7 @@ final class ServeRun {
         int processed;
         int given;
         int next;
+        int position;
         long firstTokenNs;
 
         Sequence(Request request, long handle, Decoder decoder, long seed) {
@@ -107,6 +110,9 @@ final class ServeRun {
     private final Decoders decoders;
     private final NanoClock clock;
     private final long seed;
+    /** The work of the bricks by position. */
+    private final List<Map<BrickId, Work>> works = new ArrayList<>();
+
     private final Deque<Request> arriving;
     private final Deque<Request> queue = new ArrayDeque<>();
     private final Deque<Long> handles = new ArrayDeque<>();
@@ -244,12 +250,22 @@ final class ServeRun {
         Sequence sequence = part.sequence();
         int vocab = sequence.decoder.config().vocab();
         if (part.promptTokens() == 0) {
-            sequence.next = sequence.decoder.decode(sequence.next);
+            decode(sequence, sequence.next);
         }
         for (int i = 0; i < part.promptTokens(); i++) {
-            sequence.next = sequence.decoder.decode(sequence.prompt.nextInt(vocab));
+            decode(sequence, sequence.prompt.nextInt(vocab));
         }
         sequence.processed += part.promptTokens();
+    }
+
+    /** Computes a token, and records the work of its bricks within the step, so that it has the step's phase. */
+    private void decode(Sequence sequence, int token) {
+        sequence.next = sequence.decoder.decode(token);
+        int position = sequence.position++;
+        while (works.size() <= position) {
+            works.add(sequence.decoder.config().work().decode(1, works.size() + 1));
+        }
+        works.get(position).forEach(profiler::recordWork);
     }
 
     private void gave(Sequence sequence, long atNs) {
@@ -261,16 +277,6 @@ final class ServeRun {
             running.remove(sequence);
             finished.add(new LoggedRequest(
                     sequence.request, beganNs + sequence.request.arrivesNs(), sequence.firstTokenNs, clock.nanoTime()));
-        }
-    }
-
-    /** Records the work of the bricks, which follows from the positions alone. */
-    void recordWork(WorkModel model) {
-        for (LoggedRequest each : finished) {
-            int positions = each.request().promptTokens() + each.request().outputTokens() - 1;
-            for (int position = 0; position < positions; position++) {
-                model.decode(1, position + 1).forEach(profiler::recordWork);
-            }
         }
     }
 

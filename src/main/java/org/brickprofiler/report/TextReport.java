@@ -326,7 +326,7 @@ public final class TextReport {
             long phaseNs = snapshot.totalNs(phase.getKey());
             withoutNs -= phaseNs;
             String name = phase.getKey().name().toLowerCase(Locale.ROOT);
-            if (bricks.equals(snapshot.bricks())) {
+            if (bricks.stream().mapToLong(BrickStats::count).sum() == snapshot.samples()) {
                 text.append("All samples belong to ").append(name).append(" steps.\n");
             } else if (percentOfBricks(phaseNs) >= LEAST_PERCENT_OF_PHASE) {
                 text.append("\nBricks in ")

@@ -133,6 +133,9 @@ public final class HeapReserve {
             LockSupport.parkNanos(LOOK_NS);
         }
         second.set(NOTHING);
+        if (!isNoted) {
+            note();
+        }
     }
 
     private void awaitFullHeap() throws InterruptedException {
