@@ -32,6 +32,15 @@ final class SparkEngineTest {
     @TempDir
     private static Path folder;
 
+    /** The simulated ranks serve no requests: four in each window, which wait the longer the higher the rank is. */
+    private static final String SERVED = """
+            SELECT run_id, rank, win, CAST(4 AS BIGINT) AS finished, wall_ns * (rank + 1) AS queued_behind_prompts_ns,
+                wall_ns AS stalled_behind_prompts_ns, wall_ns AS queued_behind_decoding_ns,
+                wall_ns AS stalled_behind_decoding_ns, wall_ns AS queued_idle_ns, wall_ns AS stalled_idle_ns,
+                wall_ns AS own_prompt_ns, wall_ns AS decode_ns, wall_ns AS decode_beside_prompts_ns,
+                wall_ns AS delivery_ns
+            FROM rank_window""";
+
     private static FleetEngine duck;
     private static FleetEngine spark;
     private static Map<String, String> files;
@@ -55,6 +64,8 @@ final class SparkEngineTest {
             duck.table(table.getKey(), List.of(table.getValue()));
             spark.table(table.getKey(), List.of(table.getValue()));
         }
+        duck.view(FleetPack.REQUESTS, SERVED);
+        spark.view(FleetPack.REQUESTS, SERVED);
     }
 
     @AfterAll
