@@ -31,7 +31,7 @@ public interface StepFollower {
     void stepEnded(long index, long endNs);
 
     /**
-     * What a step works on. Immutable.
+     * The phase, batch and tokens of a step. Immutable.
      *
      * @param phase the number of its phase
      * @param batch sequences, 1 or more

@@ -7,10 +7,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Damaged profiles of XLA and of AMD's tools: of each format, 20 files that were cut, and 20 with overwritten bytes.
@@ -37,22 +38,24 @@ final class DamagedDeviceProfilesTest {
         }
     }
 
-    private static boolean isReported(TraceProfile profile) {
-        return !Omissions.faults(profile.omissions()).isEmpty();
-    }
-
-    @Spec("14.6")
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
+    private static Stream<String> files() {
+        return Stream.of(
                 "jax-cpu.xplane.pb.gz",
                 "jax-cpu.trace.json.gz",
                 "rpd-matmul.rpd.gz",
                 "rpd-matmul.tracing.json.gz",
                 "rocprofv1-laplacian.db.gz",
                 "rocprofv1-laplacian.csv.gz",
-                "rocprofv3/kernel_trace.csv",
-            })
+                "rocprofv3/kernel_trace.csv");
+    }
+
+    private static boolean isReported(TraceProfile profile) {
+        return !Omissions.faults(profile.omissions()).isEmpty();
+    }
+
+    @Spec("14.6")
+    @ParameterizedTest
+    @MethodSource("files")
     void aFileThatWasCutIsNeverReadInSilence(String file) throws IOException {
         byte[] whole = bytes(file);
         long wholeNs = Traces.read(whole, STRICT).snapshot().totalNs();
@@ -82,16 +85,7 @@ final class DamagedDeviceProfilesTest {
 
     @Spec("14.6")
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "jax-cpu.xplane.pb.gz",
-                "jax-cpu.trace.json.gz",
-                "rpd-matmul.rpd.gz",
-                "rpd-matmul.tracing.json.gz",
-                "rocprofv1-laplacian.db.gz",
-                "rocprofv1-laplacian.csv.gz",
-                "rocprofv3/kernel_trace.csv",
-            })
+    @MethodSource("files")
     void overwrittenBytesAreNeverReadInSilence(String file) throws IOException {
         byte[] whole = bytes(file);
         long wholeNs = Traces.read(whole, STRICT).snapshot().totalNs();
