@@ -173,6 +173,7 @@ public final class GpuCheck implements Callable<Integer> {
                 new StreamsCheck(gpu),
                 new CaptureCheck(gpu),
                 new GraphCheck(gpu),
+                new BindingCheck(gpu, clock),
                 new ErrorsCheck(gpu),
                 new ClockCheck(gpu, clock),
                 new CostCheck(gpu, rounds, clock),

@@ -100,6 +100,19 @@ class DeviceChecksTest {
     }
 
     @Test
+    void bothBindingsMeasureTheSame() {
+        Outcome outcome = new BindingCheck(gpu, SimulatedCuda::now).run().get(0);
+
+        assertThat(outcome.status()).as(outcome.found()).isEqualTo(Status.HELD);
+        assertThat(outcome.found()).startsWith("+0.00 % (+0.00 to +0.00)");
+        double passNs = 32.0 * 12 * 10_000;
+        assertThat(outcome.figures().get("jna"))
+                .isEqualTo(Map.of(
+                        "device_ns", new Spread(41, passNs, passNs, passNs).figures(),
+                        "host_brick_ns", new Spread(41, 0, 0, 0).figures()));
+    }
+
+    @Test
     void theCostOfEveryWayIsShown() {
         List<Outcome> outcomes = new CostCheck(gpu, 20, SimulatedCuda::now).run();
 
