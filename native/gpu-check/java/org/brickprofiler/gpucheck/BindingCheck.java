@@ -16,7 +16,8 @@ import org.brickprofiler.spi.NanoClock;
 
 /**
  * Compares the two bindings on one stream of the device: JCuda, and JNA, which processors without JCuda use. The passes
- * take turns, and each round compares its two passes. The host's time for a brick, without a kernel, is shown beside.
+ * take turns, and each round compares its two passes. The times of a brick without a kernel, the host's and the
+ * device's, are shown beside.
  */
 final class BindingCheck extends Check.OnDevice {
 
@@ -39,7 +40,8 @@ final class BindingCheck extends Check.OnDevice {
         private final DeviceStream stream;
         private final BrickProfiler profiler;
         private final double[] deviceNs = new double[ROUNDS];
-        private final double[] hostNs = new double[ROUNDS];
+        private final double[] emptyHostNs = new double[ROUNDS];
+        private final double[] emptyNs = new double[ROUNDS];
 
         private long samples;
         private long totalNs;
@@ -51,7 +53,7 @@ final class BindingCheck extends Check.OnDevice {
             profiler.enable();
         }
 
-        /** Measures one pass with kernels, and the host's time for as many bricks without. */
+        /** Measures one pass with kernels, and as many bricks without. */
         void measure(int round, DevicePass pass) {
             Watching.DEFERRED.run(profiler, pass);
             deviceNs[round] = nextNs();
@@ -59,9 +61,9 @@ final class BindingCheck extends Check.OnDevice {
             for (int brick = 0; brick < ShortKernels.KERNELS; brick++) {
                 profiler.stopBrick(profiler.startBrick(BrickId.EMBEDDING), 1);
             }
-            hostNs[round] = (double) (clock.nanoTime() - startNs) / ShortKernels.KERNELS;
+            emptyHostNs[round] = (double) (clock.nanoTime() - startNs) / ShortKernels.KERNELS;
             profiler.endPass();
-            nextNs();
+            emptyNs[round] = nextNs() / ShortKernels.KERNELS;
         }
 
         /** Returns the device's time of the bricks that were resolved since the last call, ns. */
@@ -90,7 +92,8 @@ final class BindingCheck extends Check.OnDevice {
         Map<String, Object> figures() {
             return Map.of(
                     "device_ns", Spread.of(deviceNs).figures(),
-                    "host_brick_ns", Spread.of(hostNs).figures());
+                    "empty_brick_ns", Spread.of(emptyNs).figures(),
+                    "empty_brick_host_ns", Spread.of(emptyHostNs).figures());
         }
     }
 
@@ -125,12 +128,14 @@ final class BindingCheck extends Check.OnDevice {
         figures.put("difference", difference.figures());
         String found = String.format(
                 Locale.ROOT,
-                "%+.2f %% (%+.2f to %+.2f); a brick takes %.0f ns of the host through JCuda, %.0f through JNA",
+                "%+.2f %% (%+.2f to %+.2f); a brick without a kernel takes %.0f ns of the device, and of the host %.0f"
+                        + " through JCuda and %.0f through JNA",
                 100 * difference.median(),
                 100 * difference.low(),
                 100 * difference.high(),
-                Spread.of(jcuda.hostNs).median(),
-                Spread.of(jna.hostNs).median());
+                Spread.of(jcuda.emptyNs).median(),
+                Spread.of(jcuda.emptyHostNs).median(),
+                Spread.of(jna.emptyHostNs).median());
         return new Outcome(
                 name,
                 wrong.isEmpty() ? difference.within(BOUND) : Outcome.Status.BROKEN,

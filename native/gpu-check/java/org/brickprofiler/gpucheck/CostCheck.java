@@ -14,9 +14,10 @@ import org.brickprofiler.demo.Watching;
 import org.brickprofiler.spi.NanoClock;
 
 /**
- * Measures the wall time that each way of profiling adds to a pass of short kernels. The bounds are for kernels of 10
- * us. The shorter kernels, which the host can hardly launch as fast as they end, and the longer ones are shown beside
- * them.
+ * Measures the wall time that each way of profiling adds to a pass of short kernels. The floor is the same pass with
+ * bare events and no profiler: the device needs time for an event, and a brick needs the events. The bounds are
+ * multiples of this floor, for kernels of 10 us. The shorter kernels, which the host can hardly launch as fast as they
+ * end, and the longer ones are shown beside them.
  *
  * <p>The ways take turns, and each round compares them with the unwatched pass of the same round. A verdict needs more
  * than a median: if the spread permits no verdict, the result is unclear. A verdict also needs a plausible measurement:
@@ -26,8 +27,7 @@ final class CostCheck extends Check.OnDevice {
 
     private static final long BOUND_FOR_NS = 10_000;
     private static final long[] KERNELS_NS = {5_000, BOUND_FOR_NS, 25_000};
-    private static final double DEFERRED_BOUND = 0.02;
-    private static final double LAP_BOUND = 0.01;
+    private static final double BOUND = 1.25;
 
     /** The largest speed-up of a watched pass that counts as plausible. */
     private static final double FASTER_BOUND = 0.05;
@@ -56,8 +56,8 @@ final class CostCheck extends Check.OnDevice {
         for (long kernelNs : KERNELS_NS) {
             Measured measured = measure(kernelNs);
             if (kernelNs == BOUND_FOR_NS) {
-                outcomes.add(0, claim(measured, Watching.DEFERRED, DEFERRED_BOUND));
-                outcomes.add(1, claim(measured, Watching.DEFERRED_LAP, LAP_BOUND));
+                outcomes.add(0, claim(measured, Watching.DEFERRED, BareEvents.TWO));
+                outcomes.add(1, claim(measured, Watching.DEFERRED_LAP, BareEvents.ONE));
             }
             outcomes.add(new Outcome(
                     name,
@@ -79,14 +79,18 @@ final class CostCheck extends Check.OnDevice {
     private Measured measure(long kernelNs) {
         BrickProfiler profiler = profiler();
         DevicePass pass = ShortKernels.pass(gpu, kernelNs);
-        PassCosts costs = PassCosts.ofWatching(clock, rounds, profiler, way -> {
+        Map<String, PassCosts.Way> ways = PassCosts.watching(profiler, way -> {
             way.run(profiler, pass);
             gpu.synchronize();
         });
-        return new Measured(costs, doubt(costs, profiler.snapshot(), kernelNs));
+        try (BareEvents events = new BareEvents(gpu, pass)) {
+            events.addTo(ways);
+            PassCosts costs = PassCosts.measure(clock, rounds, ways);
+            return new Measured(costs, doubt(costs, profiler.snapshot(), kernelNs, events.refused()));
+        }
     }
 
-    private String doubt(PassCosts costs, ProfileSnapshot snapshot, long kernelNs) {
+    private String doubt(PassCosts costs, ProfileSnapshot snapshot, long kernelNs, long refused) {
         long bricks = (long) (rounds + PassCosts.warmUp(rounds)) * WAYS_WITH_MARKS * ShortKernels.KERNELS;
         long timed = snapshot.bricks().stream()
                 .mapToLong(brick -> brick.device().samples())
@@ -99,6 +103,9 @@ final class CostCheck extends Check.OnDevice {
                     bricks,
                     snapshot.unresolved(),
                     reason());
+        }
+        if (refused > 0) {
+            return String.format(Locale.ROOT, "the driver refused %,d readings of bare events", refused);
         }
         long kernelsNs = ShortKernels.KERNELS * kernelNs;
         for (PassCosts.Cost cost : costs.costs()) {
@@ -122,25 +129,35 @@ final class CostCheck extends Check.OnDevice {
         return "";
     }
 
-    private Outcome claim(Measured measured, Watching way, double bound) {
-        Spread overhead = Spread.of(measured.costs().overheads(way.title()));
-        double passNs = measured.costs().costs().get(0).medianNs();
+    private Outcome claim(Measured measured, Watching way, String floor) {
+        double[] addedNs = measured.costs().addedNs(way.title());
+        double[] floorNs = measured.costs().addedNs(floor);
+        double[] overNs = new double[addedNs.length];
+        for (int round = 0; round < overNs.length; round++) {
+            overNs[round] = addedNs[round] - BOUND * floorNs[round];
+        }
         boolean sound = measured.doubt().isEmpty();
         String found = String.format(
                 Locale.ROOT,
-                "%+.2f %% (%+.2f to %+.2f), %.2f us a brick",
-                100 * overhead.median(),
-                100 * overhead.low(),
-                100 * overhead.high(),
-                overhead.median() * passNs / 1e3 / ShortKernels.KERNELS);
+                "%.2f us a brick, and %.2f us by %s",
+                Spread.of(addedNs).median() / 1e3 / ShortKernels.KERNELS,
+                Spread.of(floorNs).median() / 1e3 / ShortKernels.KERNELS,
+                floor);
         Map<String, Object> figures = new LinkedHashMap<>();
-        figures.put("overhead", overhead.figures());
-        figures.put("bound", bound);
+        figures.put("added_ns", Spread.of(addedNs).figures());
+        figures.put("floor_ns", Spread.of(floorNs).figures());
+        figures.put("over_bound_ns", Spread.of(overNs).figures());
+        figures.put("bound", BOUND);
         return new Outcome(
                 name,
-                sound ? overhead.atMost(bound) : Outcome.Status.BROKEN,
+                sound ? Spread.of(overNs).atMost(0) : Outcome.Status.BROKEN,
                 String.format(
-                        Locale.ROOT, "%s adds at most %.0f %% to %s", way.title(), 100 * bound, pass(BOUND_FOR_NS)),
+                        Locale.ROOT,
+                        "%s adds to %s at most %.2f x the time of %s",
+                        way.title(),
+                        pass(BOUND_FOR_NS),
+                        BOUND,
+                        floor),
                 sound ? found : measured.doubt() + "; " + found,
                 figures);
     }

@@ -172,7 +172,7 @@ public final class GpuCheck implements Callable<Integer> {
                 new DeferredCheck(gpu, clock),
                 new StreamsCheck(gpu),
                 new CaptureCheck(gpu),
-                new GraphCheck(gpu),
+                new GraphCheck(gpu, clock),
                 new BindingCheck(gpu, clock),
                 new ErrorsCheck(gpu),
                 new ClockCheck(gpu, clock),

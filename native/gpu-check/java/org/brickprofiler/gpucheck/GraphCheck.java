@@ -14,10 +14,12 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.demo.DevicePass.Work;
 import org.brickprofiler.demo.Gpu;
 import org.brickprofiler.device.cuda.CudaCapture;
+import org.brickprofiler.spi.NanoClock;
 
 /**
  * Bricks of a captured graph, such as the decode step of an engine, have in each launch the times that they have
- * without a graph. A launch whose events another one has recorded again, or that never ran, has no times.
+ * without a graph. A launch whose events another one has recorded again, or that never ran, has no times. The wall time
+ * of a launch with the events, beside one without, is shown.
  */
 final class GraphCheck extends Check.OnDevice {
 
@@ -31,6 +33,7 @@ final class GraphCheck extends Check.OnDevice {
     private static final double SMALLEST_BOUND_NS = 2_000;
     private static final double BOUND = 0.05;
 
+    private final NanoClock clock;
     private final BrickProfiler profiler;
     private final List<Kind> kinds = new ArrayList<>();
     private final Work ahead;
@@ -38,8 +41,9 @@ final class GraphCheck extends Check.OnDevice {
     /** What is wrong, rather than inexact. */
     private final List<String> wrong = new ArrayList<>();
 
-    GraphCheck(Gpu gpu) {
+    GraphCheck(Gpu gpu, NanoClock clock) {
         super("graph", gpu);
+        this.clock = clock;
         profiler = profiler();
         ahead = spin(AHEAD_NS);
         for (long kernelNs : KERNELS_NS) {
@@ -110,17 +114,16 @@ final class GraphCheck extends Check.OnDevice {
     @Override
     List<Outcome> run() {
         CudaCapture capture = gpu.stream().capture();
-        CUgraph graph = new CUgraph();
+        CUgraphExec exec;
         try (capture) {
-            Gpu.require(
-                    "cuStreamBeginCapture",
-                    JCudaDriver.cuStreamBeginCapture(
-                            gpu.handle(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-            step();
-            Gpu.require("cuStreamEndCapture of a step", JCudaDriver.cuStreamEndCapture(gpu.handle(), graph));
+            exec = executable(this::step);
         }
-        CUgraphExec exec = new CUgraphExec();
-        Gpu.require("cuGraphInstantiate", JCudaDriver.cuGraphInstantiate(exec, graph, 0));
+        CUgraphExec bare = executable(() -> {
+            for (int layer = 0; layer < LAYERS; layer++) {
+                kinds.forEach(kind -> kind.spin.enqueue());
+            }
+        });
+        Outcome cost;
         try {
             // The first one of each way loads what is loaded when it is needed.
             for (int round = -1; round < ROUNDS; round++) {
@@ -129,13 +132,28 @@ final class GraphCheck extends Check.OnDevice {
             }
             unresolvedIfFollowed(exec, capture);
             unresolvedIfNotLaunched(exec, capture);
+            cost = cost(bare, exec, capture);
         } finally {
             gpu.synchronize();
             JCudaDriver.cuGraphExecDestroy(exec);
-            JCudaDriver.cuGraphDestroy(graph);
+            JCudaDriver.cuGraphExecDestroy(bare);
             capture.release();
         }
-        return List.of(outcome());
+        return List.of(outcome(), cost);
+    }
+
+    private CUgraphExec executable(Runnable work) {
+        Gpu.require(
+                "cuStreamBeginCapture",
+                JCudaDriver.cuStreamBeginCapture(
+                        gpu.handle(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+        work.run();
+        CUgraph graph = new CUgraph();
+        Gpu.require("cuStreamEndCapture of a step", JCudaDriver.cuStreamEndCapture(gpu.handle(), graph));
+        CUgraphExec exec = new CUgraphExec();
+        Gpu.require("cuGraphInstantiate", JCudaDriver.cuGraphInstantiate(exec, graph, 0));
+        JCudaDriver.cuGraphDestroy(graph);
+        return exec;
     }
 
     private void step() {
@@ -167,6 +185,38 @@ final class GraphCheck extends Check.OnDevice {
     private void launch(CUgraphExec exec, CudaCapture capture) {
         Gpu.require("cuGraphLaunch", JCudaDriver.cuGraphLaunch(exec, gpu.handle()));
         capture.launched(exec);
+    }
+
+    /** Measures the wall time of a launch with and without events; the two take turns. */
+    private Outcome cost(CUgraphExec bare, CUgraphExec exec, CudaCapture capture) {
+        double[] bareNs = new double[ROUNDS];
+        double[] marksNs = new double[ROUNDS];
+        for (int round = 0; round < ROUNDS; round++) {
+            long startNs = clock.nanoTime();
+            Gpu.require("cuGraphLaunch", JCudaDriver.cuGraphLaunch(bare, gpu.handle()));
+            gpu.synchronize();
+            bareNs[round] = clock.nanoTime() - startNs;
+            startNs = clock.nanoTime();
+            launch(exec, capture);
+            profiler.endPass();
+            marksNs[round] = clock.nanoTime() - startNs;
+        }
+        double withoutUs = Spread.of(bareNs).median() / 1e3;
+        double withUs = Spread.of(marksNs).median() / 1e3;
+        int bricks = LAYERS * KERNELS_NS.length;
+        return new Outcome(
+                name,
+                Outcome.Status.SHOWN,
+                "a launch of " + bricks + " kernels, wall time",
+                String.format(
+                        Locale.ROOT,
+                        "%.0f us, with the events of its bricks %.0f us, %.2f us a brick more",
+                        withoutUs,
+                        withUs,
+                        (withUs - withoutUs) / bricks),
+                Map.of(
+                        "without_ns", Spread.of(bareNs).figures(),
+                        "with_ns", Spread.of(marksNs).figures()));
     }
 
     /** Two launches are announced before one is resolved: the later one has its times. */

@@ -28,9 +28,9 @@ public final class PassCosts {
     }
 
     /** One way. */
-    interface Way {
+    public interface Way {
         /** Prepares the pass; not timed. */
-        void prepare();
+        default void prepare() {}
 
         /** Runs the pass and waits until the device has finished it. */
         void run();
@@ -68,6 +68,17 @@ public final class PassCosts {
      * @return the costs by the titles of the ways
      */
     public static PassCosts ofWatching(NanoClock clock, int rounds, BrickProfiler profiler, Consumer<Watching> pass) {
+        return measure(clock, rounds, watching(profiler, pass));
+    }
+
+    /**
+     * Returns all ways to watch a pass, for {@link #measure}.
+     *
+     * @param profiler watches; its mode is changed
+     * @param pass runs the pass and waits for the device
+     * @return the ways by their titles, in order; others can be added
+     */
+    public static Map<String, Way> watching(BrickProfiler profiler, Consumer<Watching> pass) {
         Map<String, Way> ways = new LinkedHashMap<>();
         for (Watching watching : Watching.values()) {
             ways.put(watching.title(), new Way() {
@@ -82,11 +93,18 @@ public final class PassCosts {
                 }
             });
         }
-        return measure(clock, rounds, ways);
+        return ways;
     }
 
-    /** Measures the ways, after a warm-up of a tenth as many rounds, at least one. */
-    static PassCosts measure(NanoClock clock, int rounds, Map<String, Way> ways) {
+    /**
+     * Measures the ways, after a warm-up of a tenth as many rounds, at least one.
+     *
+     * @param clock measures the wall time
+     * @param rounds how often each is measured, 1 or more
+     * @param ways the ways by their names, in order
+     * @return their costs
+     */
+    public static PassCosts measure(NanoClock clock, int rounds, Map<String, Way> ways) {
         List<String> names = List.copyOf(ways.keySet());
         List<Way> order = List.copyOf(ways.values());
         List<long[]> times = new ArrayList<>();
@@ -153,12 +171,27 @@ public final class PassCosts {
      */
     public double[] overheads(String name) {
         long[] base = times.get(0);
-        long[] way = times.get(costs.indexOf(cost(name)));
-        double[] shares = new double[base.length];
+        double[] shares = addedNs(name);
         for (int round = 0; round < base.length; round++) {
-            shares[round] = (double) (way[round] - base[round]) / Math.max(1, base[round]);
+            shares[round] /= Math.max(1, base[round]);
         }
         return shares;
+    }
+
+    /**
+     * Returns how much longer a way takes than the first one, in time.
+     *
+     * @param name the way
+     * @return the difference in each round, ns
+     */
+    public double[] addedNs(String name) {
+        long[] base = times.get(0);
+        long[] way = times.get(costs.indexOf(cost(name)));
+        double[] added = new double[base.length];
+        for (int round = 0; round < base.length; round++) {
+            added[round] = way[round] - base[round];
+        }
+        return added;
     }
 
     /**

@@ -109,7 +109,8 @@ class DeviceChecksTest {
         assertThat(outcome.figures().get("jna"))
                 .isEqualTo(Map.of(
                         "device_ns", new Spread(41, passNs, passNs, passNs).figures(),
-                        "host_brick_ns", new Spread(41, 0, 0, 0).figures()));
+                        "empty_brick_ns", new Spread(41, 0, 0, 0).figures(),
+                        "empty_brick_host_ns", new Spread(41, 0, 0, 0).figures()));
     }
 
     @Test
@@ -118,12 +119,14 @@ class DeviceChecksTest {
 
         assertThat(outcomes).hasSize(5);
         assertThat(outcomes.subList(0, 2)).allMatch(claim -> claim.figures().containsKey("bound"));
-        assertThat(outcomes.get(0).claim()).isEqualTo("DEFERRED adds at most 2 % to 384 kernels of 10 us");
-        assertThat(outcomes.get(1).claim()).isEqualTo("DEFERRED, lap adds at most 1 % to 384 kernels of 10 us");
+        assertThat(outcomes.get(0).claim()).isEqualTo(
+                        "DEFERRED adds to 384 kernels of 10 us at most 1.25 x the time of two bare events, read");
+        assertThat(outcomes.get(1).claim()).isEqualTo(
+                        "DEFERRED, lap adds to 384 kernels of 10 us at most 1.25 x the time of one bare event, read");
         assertThat(outcomes.subList(0, 2)).extracting(Outcome::status).containsOnly(Status.HELD);
         for (Outcome shown : outcomes.subList(2, 5)) {
             assertThat(shown.status()).isEqualTo(Status.SHOWN);
-            assertThat((List<?>) shown.figures().get("ways")).hasSize(6);
+            assertThat((List<?>) shown.figures().get("ways")).hasSize(10);
         }
     }
 
@@ -142,10 +145,10 @@ class DeviceChecksTest {
         long[] offsetNs = new long[1];
         long[] reads = new long[1];
         NanoClock clock = () -> {
-            // 22 rounds of six ways of two reads each; in round r the way (r + turn) modulo 6 has its turn.
-            long read = reads[0]++ % (22 * 12);
-            long round = read / 12 - 2;
-            long way = Math.floorMod(round + read / 2 % 6, 6);
+            // 22 rounds of ten ways of two reads each; in round r the way (r + turn) modulo 10 has its turn.
+            long read = reads[0]++ % (22 * 20);
+            long round = read / 20 - 2;
+            long way = Math.floorMod(round + read / 2 % 10, 10);
             offsetNs[0] += way == 0 && read % 2 == 1 ? 10_000_000 : 0;
             return SimulatedCuda.now() + offsetNs[0];
         };
@@ -220,18 +223,21 @@ class DeviceChecksTest {
     @ValueSource(ints = {0, 1})
     void theBricksOfAGraphHaveTheTimesThatTheyHaveWithoutOne(int keepsUntilReached) {
         SimulatedCuda.setKeepsUntilReached(keepsUntilReached);
-        Outcome outcome = new GraphCheck(gpu).run().get(0);
+        List<Outcome> outcomes = new GraphCheck(gpu, SimulatedCuda::now).run();
+        Outcome outcome = outcomes.get(0);
 
         assertThat(outcome.found())
                 .startsWith("42 launches of 64 bricks, 0.00 us from those without a graph at most; the 64 bricks of"
                         + " launch 45 of captured graph 1 are unresolved");
         assertThat(outcome.status()).isEqualTo(Status.HELD);
+        assertThat(outcomes.get(1).found())
+                .isEqualTo("3520 us, with the events of its bricks 3520 us, 0.00 us a brick more");
     }
 
     @Test
     void aDriverWithoutExternalEventsIsBroken() {
         SimulatedCuda.setIgnoresExternal(1);
-        Outcome outcome = new GraphCheck(gpu).run().get(0);
+        Outcome outcome = new GraphCheck(gpu, SimulatedCuda::now).run().get(0);
 
         assertThat(outcome.status()).isEqualTo(Status.BROKEN);
         assertThat(outcome.found()).contains("a launch timed 0 of 16 bricks 'spin 20000 ns of a step'");
@@ -240,7 +246,7 @@ class DeviceChecksTest {
     @Test
     void aDriverThatRecordsTheEventsOfAGraphOnceIsBroken() {
         SimulatedCuda.setRecordsOnce(1);
-        Outcome outcome = new GraphCheck(gpu).run().get(0);
+        Outcome outcome = new GraphCheck(gpu, SimulatedCuda::now).run().get(0);
 
         assertThat(outcome.status()).isEqualTo(Status.BROKEN);
         assertThat(outcome.found()).contains("a launch timed 0 of 16 bricks 'spin 20000 ns of a step'");

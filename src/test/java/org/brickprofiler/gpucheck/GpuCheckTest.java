@@ -34,6 +34,7 @@ class GpuCheckTest extends SimulatedRun {
                         "streams",
                         "capture",
                         "graph",
+                        "graph",
                         "binding",
                         "errors",
                         "clock",
