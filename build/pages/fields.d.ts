@@ -83,6 +83,8 @@ interface Stream {
   samples: number;
   busy_ns: number;
   idle_ns: number;
+  gaps: number;
+  shortest_gap_ns: number;
   waits: number;
   clock_error_ns: number;
   failure?: string;

@@ -252,6 +252,8 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                                 more(earlier.samples(), later.samples()),
                                 more(earlier.busyNs(), later.busyNs()),
                                 more(earlier.idleNs(), later.idleNs()))
+                        // That of the whole is a lower bound for the later part.
+                        .gaps(more(earlier.gaps(), later.gaps()), later.shortestGapNs())
                         .waits(more(earlier.waits(), later.waits()))
                         .clockErrorNs(later.clockErrorNs())
                         .failure(later.failure())

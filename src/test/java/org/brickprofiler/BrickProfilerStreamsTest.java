@@ -119,6 +119,26 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
         assertThat(totals.waits()).isEqualTo(2);
     }
 
+    @Spec("12.47")
+    @Test
+    void marksTakeNoLongerThanTheShortestGap() {
+        assertThat(totals().gaps()).isZero();
+        assertThat(totals().shortestGapNs()).isZero();
+        for (long gapNs : new long[] {400, 200, 300}) {
+            brick(BrickId.RMS_NORM, 100);
+            clock.advance(gapNs);
+        }
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        // A brick takes the host nothing, so the device is at work for 100 of each gap.
+        assertThat(totals().idleNs()).isEqualTo(600 + 3 * LAUNCH_NS);
+        assertThat(totals().gaps()).isEqualTo(3);
+        assertThat(totals().shortestGapNs()).isEqualTo(100 + LAUNCH_NS);
+        assertThat(totals().idleOfMarksNs()).isEqualTo(300 + 3 * LAUNCH_NS);
+        profiler.reset();
+        assertThat(totals().shortestGapNs()).isZero();
+    }
+
     @Spec("12.7")
     @Test
     void bricksInsideBricksAreCountedOnceAsBusy() {

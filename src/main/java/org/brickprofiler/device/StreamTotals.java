@@ -18,7 +18,10 @@ import java.util.stream.Stream;
  * @param pciAddress the address of the device's PCI function in its machine, if it is known
  * @param samples how many bricks have a time of the device
  * @param busyNs how long at least one brick was running, ns: the union of their times, by the device's clock
- * @param idleNs how long none was running between two bricks of the same pass, ns
+ * @param idleNs how long none was running between two bricks of the same pass, ns: the sum of the gaps
+ * @param gaps the number of these gaps
+ * @param shortestGapNs the shortest of them, ns; 0 if there was none. The device needs time for a mark itself, and each
+ *     gap contains that of at least one mark: a mark takes at most this time
  * @param waits how often the stream was waited for
  * @param clockErrorNs how far the latest device times may be off when they are put into the host's time, ns
  * @param failure the reason why the stream does not work, or the first call that failed
@@ -32,6 +35,8 @@ public record StreamTotals(
         long samples,
         long busyNs,
         long idleNs,
+        long gaps,
+        long shortestGapNs,
         long waits,
         long clockErrorNs,
         Optional<String> failure) {
@@ -68,6 +73,15 @@ public record StreamTotals(
      */
     public double idleShare() {
         return busyNs + idleNs == 0 ? 0.0 : (double) idleNs / (busyNs + idleNs);
+    }
+
+    /**
+     * Returns how much of the idle time may be the device's time for the marks themselves.
+     *
+     * @return {@link #gaps} times {@link #shortestGapNs}, ns; the rest of {@link #idleNs} is none
+     */
+    public long idleOfMarksNs() {
+        return Math.min(idleNs, (long) ((double) gaps * shortestGapNs));
     }
 
     /**
@@ -123,10 +137,17 @@ public record StreamTotals(
         return builder(stream, device, deviceIndex)
                 .identifiers(deviceUuid, first(pciAddress, other.pciAddress))
                 .bricks(limited(samples, other.samples), limited(busyNs, other.busyNs), limited(idleNs, other.idleNs))
+                .gaps(limited(gaps, other.gaps), shortest(other))
                 .waits(limited(waits, other.waits))
                 .clockErrorNs(Math.max(clockErrorNs, other.clockErrorNs))
                 .failure(first(failure, other.failure))
                 .build();
+    }
+
+    private long shortest(StreamTotals other) {
+        return gaps == 0
+                ? other.shortestGapNs
+                : other.gaps == 0 ? shortestGapNs : Math.min(shortestGapNs, other.shortestGapNs);
     }
 
     /** Returns the reason that comes first in the alphabet, of those that are present. */
@@ -144,6 +165,8 @@ public record StreamTotals(
         private long samples;
         private long busyNs;
         private long idleNs;
+        private long gaps;
+        private long shortestGapNs;
         private long waits;
         private long clockErrorNs;
         private Optional<String> failure = Optional.empty();
@@ -179,6 +202,19 @@ public record StreamTotals(
             samples = number;
             busyNs = runningNs;
             idleNs = betweenNs;
+            return this;
+        }
+
+        /**
+         * Sets the gaps between bricks.
+         *
+         * @param number of gaps in the time in which no brick was running
+         * @param shortestNs the shortest of them, ns; 0 if there was none
+         * @return this
+         */
+        public Builder gaps(long number, long shortestNs) {
+            gaps = number;
+            shortestGapNs = shortestNs;
             return this;
         }
 
@@ -230,6 +266,8 @@ public record StreamTotals(
                     samples,
                     busyNs,
                     idleNs,
+                    gaps,
+                    shortestGapNs,
                     waits,
                     clockErrorNs,
                     failure);

@@ -601,6 +601,20 @@ public final class TextReport {
                 .right("idle % of both", stream -> percent(100 * stream.idleShare()), "")
                 .right("waits", stream -> count(stream.waits()), "");
         text.append("\nDevice streams\n\n").append(table.render(snapshot.streams()));
+        snapshot.streams().stream()
+                .filter(stream -> stream.shortestGapNs() > 0)
+                .map(TextReport::marks)
+                .forEach(text::append);
+    }
+
+    private static String marks(StreamTotals stream) {
+        return String.format(
+                Locale.ROOT,
+                "Idle on '%s' includes the device's time for the marks: %s at most in each of %s gaps, %s together.\n",
+                stream.stream(),
+                duration(stream.shortestGapNs()),
+                count(stream.gaps()),
+                duration(stream.idleOfMarksNs()));
     }
 
     private static String device(StreamTotals stream) {

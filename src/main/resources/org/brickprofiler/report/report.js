@@ -780,6 +780,7 @@ function deviceSection() {
     { label: "busy", cell: (stream) => time(stream.busy_ns) },
     { label: "idle in passes", cell: (stream) => time(stream.idle_ns) },
     { label: "idle % of both", cell: (stream) => share(stream.idle_ns, stream.busy_ns + stream.idle_ns, stream.busy_ns + stream.idle_ns, "Other") },
+    { label: "of it, marks at most", cell: (stream) => time(Math.min(stream.idle_ns, stream.gaps * stream.shortest_gap_ns)) },
     { label: "waits", cell: (stream) => count(stream.waits) },
     { label: "clock error", cell: (stream) => time(stream.clock_error_ns) },
   ];

@@ -38,6 +38,25 @@ final class StreamTotalsTest {
         assertThat(one.plus(other).busyNs()).isEqualTo(40);
     }
 
+    @Spec("12.47")
+    @Test
+    void theShortestGapIsThatOfAllRunsWithGaps() {
+        StreamTotals none = on(Optional.empty(), Optional.empty());
+        StreamTotals one = StreamTotals.builder("decode", "GPU", 0)
+                .bricks(3, 20, 9)
+                .gaps(2, 4)
+                .build();
+        StreamTotals other = StreamTotals.builder("decode", "GPU", 0)
+                .bricks(4, 20, 9)
+                .gaps(3, 3)
+                .build();
+        assertThat(none.plus(one).shortestGapNs()).isEqualTo(4);
+        assertThat(one.plus(none).shortestGapNs()).isEqualTo(4);
+        assertThat(one.plus(other).shortestGapNs()).isEqualTo(3);
+        assertThat(one.plus(other).gaps()).isEqualTo(5);
+        assertThat(one.plus(other).idleOfMarksNs()).isEqualTo(15);
+    }
+
     @Test
     void aDeviceNeedNotBeKnown() {
         StreamTotals totals = StreamTotals.builder("decode", "GPU", 0)

@@ -119,9 +119,10 @@ class DeviceChecksTest {
 
         assertThat(outcomes).hasSize(5);
         assertThat(outcomes.subList(0, 2)).allMatch(claim -> claim.figures().containsKey("bound"));
-        assertThat(outcomes.get(0).claim()).isEqualTo(
-                        "DEFERRED adds to 384 kernels of 10 us at most 1.25 x the time of two bare events, read");
-        assertThat(outcomes.get(1).claim()).isEqualTo(
+        assertThat(outcomes.get(0).claim())
+                .isEqualTo("DEFERRED adds to 384 kernels of 10 us at most 1.25 x the time of two bare events, read");
+        assertThat(outcomes.get(1).claim())
+                .isEqualTo(
                         "DEFERRED, lap adds to 384 kernels of 10 us at most 1.25 x the time of one bare event, read");
         assertThat(outcomes.subList(0, 2)).extracting(Outcome::status).containsOnly(Status.HELD);
         for (Outcome shown : outcomes.subList(2, 5)) {

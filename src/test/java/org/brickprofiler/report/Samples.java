@@ -98,6 +98,7 @@ final class Samples {
                                         Optional.of("GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadae00"),
                                         Optional.of("0000:17:00.0"))
                                 .bricks(2_177, 683_120_300, 21_400_900)
+                                .gaps(2_145, 1_300)
                                 .waits(32)
                                 .clockErrorNs(4_200)
                                 .build(),

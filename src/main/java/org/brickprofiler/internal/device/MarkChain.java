@@ -108,6 +108,8 @@ final class MarkChain {
     private int lastCounted = DeviceStream.NO_MARK;
     private long busyNs;
     private long idleNs;
+    private int gaps;
+    private long shortestGapNs;
 
     /**
      * A chain over the marks of a stream.
@@ -488,6 +490,8 @@ final class MarkChain {
     void addUp(int counted, int anchor, long countedTurn) {
         busyNs = 0;
         idleNs = 0;
+        gaps = 0;
+        shortestGapNs = Long.MAX_VALUE;
         lastCounted = DeviceStream.NO_MARK;
         int first = counted == DeviceStream.NO_MARK ? NO_POSITION : positions[counted];
         int open = 0;
@@ -524,6 +528,8 @@ final class MarkChain {
             busyNs += ns;
         } else if (timed && !known.followsGap(behind[mark]) && known.areOfOnePass(behind[mark], behind[before])) {
             idleNs += ns;
+            gaps++;
+            shortestGapNs = Math.min(shortestGapNs, ns);
         }
     }
 
@@ -583,5 +589,15 @@ final class MarkChain {
     /** Returns the time between samples, ns. */
     long idleNs() {
         return idleNs;
+    }
+
+    /** Returns the number of gaps in that time. */
+    int gaps() {
+        return gaps;
+    }
+
+    /** Returns the shortest of these gaps, ns; {@link Long#MAX_VALUE} if there is none. */
+    long shortestGapNs() {
+        return shortestGapNs;
     }
 }

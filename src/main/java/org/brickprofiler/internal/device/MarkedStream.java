@@ -111,6 +111,8 @@ final class MarkedStream {
     private long samples;
     private long busyNs;
     private long idleNs;
+    private long gaps;
+    private long shortestGapNs = Long.MAX_VALUE;
     private long waits;
 
     /** The latest error; a reset keeps it. */
@@ -757,6 +759,8 @@ final class MarkedStream {
         chain.addUp(counted, anchor, countedTurn);
         busyNs += chain.busyNs();
         idleNs += chain.idleNs();
+        gaps += chain.gaps();
+        shortestGapNs = Math.min(shortestGapNs, chain.shortestGapNs());
         if (resolved > 0 && chain.isUnbroken() && chain.hostErrorNs() != MarkChain.NO_ERROR) {
             clockErrorNs = chain.hostErrorNs();
         }
@@ -892,6 +896,7 @@ final class MarkedStream {
         return StreamTotals.builder(stream.name(), stream.deviceName(), stream.deviceIndex())
                 .identifiers(stream.deviceUuid(), stream.pciAddress())
                 .bricks(samples, busyNs, idleNs)
+                .gaps(gaps, gaps == 0 ? 0 : shortestGapNs)
                 .waits(waits)
                 .clockErrorNs(clockErrorNs)
                 .failure(stream.failure())
@@ -902,6 +907,8 @@ final class MarkedStream {
         samples = 0;
         busyNs = 0;
         idleNs = 0;
+        gaps = 0;
+        shortestGapNs = Long.MAX_VALUE;
         waits = 0;
     }
 

@@ -252,6 +252,11 @@ public final class ProfileFields {
             .packed()
             .whole("idle_ns", "time in which none ran between two bricks of one pass, ns", StreamTotals::idleNs)
             .packed()
+            .whole("gaps", "gaps in that time", StreamTotals::gaps)
+            .whole(
+                    "shortest_gap_ns",
+                    "shortest gap, ns; a mark takes the device no longer",
+                    StreamTotals::shortestGapNs)
             .whole("waits", "waits of the host for the stream", StreamTotals::waits)
             .whole(
                     "clock_error_ns",
@@ -647,6 +652,7 @@ public final class ProfileFields {
                         Optional.ofNullable(row.get(String.class, "device_uuid")),
                         Optional.ofNullable(row.get(String.class, "pci_address")))
                 .bricks(row.whole("samples"), row.whole("busy_ns"), row.whole("idle_ns"))
+                .gaps(row.whole("gaps"), row.whole("shortest_gap_ns"))
                 .waits(row.whole("waits"))
                 .clockErrorNs(row.whole("clock_error_ns"))
                 .failure(Optional.ofNullable(row.get(String.class, "failure")))
