@@ -368,7 +368,7 @@ public final class Agent {
         applied.addAll(result.applied());
         for (WeaveRule rule : result.applied()) {
             if (rule.kind() == WeaveRule.Kind.BRICK) {
-                work.woven(rule, keyOf(rule), result.withoutWork().contains(rule));
+                work.woven(rule, keyOf(rule));
             }
         }
         for (Weaver.Problem problem : result.problems()) {

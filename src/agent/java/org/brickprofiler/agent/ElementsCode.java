@@ -42,6 +42,9 @@ final class ElementsCode {
 
     private static final Handle WEIGHT_READER = bridge("weight");
 
+    /** The packages of the JDK. */
+    private static final List<String> JDK = List.of("java/", "javax/", "jdk/", "sun/");
+
     private static final Type OBJECT = Type.getType(Object.class);
 
     private static Handle bridge(String name) {
@@ -59,6 +62,9 @@ final class ElementsCode {
                         .toMethodDescriptorString(),
                 false);
     }
+
+    /** Rows, columns, vectors, and the bytes of the weights. */
+    private static final int NUMBERS_OF_PRODUCT = 4;
 
     private final ClassNode owner;
     private final MethodNode method;
@@ -120,6 +126,17 @@ final class ElementsCode {
         if (product != null && !product.shape().isEmpty()) {
             product.shape().forEach(each -> addAmount(each, code));
             addWeight(product.weight(), code);
+        } else if (product != null) {
+            code.add(unknownProduct());
+        }
+        return code;
+    }
+
+    /** Returns the code that pushes the numbers of a product that is not known. */
+    static InsnList unknownProduct() {
+        InsnList code = new InsnList();
+        for (int i = 0; i < NUMBERS_OF_PRODUCT; i++) {
+            code.add(constant(WovenWork.UNREAD));
         }
         return code;
     }
@@ -542,16 +559,11 @@ final class ElementsCode {
         return type;
     }
 
-    private void requireAccess(ClassNode declaring, int access, String member) {
-        boolean samePackage = packageOf(declaring.name).equals(packageOf(owner.name));
+    /** Refuses what the JDK keeps to itself. Members of other classes can be read, public or not. */
+    private static void requireAccess(ClassNode declaring, int access, String member) {
         boolean isPublic = (access & Opcodes.ACC_PUBLIC) != 0 && (declaring.access & Opcodes.ACC_PUBLIC) != 0;
-        boolean isPrivate = (access & Opcodes.ACC_PRIVATE) != 0;
-        if (!declaring.name.equals(owner.name) && !isPublic && (isPrivate || !samePackage)) {
-            throw new IllegalArgumentException(member + " is not accessible to " + owner.name.replace('/', '.'));
+        if (!isPublic && JDK.stream().anyMatch(declaring.name::startsWith)) {
+            throw new IllegalArgumentException(member + " is not public, and of the JDK");
         }
-    }
-
-    private static String packageOf(String name) {
-        return name.substring(0, name.lastIndexOf('/') + 1);
     }
 }

@@ -93,12 +93,30 @@ final class ElementsReader {
         String name = step.substring(0, colon);
         String descriptor = step.substring(colon + 1);
         ClassLoader loader = caller.lookupClass().getClassLoader();
+        MethodType type = MethodType.fromMethodDescriptorString(
+                descriptor.startsWith("(") ? descriptor : "()" + descriptor, loader);
+        try {
+            return find(caller, at, name, type, descriptor);
+        } catch (IllegalAccessException inaccessible) {
+            // It is not public. Its own class may read it; within a module nobody else decides.
+            for (Class<?> each = at; each != null; each = each.getSuperclass()) {
+                try {
+                    MethodHandles.Lookup within = MethodHandles.privateLookupIn(each, caller);
+                    MethodHandle found = find(within, each, name, type, descriptor);
+                    return found.asType(found.type().changeParameterType(0, at));
+                } catch (ReflectiveOperationException inherited) {
+                    inaccessible.addSuppressed(inherited);
+                }
+            }
+            throw inaccessible;
+        }
+    }
+
+    private static MethodHandle find(
+            MethodHandles.Lookup caller, Class<?> at, String name, MethodType type, String descriptor)
+            throws ReflectiveOperationException {
         return descriptor.startsWith("(")
-                ? caller.findVirtual(at, name, MethodType.fromMethodDescriptorString(descriptor, loader))
-                : caller.findGetter(
-                        at,
-                        name,
-                        MethodType.fromMethodDescriptorString("()" + descriptor, loader)
-                                .returnType());
+                ? caller.findVirtual(at, name, type)
+                : caller.findGetter(at, name, type.returnType());
     }
 }

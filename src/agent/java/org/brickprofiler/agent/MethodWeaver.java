@@ -193,7 +193,7 @@ final class MethodWeaver {
      * @param rule a rule of any kind but a task
      * @param key the brick's key; ignored for the other kinds
      * @param code generates the code for the rule's numbers
-     * @return why the rule is woven without the work that it states; empty if it has all
+     * @return why the work that the rule states cannot be known; empty if it can
      * @throws IllegalArgumentException when the method lacks the place that the rule names, or another rule has the
      *     same span
      */
@@ -203,6 +203,7 @@ final class MethodWeaver {
         try {
             product = code.product();
         } catch (IllegalArgumentException wrong) {
+            product = ElementsCode.unknownProduct();
             problem = Optional.of("work: " + wrong.getMessage());
         }
         Span span = new Span(

@@ -249,6 +249,7 @@ final class RuleFile {
                             Set.of("in", "lambda", "call", "from", "to", "brick", "category", "elements", "work"))));
         }
         addModels(parts.get("model"));
+        stateThatWorkIsUnknown();
         for (Node name : list(parts.get("annotated"))) {
             orProblem(() -> annotated.put(text(name), line(name)));
         }
@@ -328,6 +329,23 @@ final class RuleFile {
                 problems.add(source + ":" + rule.line() + ": this rule for requests does not apply: " + reason);
             }
         }
+    }
+
+    /** Gives the rules without work an unknown product, if other rules of the same brick have one. */
+    private void stateThatWorkIsUnknown() {
+        Set<String> stated = rules.stream()
+                .filter(rule -> rule.product().isPresent())
+                .map(RuleFile::brickOf)
+                .collect(Collectors.toUnmodifiableSet());
+        rules.replaceAll(rule -> rule.kind() == Kind.BRICK
+                        && rule.product().isEmpty()
+                        && stated.contains(brickOf(rule))
+                ? rule.withProduct(Product.unknown(products++))
+                : rule);
+    }
+
+    private static String brickOf(WeaveRule rule) {
+        return BrickId.parse(rule.brick()).map(BrickId::displayName).orElse(rule.brick());
     }
 
     private void addModels(@Nullable Node node) {
@@ -508,7 +526,7 @@ final class RuleFile {
         } catch (IllegalArgumentException malformed) {
             problems.add(malformed.getMessage() + "; the brick is timed without its work");
             withoutWork++;
-            return Optional.of(new Product(number, List.of(), Weight.number(Elements.ZERO), 0, 1));
+            return Optional.of(Product.unknown(number));
         }
     }
 

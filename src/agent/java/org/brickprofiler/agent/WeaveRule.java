@@ -241,8 +241,8 @@ record WeaveRule(
                     List.of());
         }
 
-        private Amounts with(Elements position) {
-            return new Amounts(elements, position, output, isPrompt, request, ending, product, model);
+        private Amounts with(Elements position, Optional<Product> other) {
+            return new Amounts(elements, position, output, isPrompt, request, ending, other, model);
         }
     }
 
@@ -250,12 +250,18 @@ record WeaveRule(
      * The work of a brick that multiplies a matrix of weights by vectors.
      *
      * @param number its number among the products of the file, from 0
-     * @param shape rows and columns of the matrix, and the number of vectors; empty if the rule's work is malformed
+     * @param shape rows and columns of the matrix, and the number of vectors; empty if the work is unknown
      * @param weight the type of the weights
      * @param activation the bytes of 256 numbers of the vectors
      * @param times the number of such products in a sample
      */
-    record Product(int number, List<Elements> shape, Weight weight, long activation, long times) {}
+    record Product(int number, List<Elements> shape, Weight weight, long activation, long times) {
+
+        /** Returns work that is not known, with the samples of which that of the whole brick is unknown. */
+        static Product unknown(int number) {
+            return new Product(number, List.of(), Weight.number(Elements.ZERO), 0, 1);
+        }
+    }
 
     /**
      * A type of numbers, or a plain number.
@@ -372,8 +378,14 @@ record WeaveRule(
     /** Returns the same rule with the position 0 if it states none. */
     WeaveRule withKnownPosition() {
         return amounts.kvLength.equals(Elements.UNKNOWN)
-                ? new WeaveRule(line, kind, target, from, to, brick, category, amounts.with(Elements.ZERO))
+                ? new WeaveRule(line, kind, target, from, to, brick, category, amounts.with(Elements.ZERO, amounts.product))
                 : this;
+    }
+
+    /** Returns the same rule with other work. */
+    WeaveRule withProduct(Product other) {
+        return new WeaveRule(
+                line, kind, target, from, to, brick, category, amounts.with(amounts.kvLength, Optional.of(other)));
     }
 
     /** Returns the same rule with the amounts of a brick of such elements. */

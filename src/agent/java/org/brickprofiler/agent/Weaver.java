@@ -61,14 +61,11 @@ final class Weaver {
 
         private final byte @Nullable [] bytes;
         private final List<WeaveRule> applied;
-        private final Set<WeaveRule> withoutWork;
         private final List<Problem> problems;
 
-        private Result(
-                byte @Nullable [] bytes, List<WeaveRule> applied, Set<WeaveRule> withoutWork, List<Problem> problems) {
+        private Result(byte @Nullable [] bytes, List<WeaveRule> applied, List<Problem> problems) {
             this.bytes = bytes;
             this.applied = List.copyOf(applied);
-            this.withoutWork = Set.copyOf(withoutWork);
             this.problems = List.copyOf(problems);
         }
 
@@ -80,11 +77,6 @@ final class Weaver {
         /** Returns the rules that were applied. */
         List<WeaveRule> applied() {
             return applied;
-        }
-
-        /** Returns the applied rules whose work could not be woven. */
-        Set<WeaveRule> withoutWork() {
-            return withoutWork;
         }
 
         /** Returns an error for each rule that was not applied, and warnings. */
@@ -173,7 +165,7 @@ final class Weaver {
                 problems.addAll(found);
                 List<WeaveRule> applied =
                         attempt.applied.values().stream().flatMap(List::stream).toList();
-                return new Result(applied.isEmpty() ? null : bytes, applied, attempt.withoutWork, problems);
+                return new Result(applied.isEmpty() ? null : bytes, applied, problems);
             }
             // Weave again without the rules that failed.
             refusals.addAll(errors);
@@ -275,9 +267,6 @@ final class Weaver {
         /** By name and descriptor of the method. */
         final Map<String, List<WeaveRule>> applied = new LinkedHashMap<>();
 
-        /** The applied rules whose work names something that does not exist. */
-        final Set<WeaveRule> withoutWork = new HashSet<>();
-
         final List<Problem> problems = new ArrayList<>();
 
         Attempt(ClassReader reader, @Nullable ClassLoader loader) {
@@ -302,10 +291,7 @@ final class Weaver {
                     MethodWeaver weaver =
                             weavers.getOrDefault(method, new MethodWeaver(method, JdkClasses.isLoader(loader)));
                     weaver.add(rule, keys.applyAsInt(rule), new ElementsCode(type, method, loader, rule))
-                            .ifPresent(problem -> {
-                                withoutWork.add(rule);
-                                problems.add(new Problem(rule, problem, false));
-                            });
+                            .ifPresent(problem -> problems.add(new Problem(rule, problem, false)));
                     weavers.put(method, weaver);
                 }
                 applied.computeIfAbsent(key, none -> new ArrayList<>()).add(rule);

@@ -15,6 +15,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
@@ -87,6 +88,9 @@ final class WovenWork {
     private final Product[] products;
     private final int[] keys;
 
+    /** The keys of bricks of which rules state products. */
+    private final Set<Integer> stated;
+
     private final boolean hasModel;
 
     /** The bricks that a model knows, by key, and as bits by key. */
@@ -95,7 +99,7 @@ final class WovenWork {
     private final long once;
     private final long repeated;
 
-    /** The bricks with a rule that states no work although others do, by key. */
+    /** The bricks with an annotation, which states no work although rules do, by key. */
     private final Map<Integer, String> missing = new ConcurrentHashMap<>();
 
     /** The bricks whose work was not known for a sample, by key. */
@@ -210,16 +214,30 @@ final class WovenWork {
     WovenWork(List<WeaveRule> rules, ToIntFunction<WeaveRule> keys, BrickProfiler profiler, Losses losses) {
         this.profiler = profiler;
         this.losses = losses;
-        this.rules = rules.stream().filter(rule -> rule.product().isPresent()).toArray(WeaveRule[]::new);
-        products = Arrays.stream(this.rules)
-                .map(rule -> rule.product().orElseThrow())
-                .toArray(Product[]::new);
-        this.keys = Arrays.stream(this.rules).mapToInt(keys).toArray();
+        this.rules = new WeaveRule[1 + lastNumber(rules)];
+        this.keys = new int[this.rules.length];
+        products = new Product[this.rules.length];
+        for (WeaveRule rule : rules) {
+            rule.product().ifPresent(product -> {
+                this.rules[product.number()] = rule;
+                this.keys[product.number()] = keys.applyAsInt(rule);
+                products[product.number()] = product;
+            });
+        }
+        stated = Arrays.stream(this.rules).filter(Objects::nonNull).map(keys::applyAsInt).collect(Collectors.toUnmodifiableSet());
         hasModel = rules.stream().anyMatch(rule -> rule.kind() == Kind.MODEL);
         once = bits(ONCE);
         repeated = bits(REPEATED);
         bits(PER_LAYER);
         places = ThreadLocal.withInitial(() -> new Place(once));
+    }
+
+    private static int lastNumber(List<WeaveRule> rules) {
+        return rules.stream()
+                .flatMap(rule -> rule.product().stream())
+                .mapToInt(Product::number)
+                .max()
+                .orElse(-1);
     }
 
     private long bits(Collection<BrickId> bricks) {
@@ -236,17 +254,13 @@ final class WovenWork {
      * A rule for a brick was woven.
      *
      * @param key the key of the brick
-     * @param isMissing whether its product could not be woven
      */
-    synchronized void woven(WeaveRule rule, int key, boolean isMissing) {
-        boolean isStated = Arrays.stream(keys).anyMatch(each -> each == key);
-        boolean hasNone =
-                rule.product().map(product -> product.shape().isEmpty()).orElse(true);
-        if (isMissing || (isStated && hasNone)) {
-            String name = nameOf(rule);
-            if (missing.put(key, name) == null) {
-                losses.unknownWork(
-                        "the work of " + name + " is unknown: the rule of line " + rule.line() + " states none");
+    synchronized void woven(WeaveRule rule, int key) {
+        boolean isStated = stated.contains(key);
+        if (isStated && rule.product().isEmpty()) {
+            // Only an annotation can lack what other rules of its brick state.
+            if (missing.put(key, nameOf(rule)) == null) {
+                losses.unknownWork("the work of " + nameOf(rule) + " is unknown: an annotation states none");
             }
         } else if (hasModel && !isStated && known.containsKey(key)) {
             ofModel |= 1L << key;
@@ -310,7 +324,9 @@ final class WovenWork {
         String name = nameOf(rules[number]);
         unknown.put(keys[number], name);
         boolean isUnread = rows == UNREAD || columns == UNREAD || vectors == UNREAD || weight == UNREAD;
-        String reason = isUnread
+        String reason = products[number].shape().isEmpty()
+                ? "its rule states none"
+                : isUnread
                 ? "a number could not be read"
                 : "a matrix of " + rows + " x " + columns + " and " + vectors + " vectors";
         losses.unknownWork("the work of " + name + " is unknown: " + reason + ", line " + rules[number].line());

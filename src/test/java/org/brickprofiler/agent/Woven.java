@@ -234,7 +234,7 @@ final class Woven {
         result.applied().stream()
                 .filter(rule -> rule.kind() == WeaveRule.Kind.BRICK)
                 .forEach(rule ->
-                        work.woven(rule, keyOf(rule), result.withoutWork().contains(rule)));
+                        work.woven(rule, keyOf(rule)));
         return define(type, result);
     }
 

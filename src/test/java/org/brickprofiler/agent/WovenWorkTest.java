@@ -280,7 +280,7 @@ class WovenWorkTest {
         assertThat(work(profile().bricks(), BrickId.DOWN_PROJECTION)).isEqualTo(Work.NONE);
         assertThat(work(profile().bricks(), BrickId.QKV_PROJECTION).flops()).isPositive();
         assertThat(Woven.losses.summary())
-                .contains("the work of DownProjection is unknown: the rule of line 17 states none");
+                .contains("the work of DownProjection is unknown: its rule states none, line 17");
     }
 
     /** The rule is woven and times its brick; the work that it cannot state is named. */
