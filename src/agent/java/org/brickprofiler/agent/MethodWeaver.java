@@ -821,7 +821,8 @@ final class MethodWeaver {
         InsnList handler = new InsnList();
         BitSet spansOpen = new BitSet();
         for (Span span : spans) {
-            spansOpen.set(span.index, !span.isPlace() && open.get(List.of(tracks).indexOf(span.track)));
+            spansOpen.set(
+                    span.index, !span.isPlace() && open.get(List.of(tracks).indexOf(span.track)));
         }
         List<Object> locals = new ArrayList<>();
         addTracks(locals, 0, spansOpen);

@@ -337,9 +337,7 @@ final class RuleFile {
                 .filter(rule -> rule.product().isPresent())
                 .map(RuleFile::brickOf)
                 .collect(Collectors.toUnmodifiableSet());
-        rules.replaceAll(rule -> rule.kind() == Kind.BRICK
-                        && rule.product().isEmpty()
-                        && stated.contains(brickOf(rule))
+        rules.replaceAll(rule -> rule.kind() == Kind.BRICK && rule.product().isEmpty() && stated.contains(brickOf(rule))
                 ? rule.withProduct(Product.unknown(products++))
                 : rule);
     }
@@ -383,7 +381,7 @@ final class RuleFile {
     }
 
     private static boolean isUnlessGiven(WeaveRule model, ModelNumber number) {
-        return model.model().get(number.ordinal()).path().equals(new Elements(number.unlessGiven, List.of()));
+        return model.model().get(number.index()).path().equals(new Elements(number.unlessGiven, List.of()));
     }
 
     private boolean has(Predicate<WeaveRule> property) {

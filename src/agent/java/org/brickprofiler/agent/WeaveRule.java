@@ -317,6 +317,12 @@ record WeaveRule(
             return unlessGiven == WovenWork.UNREAD;
         }
 
+        /** Returns its place among the numbers of a model, from 0. */
+        @SuppressWarnings("EnumOrdinal") // the only place that reads it
+        int index() {
+            return ordinal();
+        }
+
         /** Returns whether it is a type of numbers. */
         boolean isType() {
             return this == WEIGHT || this == CACHE || this == ACTIVATION;
@@ -378,7 +384,8 @@ record WeaveRule(
     /** Returns the same rule with the position 0 if it states none. */
     WeaveRule withKnownPosition() {
         return amounts.kvLength.equals(Elements.UNKNOWN)
-                ? new WeaveRule(line, kind, target, from, to, brick, category, amounts.with(Elements.ZERO, amounts.product))
+                ? new WeaveRule(
+                        line, kind, target, from, to, brick, category, amounts.with(Elements.ZERO, amounts.product))
                 : this;
     }
 

@@ -224,7 +224,10 @@ final class WovenWork {
                 products[product.number()] = product;
             });
         }
-        stated = Arrays.stream(this.rules).filter(Objects::nonNull).map(keys::applyAsInt).collect(Collectors.toUnmodifiableSet());
+        stated = Arrays.stream(this.rules)
+                .filter(Objects::nonNull)
+                .map(keys::applyAsInt)
+                .collect(Collectors.toUnmodifiableSet());
         hasModel = rules.stream().anyMatch(rule -> rule.kind() == Kind.MODEL);
         once = bits(ONCE);
         repeated = bits(REPEATED);
@@ -327,8 +330,8 @@ final class WovenWork {
         String reason = products[number].shape().isEmpty()
                 ? "its rule states none"
                 : isUnread
-                ? "a number could not be read"
-                : "a matrix of " + rows + " x " + columns + " and " + vectors + " vectors";
+                        ? "a number could not be read"
+                        : "a matrix of " + rows + " x " + columns + " and " + vectors + " vectors";
         losses.unknownWork("the work of " + name + " is unknown: " + reason + ", line " + rules[number].line());
     }
 
@@ -407,9 +410,9 @@ final class WovenWork {
         }
         pass.hasNumbers = true;
         pass.numbers[number] = value;
-        if (number == ModelNumber.TOKENS.ordinal() && value != ModelNumber.TOKENS.unlessGiven) {
+        if (number == ModelNumber.TOKENS.index() && value != ModelNumber.TOKENS.unlessGiven) {
             pass.tokens = value;
-        } else if (number == ModelNumber.KV.ordinal() && value != ModelNumber.KV.unlessGiven) {
+        } else if (number == ModelNumber.KV.index() && value != ModelNumber.KV.unlessGiven) {
             pass.kvLength = value;
         }
     }
@@ -428,7 +431,8 @@ final class WovenWork {
         Place place = places.get();
         Pass pass = place.inStep ? place.pass : only;
         if (pass == null) {
-            setUnknown(List.of(key), "it ran outside of steps, or on another thread while several steps were under way");
+            setUnknown(
+                    List.of(key), "it ran outside of steps, or on another thread while several steps were under way");
         } else if ((bit & repeated) != 0) {
             pass.elements.addAndGet(REPEATED.indexOf(known.get(key)), elements);
         } else if ((pass.seen & bit) == 0 && !pass.see(key, bit)) {
@@ -464,7 +468,7 @@ final class WovenWork {
 
     /** Returns the bricks of a pass, each with its share of the work that a whole pass has. */
     private Map<Integer, Double> shares(Pass pass) {
-        double layers = Math.max(1, pass.numbers[ModelNumber.LAYERS.ordinal()]);
+        double layers = Math.max(1, pass.numbers[ModelNumber.LAYERS.index()]);
         double tokens = Math.max(1, pass.tokens);
         Map<Integer, Double> shares = new TreeMap<>();
         long bricks = modelled;
@@ -495,7 +499,7 @@ final class WovenWork {
             throw new IllegalArgumentException("no rule under model: was read in a step");
         }
         WorkModel model = model(place);
-        long layers = pass.numbers[ModelNumber.LAYERS.ordinal()];
+        long layers = pass.numbers[ModelNumber.LAYERS.index()];
         if (pass.layers() > layers) {
             throw new IllegalArgumentException("a pass had " + pass.layers() + " layers, and its model has " + layers);
         }
@@ -536,7 +540,7 @@ final class WovenWork {
     }
 
     private static int number(long[] numbers, ModelNumber which) {
-        return number(which, numbers[which.ordinal()]);
+        return number(which, numbers[which.index()]);
     }
 
     private static int number(ModelNumber which, long number) {

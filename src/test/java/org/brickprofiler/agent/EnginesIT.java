@@ -106,7 +106,8 @@ class EnginesIT {
                                 + "DownProjection=132/152, Embedding=66/66, LmHead=66/66, OutputProjection=132/152, "
                                 + "QkvProjection=264/304, ResidualAdd=264/304, RmsNorm=330/370, RopeEmbedding=152/152, Sampling=66/66, "
                                 + "gate and up projection=132/152}");
-        // Each of 76 tokens passes two layers, in which three matrices have 64 x 128 weights, and the head twice 33 times.
+        // Each of 76 tokens passes two layers, in which three matrices have 64 x 128 weights, and the head twice 33
+        // times.
         assertThat(profile.bricks().stream().filter(each -> each.work().equals(Work.NONE)))
                 .isEmpty();
         assertThat(flops(profile, "DownProjection")).isEqualTo(2L * 2 * 76 * 64 * 128);

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.assertj.core.groups.Tuple;
 import org.brickprofiler.BrickId;
@@ -276,8 +277,8 @@ class Llama3RulesIT {
     }
 
     /**
-     * A prompt of 33 tokens in three parts, of which the first two end in the last layer, and three more tokens. Weights
-     * of Q8_0 take 34 bytes for 32.
+     * A prompt of 33 tokens in three parts, of which the first two end in the last layer, and three more tokens.
+     * Weights of Q8_0 take 34 bytes for 32.
      */
     @Spec({"22.32", "22.33", "22.35"})
     @Test
@@ -290,19 +291,24 @@ class Llama3RulesIT {
                 .collect(Collectors.toMap(BrickStats::name, BrickStats::work));
         long query = 64 * 128;
         long down = 64 * 128;
-        assertThat(prefill.get("QkvProjection").flops()).isEqualTo(2 * 2 * 33 * query);
-        assertThat(prefill.get("DownProjection").flops()).isEqualTo(2 * (2 * 33 - 32) * down);
-        assertThat(decode.get("DownProjection").bytes()).isEqualTo(3 * 2 * (down * 34 / 32 + (64 + 128) * 4));
+        assertThat(work(prefill, "QkvProjection").flops()).isEqualTo(2 * 2 * 33 * query);
+        assertThat(work(prefill, "DownProjection").flops()).isEqualTo(2 * (2 * 33 - 32) * down);
+        assertThat(work(decode, "DownProjection").bytes()).isEqualTo(3 * 2 * (down * 34 / 32 + (64 + 128) * 4));
         // The weights of a step: queries, keys and values, output, gate, up, down in two layers, and the head.
-        assertThat(decode.get("DownProjection").workingSetBytes())
+        assertThat(work(decode, "DownProjection").workingSetBytes())
                 .isEqualTo((2 * (query + 64 * 64 + 3 * down) + 256 * 64) * 34 / 32);
-        WorkModel model = WorkModel.llama(LlamaConfig.dense(2, 64, 2, 1, 128, 256).withBits(8.5, 32, 32));
-        long parts = model.prefill(1, 16).get(BrickId.ATTENTION_SCORE).flops() / 2
-                + model.prefill(1, 16, 16).get(BrickId.ATTENTION_SCORE).flops() / 2
-                + model.prefill(1, 1, 32).get(BrickId.ATTENTION_SCORE).flops();
-        assertThat(prefill.get("AttentionScore").flops()).isEqualTo(parts);
-        assertThat(decode.get("Activation").flops())
-                .isEqualTo(3 * model.decode(1, 34).get(BrickId.ACTIVATION).flops());
+        WorkModel model =
+                WorkModel.llama(LlamaConfig.dense(2, 64, 2, 1, 128, 256).withBits(8.5, 32, 32));
+        long parts = work(model.prefill(1, 16), BrickId.ATTENTION_SCORE).flops() / 2
+                + work(model.prefill(1, 16, 16), BrickId.ATTENTION_SCORE).flops() / 2
+                + work(model.prefill(1, 1, 32), BrickId.ATTENTION_SCORE).flops();
+        assertThat(work(prefill, "AttentionScore").flops()).isEqualTo(parts);
+        assertThat(work(decode, "Activation").flops())
+                .isEqualTo(3 * work(model.decode(1, 34), BrickId.ACTIVATION).flops());
         assertThat(profile.facts().disturbances()).isEmpty();
+    }
+
+    private static <K> Work work(Map<K, Work> works, K brick) {
+        return Objects.requireNonNull(works.get(brick), "no such brick");
     }
 }

@@ -233,8 +233,7 @@ final class Woven {
         recorder = recorder();
         result.applied().stream()
                 .filter(rule -> rule.kind() == WeaveRule.Kind.BRICK)
-                .forEach(rule ->
-                        work.woven(rule, keyOf(rule)));
+                .forEach(rule -> work.woven(rule, keyOf(rule)));
         return define(type, result);
     }
 

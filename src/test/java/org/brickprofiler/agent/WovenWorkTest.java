@@ -2,11 +2,16 @@ package org.brickprofiler.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import org.brickprofiler.Bottleneck;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
@@ -153,7 +158,9 @@ class WovenWorkTest {
                 BrickId.ATTENTION_SCORE,
                 BrickId.DOWN_PROJECTION,
                 BrickId.LM_HEAD)) {
-            assertThat(work(profile.bricks(Phase.DECODE), brick)).as(brick.name()).isEqualTo(decode.get(brick));
+            assertThat(work(profile.bricks(Phase.DECODE), brick))
+                    .as(brick.name())
+                    .isEqualTo(decode.get(brick));
         }
         // Four norms of the five that a whole pass has: the engine has none at the end.
         Work norms = decode.getOrDefault(BrickId.RMS_NORM, Work.NONE);
@@ -179,7 +186,8 @@ class WovenWorkTest {
     @Test
     void aStepMayHaveSeveralPasses() throws Exception {
         String halves = MODEL.replace("$Tiny.forward", "$Tiny.half") + "  tokens: n\n  kv: from\n";
-        Object tiny = tiny(STEP.replace("$Tiny.forward", "$Tiny.halves").replace("tokens.length", "4") + halves + BRICKS);
+        Object tiny =
+                tiny(STEP.replace("$Tiny.forward", "$Tiny.halves").replace("tokens.length", "4") + halves + BRICKS);
         Method method = tiny.getClass().getDeclaredMethod("halves", int.class, boolean.class);
         method.setAccessible(true);
         method.invoke(tiny, 0, true);
@@ -192,30 +200,27 @@ class WovenWorkTest {
 
     @Spec("22.34")
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "config | | the work of QkvProjection is known | line 13, 'this.config.ffn' cannot be read",
-        "type | WEIRD | the work of DownProjection is known | line 9, 'call.this.type()': the value 'WEIRD' is no known",
-        "type | | the work of DownProjection is known | line 9, 'call.this.type()': the value 'null' is no known",
-        "rows | -8 | the work of DownProjection is known | a matrix of -8 x 8 and 1 vectors, line 9",
-    })
-    void aBrickHasNoWorkIfThatOfASampleIsUnknown(
-            String field, @Nullable String value, String other, String message) throws Exception {
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "config | | the work of QkvProjection is known | line 13, 'this.config.ffn' cannot be read",
+                "type | WEIRD | the work of DownProjection is known | line 9, 'call.this.type()': the value 'WEIRD' is no known",
+                "type | | the work of DownProjection is known | line 9, 'call.this.type()': the value 'null' is no known",
+                "rows | -8 | the work of DownProjection is known | a matrix of -8 x 8 and 1 vectors, line 9",
+            })
+    void aBrickHasNoWorkIfThatOfASampleIsUnknown(String field, @Nullable String value, String other, String message)
+            throws Exception {
         Object tiny = tiny(STEP + "bricks:\n" + QUERY + DOWN);
         step(tiny, 1, 0, true);
-        set(
-                tiny,
-                field,
-                value == null
-                        ? null
-                        : field.equals("rows")
-                                ? Integer.valueOf(value)
-                                : type(tiny, value));
+        set(tiny, field, value == null ? null : field.equals("rows") ? Integer.valueOf(value) : type(tiny, value));
         step(tiny, 1, 1, true);
         step(tiny, 1, 2, true);
         boolean isDown = field.equals("config");
         List<BrickStats> bricks = profile().bricks();
-        assertThat(work(bricks, isDown ? BrickId.DOWN_PROJECTION : BrickId.QKV_PROJECTION)).isEqualTo(Work.NONE);
-        assertThat(work(bricks, isDown ? BrickId.QKV_PROJECTION : BrickId.DOWN_PROJECTION).flops())
+        assertThat(work(bricks, isDown ? BrickId.DOWN_PROJECTION : BrickId.QKV_PROJECTION))
+                .isEqualTo(Work.NONE);
+        assertThat(work(bricks, isDown ? BrickId.QKV_PROJECTION : BrickId.DOWN_PROJECTION)
+                        .flops())
                 .as(other)
                 .isPositive();
         assertThat(work(profile().bricks(Phase.DECODE), isDown ? BrickId.DOWN_PROJECTION : BrickId.QKV_PROJECTION))
@@ -226,7 +231,8 @@ class WovenWorkTest {
     }
 
     private static Object type(Object tiny, String name) throws Exception {
-        Class<?> types = Class.forName(Tiny.Type.class.getName(), true, tiny.getClass().getClassLoader());
+        Class<?> types =
+                Class.forName(Tiny.Type.class.getName(), true, tiny.getClass().getClassLoader());
         for (Object each : types.getEnumConstants()) {
             if (each.toString().equals(name)) {
                 return each;
@@ -237,17 +243,20 @@ class WovenWorkTest {
 
     @Spec("22.34")
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "layers: this.config.layers | layers: 1 | a pass had 2 layers, and its model has 1",
-        "heads: this.config.heads | heads: this.none.heads | heads: of model: could not be read",
-        "dim: this.config.dim | dim: 0 | dim 0.0 is not above 0",
-        "forward | unused | no rule under model: was read in a step",
-    })
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "layers: this.config.layers | layers: 1 | a pass had 2 layers, and its model has 1",
+                "heads: this.config.heads | heads: this.none.heads | heads: of model: could not be read",
+                "dim: this.config.dim | dim: 0 | dim 0.0 is not above 0",
+                "forward | unused | no rule under model: was read in a step",
+            })
     void aModelThatDoesNotFitGivesNoWork(String line, String instead, String message) throws Exception {
         Object tiny = tiny(STEP + MODEL.replace(line, instead) + BRICKS);
         step(tiny, 1, 0, true);
         assertThat(profile().bricks()).extracting(BrickStats::work).containsOnly(Work.NONE);
-        assertThat(Woven.SAID).last()
+        assertThat(Woven.SAID)
+                .last()
                 .asString()
                 .startsWith("the work of RmsNorm, QkvProjection, ")
                 .endsWith(" is unknown: " + message);
@@ -274,8 +283,7 @@ class WovenWorkTest {
     @Spec("22.34")
     @Test
     void aBrickHasNoWorkIfOnlySomeOfItsRulesStateAny() throws Exception {
-        Object tiny = tiny(STEP + "bricks:\n" + QUERY + DOWN
-                + "  - {in: " + IN + "head, brick: DOWN_PROJECTION}\n");
+        Object tiny = tiny(STEP + "bricks:\n" + QUERY + DOWN + "  - {in: " + IN + "head, brick: DOWN_PROJECTION}\n");
         step(tiny, 1, 0, true);
         assertThat(work(profile().bricks(), BrickId.DOWN_PROJECTION)).isEqualTo(Work.NONE);
         assertThat(work(profile().bricks(), BrickId.QKV_PROJECTION).flops()).isPositive();
@@ -286,23 +294,46 @@ class WovenWorkTest {
     /** The rule is woven and times its brick; the work that it cannot state is named. */
     @Spec("22.34")
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "call.arg1 | call.arg7 | work: times 1 takes 3 arguments: there is no call.arg7",
-        "call.arg1 | this.confg.dim | has no field 'confg'",
-        "call.arg1 | this.type | 'this.type' is not a whole number but has the type",
-        "call.this.type() | call.arg0 | 'call.arg0' has the type int: write the path to an object",
-        "matmul: [call.arg1, call.arg2, call.arg0] | matmul: [1, 1] | work: embed is static: there is no call.this",
-    })
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "call.arg1 | call.arg7 | work: times 1 takes 3 arguments: there is no call.arg7",
+                "call.arg1 | this.confg.dim | has no field 'confg'",
+                "call.arg1 | this.type | 'this.type' is not a whole number but has the type",
+                "call.this.type() | call.arg0 | 'call.arg0' has the type int: write the path to an object",
+                "matmul: [call.arg1, call.arg2, call.arg0] | matmul: [1, 1] | work: embed is static: there is no call.this",
+            })
     void workThatNamesNothingLeavesTheBrickWithoutWork(String part, String instead, String message) throws Exception {
         String query = QUERY.replace(part, instead);
         String rules = STEP + "bricks:\n"
-                + (message.contains("embed") ? query.replace("layer\n    call: times 1", "forward\n    call: embed") : query);
+                + (message.contains("embed")
+                        ? query.replace("layer\n    call: times 1", "forward\n    call: embed")
+                        : query);
         Weaver.Result result = Woven.result(Tiny.class, rules);
         assertThat(Woven.messages(result)).singleElement().asString().contains(message);
         assertThat(result.applied()).hasSize(3);
         Object tiny = tiny(rules);
         step(tiny, 1, 0, true);
         assertThat(profile().bricks()).isNotEmpty().extracting(BrickStats::work).containsOnly(Work.NONE);
+    }
+
+    /** A private field of a class of another package. */
+    @Spec("22.1")
+    @Test
+    void readsMembersThatAreNotPublic() throws Throwable {
+        BrickStats.Builder stats = BrickStats.empty("x", BrickCategory.OTHER, Bottleneck.UNKNOWN).toBuilder();
+        MethodHandle read = ElementsReader.of(
+                MethodHandles.lookup(),
+                MethodType.methodType(long.class, BrickStats.Builder.class),
+                "place",
+                new String[] {"count:J"},
+                new Losses(message -> {}),
+                ElementsReader.UNREAD_AMOUNT);
+        assertThat((long) read.invoke(stats.samples(7, 8, 9, 10))).isEqualTo(7);
+        assertThat((long) read.invoke((BrickStats.Builder) null)).isEqualTo(WovenWork.UNREAD);
+        assertThat(Woven.messages(Woven.result(
+                        Tiny.class, "bricks:\n  - {in: " + IN + "layer, brick: RMS_NORM, elements: this.name.hash}\n")))
+                .containsExactly("2: java.lang.String.hash is not public, and of the JDK");
     }
 
     // ---- the engine ----
@@ -327,25 +358,32 @@ class WovenWorkTest {
         }
 
         static final class Matrix {
-            @Nullable Type type;
+            @Nullable
+            Type type;
 
             Matrix(@Nullable Type type) {
                 this.type = type;
             }
 
-            @Nullable Type type() {
+            @Nullable
+            Type type() {
                 return type;
             }
 
             void times(int vectors, int rows, int columns) {}
         }
 
-        @Nullable Config config = new Config();
+        @Nullable
+        Config config = new Config();
 
-        @Nullable Config none;
+        @Nullable
+        Config none;
 
-        @Nullable Type type = Type.Q9;
+        @Nullable
+        Type type = Type.Q9;
+
         int rows = 8;
+        final String name = "tiny";
 
         void forward(int[] tokens, int position, boolean logits) throws InterruptedException {
             embed(tokens.length);
@@ -364,6 +402,7 @@ class WovenWorkTest {
             half(2, 2);
         }
 
+        @SuppressWarnings("UnusedVariable") // the rule reads the position
         private void half(int n, int from) throws InterruptedException {
             layer(n, true);
             layer(n, true);
