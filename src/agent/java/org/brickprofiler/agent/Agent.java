@@ -67,6 +67,7 @@ public final class Agent {
     private final Recorder.Steps steps;
     private final Losses losses = new Losses(this::say);
     private final WovenRequests requests;
+    private final WovenWork work;
     private final @Nullable Alternation alternation;
     private final Weaver weaver;
     private final PrintStream err = System.err;
@@ -123,6 +124,7 @@ public final class Agent {
         prepareReports();
         steps = new Recorder.Steps(rules.warmupSteps(), this::forgetWarmup, alternation);
         weaver = new Weaver(rules, rule -> rule.kind() == WeaveRule.Kind.BRICK ? keyOf(rule) : 0);
+        work = new WovenWork(rules.rules(), this::keyOf, profiler, losses);
     }
 
     /** A rule for a known brick has no category. */
@@ -200,7 +202,7 @@ public final class Agent {
         sayMissingFolder("page", options.html());
         sayMissingFolder("timeline", options.timeline());
         weaver.classes().forEach(this::check);
-        Bridge.install(new Recorder(profiler, steps, requests, losses, this::say));
+        Bridge.install(new Recorder(profiler, steps, requests, work, losses, this::say));
         // Link the bridge to its sink now, rather than inside a method of the application.
         Bridge.endStep(0);
         profiler.enable();
@@ -364,6 +366,11 @@ public final class Agent {
 
     private void note(Weaver.Result result) {
         applied.addAll(result.applied());
+        for (WeaveRule rule : result.applied()) {
+            if (rule.kind() == WeaveRule.Kind.BRICK) {
+                work.woven(rule, keyOf(rule));
+            }
+        }
         for (Weaver.Problem problem : result.problems()) {
             say(problem.rule(), problem.message());
         }
@@ -433,6 +440,7 @@ public final class Agent {
 
     private void forgetWarmup() {
         requests.discard();
+        work.discard();
         profiler.reset();
         if (trace != null) {
             trace.clear();
@@ -445,12 +453,12 @@ public final class Agent {
         Optional<Alternation.Result> compared = compared();
         if (compared.isPresent()) {
             profiler.setTokensPerSec(compared.get().tokensPerSecOn());
-            ProfileSnapshot snapshot = withRemarks(profiler.snapshot());
+            ProfileSnapshot snapshot = withRemarks(work.withoutUnknown(profiler.snapshot()));
             return snapshot.withFacts(
                     snapshot.facts().withUnprofiledTokensPerSec(compared.get().tokensPerSecOff()));
         }
         steps.tokensPerSec().ifPresent(profiler::setTokensPerSec);
-        return withRemarks(profiler.snapshot());
+        return withRemarks(work.withoutUnknown(profiler.snapshot()));
     }
 
     private ProfileSnapshot withRemarks(ProfileSnapshot snapshot) {

@@ -23,6 +23,7 @@ import org.objectweb.asm.tree.InsnNode;
 import org.objectweb.asm.tree.InvokeDynamicInsnNode;
 import org.objectweb.asm.tree.LdcInsnNode;
 import org.objectweb.asm.tree.LocalVariableNode;
+import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.VarInsnNode;
 
@@ -36,6 +37,13 @@ final class ElementsCode {
     private static final Handle READER = bridge("elements");
 
     private static final Handle OUTCOME_READER = bridge("outcome");
+
+    private static final Handle AMOUNT_READER = bridge("amount");
+
+    private static final Handle WEIGHT_READER = bridge("weight");
+
+    /** The packages of the JDK. */
+    private static final List<String> JDK = List.of("java/", "javax/", "jdk/", "sun/");
 
     private static final Type OBJECT = Type.getType(Object.class);
 
@@ -55,6 +63,9 @@ final class ElementsCode {
                 false);
     }
 
+    /** Rows, columns, vectors, and the bytes of the weights. */
+    private static final int NUMBERS_OF_PRODUCT = 4;
+
     private final ClassNode owner;
     private final MethodNode method;
     private final @Nullable ClassLoader loader;
@@ -65,6 +76,11 @@ final class ElementsCode {
 
     private int[] argumentSlots = {};
 
+    /** The type of the object whose method that call calls; null until a rule reads it. */
+    private @Nullable Type receiver;
+
+    private int receiverSlot;
+
     ElementsCode(ClassNode owner, MethodNode method, @Nullable ClassLoader loader, WeaveRule rule) {
         this.owner = owner;
         this.method = method;
@@ -73,7 +89,8 @@ final class ElementsCode {
     }
 
     /**
-     * Returns the code that pushes the rule's numbers, in the order of the bridge's parameters.
+     * Returns the code that pushes the rule's numbers, in the order of the bridge's parameters. It expects
+     * {@link #spill} before it.
      *
      * @throws IllegalArgumentException when a parameter, field or method that the rule names does not exist
      */
@@ -92,10 +109,75 @@ final class ElementsCode {
                 code.add(new InsnNode(rule.isPrompt() ? Opcodes.ICONST_1 : Opcodes.ICONST_0));
             }
             case PROMPT, IN_STEP -> add(rule.output(), true, code);
-            case ARRIVAL, FINISH, REQUEST, LAYER, BRICK, TASK -> {}
+            case ARRIVAL, FINISH, REQUEST, MODEL, LAYER, BRICK, TASK -> {}
         }
+        return code;
+    }
+
+    /**
+     * Returns the code that pushes the shape of the rule's product and the bytes of its weights, which expects
+     * {@link #spill} before it; empty if the rule has no product.
+     *
+     * @throws IllegalArgumentException when a parameter, field or method that the rule names does not exist
+     */
+    InsnList product() {
+        InsnList code = new InsnList();
+        WeaveRule.Product product = rule.product().orElse(null);
+        if (product != null && !product.shape().isEmpty()) {
+            product.shape().forEach(each -> addAmount(each, code));
+            addWeight(product.weight(), code);
+        } else if (product != null) {
+            code.add(unknownProduct());
+        }
+        return code;
+    }
+
+    /** Returns the code that pushes the numbers of a product that is not known. */
+    static InsnList unknownProduct() {
+        InsnList code = new InsnList();
+        for (int i = 0; i < NUMBERS_OF_PRODUCT; i++) {
+            code.add(constant(WovenWork.UNREAD));
+        }
+        return code;
+    }
+
+    /**
+     * Returns the code for each number of a model, in the order of {@link WeaveRule.ModelNumber}; it expects
+     * {@link #spill} before it.
+     *
+     * @throws IllegalArgumentException when a parameter, field or method that the rule names does not exist
+     */
+    List<InsnList> model() {
+        List<InsnList> numbers = new ArrayList<>();
+        for (WeaveRule.Weight each : rule.model()) {
+            InsnList code = new InsnList();
+            if (each.isType()) {
+                addWeight(each, code);
+            } else {
+                addAmount(each.path(), code);
+            }
+            numbers.add(code);
+        }
+        return numbers;
+    }
+
+    /**
+     * Returns the code that copies the arguments of the call, and its receiver, into variables, if the code that was
+     * returned so far reads them; else empty.
+     */
+    InsnList spill() {
+        InsnList code = new InsnList();
         if (arguments != null) {
-            code.insert(spill(arguments));
+            for (int i = 0; i < arguments.length; i++) {
+                code.insert(new VarInsnNode(arguments[i].getOpcode(Opcodes.ISTORE), argumentSlots[i]));
+            }
+            if (receiver != null) {
+                code.add(new VarInsnNode(Opcodes.ASTORE, receiverSlot));
+                code.add(new VarInsnNode(Opcodes.ALOAD, receiverSlot));
+            }
+            for (int i = 0; i < arguments.length; i++) {
+                code.add(new VarInsnNode(arguments[i].getOpcode(Opcodes.ILOAD), argumentSlots[i]));
+            }
         }
         return code;
     }
@@ -111,20 +193,65 @@ final class ElementsCode {
             code.add(constant(elements.constant()));
             return;
         }
-        int argument = elements.argument();
-        Type root = argument < 0 ? root(elements.path().get(0), code) : argument(argument, code);
+        addNumber(elements, orBoolean ? Type.BOOLEAN : Type.CHAR, READER, code);
+    }
+
+    /** Adds the code for a number of some work, which is {@link WovenWork#UNREAD} if it cannot be read. */
+    private void addAmount(Elements amount, InsnList code) {
+        if (amount.isConstant()) {
+            code.add(constant(amount.constant()));
+        } else {
+            addNumber(amount, Type.CHAR, AMOUNT_READER, code);
+        }
+    }
+
+    /**
+     * Adds the code for a number behind a path.
+     *
+     * @param smallest the first of the accepted sorts of types
+     * @param reader links the code that follows the path
+     */
+    private void addNumber(Elements number, int smallest, Handle reader, InsnList code) {
+        Type root = start(number, code);
         List<String> steps = new ArrayList<>();
-        Type type = along(root, elements, argument < 0 ? 1 : 2, steps);
-        boolean isWhole = type.getSort() >= (orBoolean ? Type.BOOLEAN : Type.CHAR) && type.getSort() <= Type.INT;
+        Type type = along(root, number, number.rootNames(), steps);
+        boolean isWhole = type.getSort() >= smallest && type.getSort() <= Type.INT;
         if (!isWhole && type.getSort() != Type.LONG) {
             throw new IllegalArgumentException(
-                    "'" + elements + "' is not a whole number but has the type " + type.getClassName());
+                    "'" + number + "' is not a whole number but has the type " + type.getClassName());
         }
         if (!steps.isEmpty()) {
-            code.add(read(root, Type.LONG_TYPE, elements, steps));
+            code.add(read(reader, Type.LONG_TYPE, root, number, steps));
         } else if (isWhole) {
             code.add(new InsnNode(Opcodes.I2L));
         }
+    }
+
+    /** Adds the code for the bytes of 256 weights. */
+    private void addWeight(WeaveRule.Weight weight, InsnList code) {
+        Elements path = weight.path();
+        if (path.isConstant()) {
+            code.add(constant(path.constant()));
+            return;
+        }
+        Type root = start(path, code);
+        List<String> steps = new ArrayList<>();
+        Type type = along(root, path, path.rootNames(), steps);
+        if (type.getSort() != Type.OBJECT) {
+            throw new IllegalArgumentException("'" + path + "' has the type " + type.getClassName()
+                    + ": write the path to an object that names a type of numbers, such as Q8_0");
+        }
+        steps.add(0, WeightTypes.text(weight.types()));
+        code.add(read(WEIGHT_READER, Type.LONG_TYPE, root, path, steps));
+    }
+
+    /** Adds the code that loads the value at which a path begins, and returns its type. */
+    private Type start(Elements path, InsnList code) {
+        int argument = path.argument();
+        if (argument >= 0) {
+            return argument(argument, code);
+        }
+        return path.isOfReceiver() ? receiver(code) : root(path.path().get(0), code);
     }
 
     /** Returns the type of the value at the end of a path, and adds the steps to it. */
@@ -136,11 +263,11 @@ final class ElementsCode {
         return type;
     }
 
-    private InvokeDynamicInsnNode read(Type root, Type value, Elements path, List<String> steps) {
+    private InvokeDynamicInsnNode read(Handle reader, Type value, Type root, Elements path, List<String> steps) {
         List<Object> constants = new ArrayList<>(List.of("line " + rule.line() + ", '" + path + "'"));
         constants.addAll(steps);
         return new InvokeDynamicInsnNode(
-                "elements", Type.getMethodDescriptor(value, root), READER, constants.toArray());
+                reader.getName(), Type.getMethodDescriptor(value, root), reader, constants.toArray());
     }
 
     /** Adds the code for the object that identifies a request; none if the rule has no such object. */
@@ -148,14 +275,13 @@ final class ElementsCode {
         if (path.isConstant()) {
             return;
         }
-        int argument = path.argument();
-        Type root = argument < 0 ? root(path.path().get(0), code) : argument(argument, code);
+        Type root = start(path, code);
         List<String> steps = new ArrayList<>();
-        Type type = along(root, path, argument < 0 ? 1 : 2, steps);
+        Type type = along(root, path, path.rootNames(), steps);
         if (type.getSort() == Type.VOID) {
             throw new IllegalArgumentException("'" + path + "' returns nothing");
         }
-        code.add(read(root, OBJECT, path, steps));
+        code.add(read(READER, OBJECT, root, path, steps));
     }
 
     /**
@@ -213,20 +339,63 @@ final class ElementsCode {
 
     /** Loads an argument of the call before which the span begins. */
     private Type argument(int number, InsnList code) {
+        Type[] types = arguments("call.arg" + number);
+        if (number >= types.length) {
+            throw new IllegalArgumentException(
+                    rule.from().call() + " takes " + types.length + " arguments: there is no call.arg" + number);
+        }
+        code.add(new VarInsnNode(types[number].getOpcode(Opcodes.ILOAD), argumentSlots[number]));
+        return types[number];
+    }
+
+    /** Loads the object whose method the call before which the span begins calls. */
+    private Type receiver(InsnList code) {
+        arguments("call.this");
+        Type type = receiver;
+        if (type == null) {
+            List<MethodInsnNode> calls = calls("call.this");
+            List<String> owners =
+                    calls.stream().map(each -> each.owner).distinct().toList();
+            if (calls.stream().anyMatch(each -> each.getOpcode() == Opcodes.INVOKESTATIC)) {
+                throw new IllegalArgumentException(rule.from().call() + " is static: there is no call.this");
+            }
+            if (calls.get(0).name.equals("<init>") || owners.size() > 1) {
+                throw new IllegalArgumentException(method.name + " calls methods named "
+                        + calls.get(0).name + " of "
+                        + String.join(" and ", owners).replace('/', '.')
+                        + ": there is no one call.this");
+            }
+            type = Type.getObjectType(owners.get(0));
+            receiver = type;
+            receiverSlot = method.maxLocals++;
+        }
+        code.add(new VarInsnNode(Opcodes.ALOAD, receiverSlot));
+        return type;
+    }
+
+    private List<MethodInsnNode> calls(String value) {
         Call call = rule.from().call();
         if (call == null || rule.from().place() != Anchor.Place.BEFORE) {
-            throw new IllegalArgumentException("'call.arg" + number
+            throw new IllegalArgumentException("'" + value
                     + "' is known only where a span begins before a call: from: before NAME, or call: NAME");
         }
-        if (arguments == null) {
-            List<String> descriptors = MethodWeaver.calls(method, call).stream()
-                    .map(each -> each.desc)
-                    .distinct()
-                    .toList();
-            Type[] types = Type.getArgumentTypes(descriptors.get(0));
-            if (descriptors.stream().anyMatch(each -> !Arrays.equals(Type.getArgumentTypes(each), types))) {
-                throw new IllegalArgumentException(method.name + " calls methods named " + call.text()
-                        + " with different parameters: say which call, as in " + call.text() + " 1");
+        return MethodWeaver.calls(method, call);
+    }
+
+    /**
+     * Returns the types of the arguments of the call before which the span begins, which have variables from now on.
+     */
+    private Type[] arguments(String value) {
+        Type[] types = arguments;
+        if (types == null) {
+            List<MethodInsnNode> calls = calls(value);
+            types = Type.getArgumentTypes(calls.get(0).desc);
+            for (MethodInsnNode each : calls) {
+                if (!Arrays.equals(Type.getArgumentTypes(each.desc), types)) {
+                    String call = String.valueOf(rule.from().call());
+                    throw new IllegalArgumentException(method.name + " calls methods named " + call
+                            + " with different parameters: say which call, as in " + call + " 1");
+                }
             }
             argumentSlots = new int[types.length];
             for (int i = 0; i < types.length; i++) {
@@ -235,24 +404,7 @@ final class ElementsCode {
             }
             arguments = types;
         }
-        if (number >= arguments.length) {
-            throw new IllegalArgumentException(
-                    call + " takes " + arguments.length + " arguments: there is no call.arg" + number);
-        }
-        code.add(new VarInsnNode(arguments[number].getOpcode(Opcodes.ILOAD), argumentSlots[number]));
-        return arguments[number];
-    }
-
-    /** Moves the call's arguments from the stack into new local variables. */
-    private InsnList spill(Type[] types) {
-        InsnList code = new InsnList();
-        for (int i = 0; i < types.length; i++) {
-            code.insert(new VarInsnNode(types[i].getOpcode(Opcodes.ISTORE), argumentSlots[i]));
-        }
-        for (int i = 0; i < types.length; i++) {
-            code.add(new VarInsnNode(types[i].getOpcode(Opcodes.ILOAD), argumentSlots[i]));
-        }
-        return code;
+        return types;
     }
 
     /** Returns the shortest instruction that pushes a constant. */
@@ -407,16 +559,11 @@ final class ElementsCode {
         return type;
     }
 
-    private void requireAccess(ClassNode declaring, int access, String member) {
-        boolean samePackage = packageOf(declaring.name).equals(packageOf(owner.name));
+    /** Refuses what the JDK keeps to itself. Members of other classes can be read, public or not. */
+    private static void requireAccess(ClassNode declaring, int access, String member) {
         boolean isPublic = (access & Opcodes.ACC_PUBLIC) != 0 && (declaring.access & Opcodes.ACC_PUBLIC) != 0;
-        boolean isPrivate = (access & Opcodes.ACC_PRIVATE) != 0;
-        if (!declaring.name.equals(owner.name) && !isPublic && (isPrivate || !samePackage)) {
-            throw new IllegalArgumentException(member + " is not accessible to " + owner.name.replace('/', '.'));
+        if (!isPublic && JDK.stream().anyMatch(declaring.name::startsWith)) {
+            throw new IllegalArgumentException(member + " is not public, and of the JDK");
         }
-    }
-
-    private static String packageOf(String name) {
-        return name.substring(0, name.lastIndexOf('/') + 1);
     }
 }

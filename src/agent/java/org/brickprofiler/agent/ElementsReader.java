@@ -11,6 +11,12 @@ import java.lang.invoke.MethodType;
  */
 final class ElementsReader {
 
+    /** Counts a number that counts as 0. */
+    static final String UNREAD = "unread";
+
+    /** Counts a number without which work is unknown. */
+    static final String UNREAD_AMOUNT = "unreadAmount";
+
     private ElementsReader() {}
 
     /**
@@ -21,9 +27,11 @@ final class ElementsReader {
      * @param place the rule, for messages
      * @param path the steps, as the bridge takes them
      * @param losses counts failures
+     * @param counter the method of these that counts one, and returns the number that stands for it
      * @throws ReflectiveOperationException when a field or method of the path does not exist
      */
-    static MethodHandle of(MethodHandles.Lookup caller, MethodType type, String place, String[] path, Losses losses)
+    static MethodHandle of(
+            MethodHandles.Lookup caller, MethodType type, String place, String[] path, Losses losses, String counter)
             throws ReflectiveOperationException {
         MethodHandle read = MethodHandles.identity(type.parameterType(0));
         for (String step : path) {
@@ -31,7 +39,7 @@ final class ElementsReader {
                     read, step(caller, read.type().returnType(), step));
         }
         MethodHandle failed = MethodHandles.lookup()
-                .findVirtual(Losses.class, "unread", MethodType.methodType(long.class, String.class, Throwable.class))
+                .findVirtual(Losses.class, counter, MethodType.methodType(long.class, String.class, Throwable.class))
                 .bindTo(losses)
                 .bindTo(place);
         if (!type.returnType().isPrimitive()) {
@@ -52,11 +60,28 @@ final class ElementsReader {
     static MethodHandle of(
             MethodHandles.Lookup caller, MethodType type, String place, String[] path, Outcomes outcomes, Losses losses)
             throws ReflectiveOperationException {
-        MethodHandle value = of(caller, type.changeReturnType(Object.class), place, path, losses);
+        MethodHandle value = of(caller, type.changeReturnType(Object.class), place, path, losses, UNREAD);
         MethodHandle number = MethodHandles.lookup()
                 .findVirtual(Outcomes.class, "of", MethodType.methodType(int.class, Object.class))
                 .bindTo(outcomes);
         return MethodHandles.filterReturnValue(value, number);
+    }
+
+    /**
+     * Returns the code that reads the bytes of 256 weights from an object that names their type.
+     *
+     * @param type from the object to a {@code long}
+     * @param types the table of values
+     * @throws ReflectiveOperationException when a field or method of the path does not exist
+     */
+    static MethodHandle of(
+            MethodHandles.Lookup caller, MethodType type, String place, String[] path, WeightTypes types, Losses losses)
+            throws ReflectiveOperationException {
+        MethodHandle value = of(caller, type.changeReturnType(Object.class), place, path, losses, UNREAD_AMOUNT);
+        MethodHandle size = MethodHandles.lookup()
+                .findVirtual(WeightTypes.class, "of", MethodType.methodType(long.class, Object.class))
+                .bindTo(types);
+        return MethodHandles.filterReturnValue(value, size);
     }
 
     private static MethodHandle step(MethodHandles.Lookup caller, Class<?> at, String step)
@@ -68,12 +93,30 @@ final class ElementsReader {
         String name = step.substring(0, colon);
         String descriptor = step.substring(colon + 1);
         ClassLoader loader = caller.lookupClass().getClassLoader();
+        MethodType type = MethodType.fromMethodDescriptorString(
+                descriptor.startsWith("(") ? descriptor : "()" + descriptor, loader);
+        try {
+            return find(caller, at, name, type, descriptor);
+        } catch (IllegalAccessException inaccessible) {
+            // It is not public. Its own class may read it; within a module nobody else decides.
+            for (Class<?> each = at; each != null; each = each.getSuperclass()) {
+                try {
+                    MethodHandles.Lookup within = MethodHandles.privateLookupIn(each, caller);
+                    MethodHandle found = find(within, each, name, type, descriptor);
+                    return found.asType(found.type().changeParameterType(0, at));
+                } catch (ReflectiveOperationException inherited) {
+                    inaccessible.addSuppressed(inherited);
+                }
+            }
+            throw inaccessible;
+        }
+    }
+
+    private static MethodHandle find(
+            MethodHandles.Lookup caller, Class<?> at, String name, MethodType type, String descriptor)
+            throws ReflectiveOperationException {
         return descriptor.startsWith("(")
-                ? caller.findVirtual(at, name, MethodType.fromMethodDescriptorString(descriptor, loader))
-                : caller.findGetter(
-                        at,
-                        name,
-                        MethodType.fromMethodDescriptorString("()" + descriptor, loader)
-                                .returnType());
+                ? caller.findVirtual(at, name, type)
+                : caller.findGetter(at, name, type.returnType());
     }
 }

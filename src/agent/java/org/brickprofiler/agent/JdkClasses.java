@@ -62,6 +62,10 @@ final class JdkClasses {
                     name.replace('/', '.')
                             + " is a class of the JDK: requests, prompts, steps and layers belong to the engine, name one of its methods");
         }
+        if (isLoader(loader) && rule.product().isPresent()) {
+            throw new IllegalArgumentException(name.replace('/', '.')
+                    + " is a class of the JDK: state work: in a rule for the engine that calls it");
+        }
         boolean isUsed = USED.stream().anyMatch(name::startsWith)
                 || (name.startsWith(UTIL) && name.indexOf('/', UTIL.length()) < 0);
         if (isUsed && !(rule.kind() == WeaveRule.Kind.TASK && name.startsWith(CONCURRENT))) {

@@ -22,6 +22,9 @@ final class Losses {
     private final AtomicLong failures = new AtomicLong();
     private final AtomicLong negatives = new AtomicLong();
     private final Map<String, AtomicLong> unread = new ConcurrentHashMap<>();
+    private final Map<String, AtomicLong> unreadAmounts = new ConcurrentHashMap<>();
+    private final Map<String, AtomicLong> unknownTypes = new ConcurrentHashMap<>();
+    private final Map<String, AtomicLong> unknownWork = new ConcurrentHashMap<>();
     private final Map<String, AtomicLong> unknownOutcomes = new ConcurrentHashMap<>();
     private final Map<String, Integer> leftAlone = new ConcurrentHashMap<>();
     private volatile @Nullable Throwable firstFailure;
@@ -56,6 +59,37 @@ final class Losses {
                 })
                 .incrementAndGet();
         return 0;
+    }
+
+    /** Counts a number of some work that could not be read, and returns the number that stands for it. */
+    long unreadAmount(String place, Throwable failed) {
+        count(unreadAmounts, place, " cannot be read, so this work is unknown: " + failed);
+        return WovenWork.UNREAD;
+    }
+
+    /** Counts a value that names no type of numbers. */
+    void unknownType(String place, String value) {
+        count(
+                unknownTypes,
+                place,
+                ": the value '" + value + "' is no known type of numbers: state its bits under bits:");
+    }
+
+    /** Counts work that is unknown, with the reason. */
+    void unknownWork(String reason) {
+        count(unknownWork, reason, "");
+    }
+
+    /** Counts, and says it the first time. */
+    private void count(Map<String, AtomicLong> counts, String what, String more) {
+        AtomicLong count = counts.get(what);
+        if (count == null) {
+            count = counts.computeIfAbsent(what, first -> {
+                say.accept(first + more);
+                return new AtomicLong();
+            });
+        }
+        count.incrementAndGet();
     }
 
     /** Counts a request whose outcome is not known from a value, and returns the number of the one it counts as. */
@@ -101,6 +135,11 @@ final class Losses {
         new TreeMap<>(unread)
                 .forEach((place, times) ->
                         lines.add(place + " could not be read " + times + " times, and counts as 0 there"));
+        new TreeMap<>(unreadAmounts)
+                .forEach((place, times) -> lines.add(place + " could not be read " + times + " times"));
+        new TreeMap<>(unknownTypes)
+                .forEach((place, times) -> lines.add(place + " was no known type of numbers " + times + " times"));
+        lines.addAll(new TreeMap<>(unknownWork).keySet());
         new TreeMap<>(unknownOutcomes)
                 .forEach((place, times) -> lines.add(
                         place + " was no outcome " + times + " times, and these requests count as COMPLETED"));

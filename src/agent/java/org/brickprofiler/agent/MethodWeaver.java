@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.brickprofiler.agent.WeaveRule.Anchor;
 import org.brickprofiler.agent.WeaveRule.Call;
 import org.brickprofiler.agent.WeaveRule.Kind;
@@ -44,8 +45,8 @@ final class MethodWeaver {
 
     private static final String JDK_BRIDGE = "org/brickprofiler/agent/bridge/JdkBridge";
 
-    /** The stack slots that woven code needs at most: three longs and an int, or an object and two longs. */
-    private static final int STACK = 7;
+    /** The stack slots that woven code needs at most: an int and four longs. */
+    private static final int STACK = 9;
 
     /** The stack depth in a handler: the exception. */
     private static final int HANDLER_STACK = 1;
@@ -77,6 +78,15 @@ final class MethodWeaver {
         final int key;
         final InsnList elements;
 
+        /** The code for the work; empty if the rule states none. */
+        final InsnList product;
+
+        /** The code for each number of a model; empty for the other kinds. */
+        final List<InsnList> model;
+
+        /** The code that precedes that for elements and work. */
+        final InsnList spill;
+
         /** The code for the outcome of a request at the span's end; empty for the other kinds. */
         final InsnList outcome;
 
@@ -91,22 +101,24 @@ final class MethodWeaver {
                 int index,
                 WeaveRule rule,
                 int key,
-                InsnList elements,
-                InsnList outcome,
+                ElementsCode code,
+                InsnList product,
                 Map<AbstractInsnNode, Boolean> begins,
                 Map<AbstractInsnNode, Boolean> ends) {
             this.index = index;
             this.rule = rule;
             this.key = key;
-            this.elements = elements;
-            this.outcome = outcome;
+            this.product = product;
+            elements = rule.kind() == Kind.MODEL ? new InsnList() : code.code();
+            model = rule.kind() == Kind.MODEL ? code.model() : List.of();
+            spill = code.spill();
+            outcome = rule.kind().hasOutcome() ? code.outcome() : new InsnList();
             this.begins = begins;
             this.ends = ends;
         }
 
-        /** Returns whether it is a place rather than a span: it has no end, and no variable. */
         boolean isPlace() {
-            return rule.kind() == Kind.IN_STEP;
+            return rule.kind().isPlace();
         }
 
         /**
@@ -181,19 +193,27 @@ final class MethodWeaver {
      * @param rule a rule of any kind but a task
      * @param key the brick's key; ignored for the other kinds
      * @param code generates the code for the rule's numbers
+     * @return why the work that the rule states cannot be known; empty if it can
      * @throws IllegalArgumentException when the method lacks the place that the rule names, or another rule has the
      *     same span
      */
-    void add(WeaveRule rule, int key, ElementsCode code) {
-        boolean isPlace = rule.kind() == Kind.IN_STEP;
+    Optional<String> add(WeaveRule rule, int key, ElementsCode code) {
+        Optional<String> problem = Optional.empty();
+        InsnList product = new InsnList();
+        try {
+            product = code.product();
+        } catch (IllegalArgumentException wrong) {
+            product = ElementsCode.unknownProduct();
+            problem = Optional.of("work: " + wrong.getMessage());
+        }
         Span span = new Span(
                 spans.size(),
                 rule,
                 key,
-                code.code(),
-                rule.kind().hasOutcome() ? code.outcome() : new InsnList(),
+                code,
+                product,
                 places(rule.from()),
-                isPlace ? Map.of() : places(rule.to()));
+                rule.kind().isPlace() ? Map.of() : places(rule.to()));
         for (Span other : spans) {
             if (span.isCountedBy(other)) {
                 throw new IllegalArgumentException(
@@ -204,6 +224,7 @@ final class MethodWeaver {
         span.begins.forEach((node, isBefore) -> mark(node, isBefore, new Marker(span, true)));
         span.ends.forEach((node, isBefore) -> mark(node, isBefore, new Marker(span, false)));
         spans.add(span);
+        return problem;
     }
 
     private void mark(AbstractInsnNode node, boolean isBefore, Marker marker) {
@@ -609,12 +630,27 @@ final class MethodWeaver {
     }
 
     private void start(InsnList code, Span span) {
+        code.add(Flow.copy(span.spill));
+        if (span.rule.kind() == Kind.MODEL) {
+            for (int i = 0; i < span.model.size(); i++) {
+                code.add(key(i));
+                code.add(Flow.copy(span.model.get(i)));
+                code.add(call("model", "(IJ)V"));
+            }
+            return;
+        }
         if (span.isPlace()) {
             code.add(Flow.copy(span.elements));
             code.add(call("inStep", "(Ljava/lang/Object;JJ)V"));
             return;
         }
         Track track = span.track;
+        if (span.product.size() > 0) {
+            // Before the timer starts, so that the brick does not contain it.
+            code.add(key(span.rule.product().orElseThrow().number()));
+            code.add(Flow.copy(span.product));
+            code.add(call("product", "(IJJJJ)V"));
+        }
         if (track.elements >= 0) {
             code.add(Flow.copy(span.elements));
             code.add(new VarInsnNode(Opcodes.LSTORE, track.elements));
@@ -647,7 +683,7 @@ final class MethodWeaver {
                                 ? call("startRequest", "(J)J")
                                 : call("serveArrived", "(Ljava/lang/Object;J)J"));
             }
-            case STEP, IN_STEP, TASK -> {
+            case STEP, IN_STEP, MODEL, TASK -> {
                 code.add(Flow.copy(span.elements));
                 code.add(call("startStep", "(JJJZ)J"));
             }
@@ -689,7 +725,7 @@ final class MethodWeaver {
             case PROMPT -> code.add(call("endPrompt", "(J)V"));
             case REQUEST -> code.add(call("endRequest", "(IJ)V"));
             case ARRIVAL, FINISH -> code.add(call("endFinish", "(IJ)V"));
-            case STEP, IN_STEP, TASK -> code.add(call("endStep", "(J)V"));
+            case STEP, IN_STEP, MODEL, TASK -> code.add(call("endStep", "(J)V"));
         }
     }
 
@@ -785,7 +821,8 @@ final class MethodWeaver {
         InsnList handler = new InsnList();
         BitSet spansOpen = new BitSet();
         for (Span span : spans) {
-            spansOpen.set(span.index, open.get(List.of(tracks).indexOf(span.track)));
+            spansOpen.set(
+                    span.index, !span.isPlace() && open.get(List.of(tracks).indexOf(span.track)));
         }
         List<Object> locals = new ArrayList<>();
         addTracks(locals, 0, spansOpen);

@@ -66,7 +66,8 @@ final class Outcomes {
         return number != null ? number : losses.unknownOutcome(place, name);
     }
 
-    private static String nameOf(@Nullable Object value) {
+    /** Returns the text of a value of the application, which may throw anything: then the name of what it throws. */
+    static String nameOf(@Nullable Object value) {
         try {
             return value instanceof Enum<?> constant ? constant.name() : String.valueOf(value);
         } catch (Throwable failed) {

@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.agent.bridge.Bridge;
+import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.request.Outcome;
 import org.jspecify.annotations.Nullable;
 
@@ -20,10 +21,17 @@ import org.jspecify.annotations.Nullable;
  * @param profiler the profiler that records the calls
  * @param steps counts the steps
  * @param requests records the requests
+ * @param work records the work of bricks
  * @param losses counts calls that could not be recorded
  * @param say takes messages
  */
-record Recorder(BrickProfiler profiler, Steps steps, WovenRequests requests, Losses losses, Consumer<String> say)
+record Recorder(
+        BrickProfiler profiler,
+        Steps steps,
+        WovenRequests requests,
+        WovenWork work,
+        Losses losses,
+        Consumer<String> say)
         implements Bridge.Sink {
 
     private static final long OPEN = 1;
@@ -226,6 +234,17 @@ record Recorder(BrickProfiler profiler, Steps steps, WovenRequests requests, Los
             losses.negative();
         }
         profiler.stopBrick(timer, Math.max(0, elements));
+        work.sample(TimerToken.key(timer), Math.max(0, elements));
+    }
+
+    @Override
+    public void product(int number, long rows, long columns, long vectors, long weight) {
+        work.product(number, rows, columns, vectors, weight);
+    }
+
+    @Override
+    public void model(int number, long value) {
+        work.model(number, value);
     }
 
     @Override
@@ -238,6 +257,7 @@ record Recorder(BrickProfiler profiler, Steps steps, WovenRequests requests, Los
         } else {
             profiler.startLayer((int) Math.min(number, Integer.MAX_VALUE));
         }
+        work.layerBegins();
         return OPEN;
     }
 
@@ -245,6 +265,7 @@ record Recorder(BrickProfiler profiler, Steps steps, WovenRequests requests, Los
     public void endLayer(long layer) {
         if (layer != 0) {
             profiler.endLayer();
+            work.layerEnds();
         }
     }
 
@@ -278,12 +299,14 @@ record Recorder(BrickProfiler profiler, Steps steps, WovenRequests requests, Los
                 output,
                 0));
         requests.stepBegan(output);
+        work.stepBegins(Math.max(0, tokens), Math.max(0, kvLength));
         return steps.open(output);
     }
 
     @Override
     public void endStep(long step) {
         if (step != 0) {
+            work.stepEnds();
             profiler.endPass();
             steps.close(step);
         }
@@ -352,11 +375,37 @@ record Recorder(BrickProfiler profiler, Steps steps, WovenRequests requests, Los
     @Override
     public MethodHandle elements(MethodHandles.Lookup caller, MethodType type, String place, String... path) {
         try {
-            return ElementsReader.of(caller, type, place, path, losses);
+            return ElementsReader.of(caller, type, place, path, losses, ElementsReader.UNREAD);
         } catch (ReflectiveOperationException | RuntimeException | LinkageError failed) {
             losses.unread(place, failed);
             return MethodHandles.dropArguments(MethodHandles.zero(type.returnType()), 0, type.parameterType(0));
         }
+    }
+
+    /** Links a path that cannot be resolved to an unread number. */
+    @Override
+    public MethodHandle amount(MethodHandles.Lookup caller, MethodType type, String place, String... path) {
+        try {
+            return ElementsReader.of(caller, type, place, path, losses, ElementsReader.UNREAD_AMOUNT);
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError failed) {
+            return unread(type, place, failed);
+        }
+    }
+
+    /** Links a path that cannot be resolved to an unread number. */
+    @Override
+    public MethodHandle weight(
+            MethodHandles.Lookup caller, MethodType type, String place, String table, String... path) {
+        try {
+            return ElementsReader.of(caller, type, place, path, WeightTypes.parse(place, table, losses), losses);
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError failed) {
+            return unread(type, place, failed);
+        }
+    }
+
+    private MethodHandle unread(MethodType type, String place, Throwable failed) {
+        return MethodHandles.dropArguments(
+                MethodHandles.constant(long.class, losses.unreadAmount(place, failed)), 0, type.parameterType(0));
     }
 
     /** Links a path that cannot be resolved to the number of {@link Outcome#COMPLETED}. */

@@ -12,11 +12,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
@@ -25,7 +27,10 @@ import org.brickprofiler.agent.WeaveRule.Call;
 import org.brickprofiler.agent.WeaveRule.Elements;
 import org.brickprofiler.agent.WeaveRule.Ending;
 import org.brickprofiler.agent.WeaveRule.Kind;
+import org.brickprofiler.agent.WeaveRule.ModelNumber;
+import org.brickprofiler.agent.WeaveRule.Product;
 import org.brickprofiler.agent.WeaveRule.Target;
+import org.brickprofiler.agent.WeaveRule.Weight;
 import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.request.Outcome;
 import org.jspecify.annotations.Nullable;
@@ -77,6 +82,13 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  * layer:
  *   in: com.example.Llama.layer          # no anchors: the whole method
  *   number: this.index                   # counted from 0 in each step unless given
+ * model:                                 # the work of all known bricks in a step; needs layer:
+ *   in: com.example.Llama.forward        # read at its entry, or at: before NAME [N], after NAME [N]
+ *   layers: config.layers                # dim, heads, kvHeads, ffnDim, vocab too; headDim, experts, expertsPerToken
+ *   weight: config.type                  # a type such as Q8_0, bits, or a value that names a type
+ *   bits: {INT8: 9}                      # of values that name no known type
+ *   cache: F16                           # of keys and values, and activation: of other numbers; F32 unless given
+ *   tokens: tokens.length                # and kv: unless given, those of the step; else the step has several passes
  * tasks:                                 # methods that run a task on another thread, for the layer of the caller
  *   - in: com.example.Parallel.run
  *   - in: com.example.Llama.forward
@@ -87,6 +99,11 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  *     call: matmul 3                     # from before the third call of that name until after it
  *     brick: OUTPUT_PROJECTION
  *     elements: call.arg1.length         # 1 unless given; here of the second argument of that call
+ *     work:                              # a product of a matrix and vectors
+ *       matmul: [dim, call.arg0, 1]      # rows, columns, vectors; 1 unless given
+ *       weight: call.this.type()         # as of model:, with bits: too
+ *       activation: F32                  # the type of the vectors; F32 unless given
+ *       times: 1                         # products in a sample; 1 unless given
  *   - in: [com.example.Llama.forward, com.example.Llama.forwardPrompt]
  *     lambda: run 1                      # within the lambda that the first call of run takes
  *     from: entry                        # entry, before NAME [N], after NAME [N]
@@ -110,9 +127,15 @@ final class RuleFile {
     /** The size limit of a rule file. Rules are written by hand, so a larger file is something else. */
     private static final long MOST_BYTES = 10_000_000;
 
+    private static final Elements F32 = new Elements(WeightTypes.F32, List.of());
+
     private final String source;
     private final List<WeaveRule> rules = new ArrayList<>();
     private final List<String> problems = new ArrayList<>();
+    private int products;
+
+    /** The number of problems that concern the work of a rule alone. */
+    private int withoutWork;
 
     private RuleFile(String source) {
         this.source = source;
@@ -124,14 +147,11 @@ final class RuleFile {
      * @param rules the rules, in the order of the file
      * @param warmupSteps the number of warm-up steps, which are discarded
      * @param annotated the packages in which methods may carry {@code @Brick}, each with its line in the file
-     * @param problems one message for each rule that was skipped
+     * @param problems one message for each rule that was skipped, and for each one without its work
+     * @param count the number of rules in the file, including malformed ones
      */
-    record Rules(List<WeaveRule> rules, int warmupSteps, Map<String, Integer> annotated, List<String> problems) {
-        /** Returns the number of rules in the file, including malformed ones. */
-        int count() {
-            return rules.size() + problems.size();
-        }
-    }
+    record Rules(
+            List<WeaveRule> rules, int warmupSteps, Map<String, Integer> annotated, List<String> problems, int count) {}
 
     /**
      * Reads a file in UTF-8, or a rule file that is bundled with the agent.
@@ -224,18 +244,28 @@ final class RuleFile {
             orProblem(() -> add(
                     brick,
                     Kind.BRICK,
-                    entries(brick, Set.of("in", "lambda", "call", "from", "to", "brick", "category", "elements"))));
+                    entries(
+                            brick,
+                            Set.of("in", "lambda", "call", "from", "to", "brick", "category", "elements", "work"))));
         }
+        addModels(parts.get("model"));
+        stateThatWorkIsUnknown();
         for (Node name : list(parts.get("annotated"))) {
             orProblem(() -> annotated.put(text(name), line(name)));
         }
         refuseRequestsThatCannotWork();
+        refuseModelsThatCannotWork();
         if (rules.isEmpty() && annotated.isEmpty()) {
             throw problems.isEmpty()
                     ? error(root, "there are no rules in it")
                     : new IllegalArgumentException(String.join("; ", problems));
         }
-        return new Rules(List.copyOf(rules), warmup.get(), Map.copyOf(annotated), List.copyOf(problems));
+        return new Rules(
+                List.copyOf(rules),
+                warmup.get(),
+                Map.copyOf(annotated),
+                List.copyOf(problems),
+                rules.size() + problems.size() - withoutWork);
     }
 
     private void addRequests(@Nullable Node node) {
@@ -301,6 +331,59 @@ final class RuleFile {
         }
     }
 
+    /** Gives the rules without work an unknown product, if other rules of the same brick have one. */
+    private void stateThatWorkIsUnknown() {
+        Set<String> stated = rules.stream()
+                .filter(rule -> rule.product().isPresent())
+                .map(RuleFile::brickOf)
+                .collect(Collectors.toUnmodifiableSet());
+        rules.replaceAll(rule -> rule.kind() == Kind.BRICK && rule.product().isEmpty() && stated.contains(brickOf(rule))
+                ? rule.withProduct(Product.unknown(products++))
+                : rule);
+    }
+
+    private static String brickOf(WeaveRule rule) {
+        return BrickId.parse(rule.brick()).map(BrickId::displayName).orElse(rule.brick());
+    }
+
+    private void addModels(@Nullable Node node) {
+        Set<String> known = Stream.concat(
+                        Stream.of("in", "lambda", "at", "bits"),
+                        Stream.of(ModelNumber.values()).map(each -> each.key))
+                .collect(Collectors.toUnmodifiableSet());
+        for (Node model : oneOrMore(node)) {
+            orProblem(() -> add(model, Kind.MODEL, entries(model, known)));
+        }
+    }
+
+    /** Leaves out the models, with the reason, if the other rules do not tell what they need. */
+    private void refuseModelsThatCannotWork() {
+        List<WeaveRule> models =
+                rules.stream().filter(rule -> rule.kind() == Kind.MODEL).toList();
+        String reason = null;
+        if (!has(rule -> rule.kind() == Kind.STEP)) {
+            reason = "there is no step:, whose work it would be";
+        } else if (!has(rule -> rule.kind() == Kind.LAYER)) {
+            reason = "there is no layer:, which tells how often its bricks ran";
+        } else if (has(rule -> rule.kind() == Kind.IN_STEP)) {
+            reason = "a step works on several requests, of which it knows only the sum of their positions";
+        }
+        for (WeaveRule rule : models) {
+            boolean knowsPosition = !isUnlessGiven(rule, ModelNumber.KV)
+                    || !has(step -> step.kind() == Kind.STEP && step.kvLength().equals(Elements.UNKNOWN));
+            String unusable = reason != null ? reason : knowsPosition ? null : "neither it nor each step: has kv:";
+            if (unusable != null) {
+                rules.remove(rule);
+                problems.add(source + ":" + rule.line() + ": this model: does not apply: " + unusable);
+            }
+        }
+        rules.replaceAll(WeaveRule::withKnownPosition);
+    }
+
+    private static boolean isUnlessGiven(WeaveRule model, ModelNumber number) {
+        return model.model().get(number.index()).path().equals(new Elements(number.unlessGiven, List.of()));
+    }
+
     private boolean has(Predicate<WeaveRule> property) {
         return rules.stream().anyMatch(property);
     }
@@ -316,7 +399,8 @@ final class RuleFile {
 
     /** Returns the top-level parts of the file by key, without those with an unknown key. */
     private Map<String, Node> parts(Node root) {
-        Set<String> known = Set.of("step", "prompts", "request", "requests", "layer", "tasks", "bricks", "annotated");
+        Set<String> known =
+                Set.of("step", "prompts", "request", "requests", "layer", "model", "tasks", "bricks", "annotated");
         Map<String, Node> parts = new LinkedHashMap<>();
         for (NodeTuple part : mapping(root, known)) {
             orProblem(() -> add(part, known, parts));
@@ -350,7 +434,7 @@ final class RuleFile {
             from = new Anchor(Anchor.Place.BEFORE, call(call));
             to = new Anchor(Anchor.Place.AFTER, call(call));
         } else {
-            from = anchor(entries.get(kind == Kind.IN_STEP ? "at" : "from"), Anchor.ENTRY);
+            from = anchor(entries.get(kind.isPlace() ? "at" : "from"), Anchor.ENTRY);
             to = anchor(entries.get("to"), Anchor.EXIT);
         }
         Node lambda = entries.get("lambda");
@@ -361,7 +445,7 @@ final class RuleFile {
                     case STEP -> "tokens";
                     case LAYER -> "number";
                     case ARRIVAL, REQUEST, IN_STEP, FINISH -> "prompt";
-                    case BRICK, TASK -> "elements";
+                    case BRICK, TASK, MODEL -> "elements";
                 });
         if (kind == Kind.PROMPT && elements == null) {
             throw error(node, "steps: is missing; write the number of steps that process the prompt");
@@ -392,11 +476,105 @@ final class RuleFile {
                 category,
                 new WeaveRule.Amounts(
                         elements == null ? unlessGiven : elements(elements),
-                        kvLength == null ? Elements.ZERO : elements(kvLength),
+                        kvLength == null ? Elements.UNKNOWN : elements(kvLength),
                         output,
                         isPrompt,
                         request(node, kind, entries.get("request")),
-                        ending(entries.get("outcome"), entries.get("outcomes"))));
+                        ending(entries.get("outcome"), entries.get("outcomes")),
+                        kind == Kind.BRICK ? product(entries.get("work")) : Optional.empty(),
+                        kind == Kind.MODEL ? model(node, entries) : List.of()));
+    }
+
+    /** Returns the product of a rule; one without a shape if it is malformed, so that the brick is timed without it. */
+    private Optional<Product> product(@Nullable Node node) {
+        if (node == null) {
+            return Optional.empty();
+        }
+        int number = products++;
+        try {
+            Map<String, Node> entries = entries(node, Set.of("matmul", "weight", "bits", "activation", "times"));
+            Node matmul = entries.get("matmul");
+            Node weight = entries.get("weight");
+            if (matmul == null || weight == null) {
+                throw error(
+                        node,
+                        (matmul == null ? "matmul: [rows, columns, vectors]" : "weight:, the type of the weights,")
+                                + " is missing in work:");
+            }
+            List<Elements> shape = new ArrayList<>();
+            sequence(matmul).forEach(each -> shape.add(elements(each)));
+            if (shape.size() == 2) {
+                shape.add(Elements.ONE);
+            }
+            if (shape.size() != 3) {
+                throw error(matmul, "matmul: has " + shape.size() + " numbers instead of rows, columns and vectors");
+            }
+            Node activation = entries.get("activation");
+            Weight vectors = activation == null ? Weight.number(F32) : weight(activation, null);
+            if (!vectors.path().isConstant()) {
+                throw error(activation, "'" + vectors.path() + "' is neither a type of numbers, such as F32, nor bits");
+            }
+            Node times = entries.get("times");
+            return Optional.of(new Product(
+                    number,
+                    List.copyOf(shape),
+                    weight(weight, entries.get("bits")),
+                    vectors.path().constant(),
+                    times == null ? 1 : positive(times)));
+        } catch (IllegalArgumentException malformed) {
+            problems.add(malformed.getMessage() + "; the brick is timed without its work");
+            withoutWork++;
+            return Optional.of(Product.unknown(number));
+        }
+    }
+
+    private long positive(Node node) {
+        String text = text(node);
+        if (!text.matches("[1-9]\\d{0,5}")) {
+            throw error(node, "'" + text + "' is not a number above 0");
+        }
+        return Long.parseLong(text);
+    }
+
+    private List<Weight> model(Node rule, Map<String, Node> entries) {
+        List<Weight> numbers = new ArrayList<>();
+        for (ModelNumber number : ModelNumber.values()) {
+            Node node = entries.get(number.key);
+            if (node == null && number.isRequired()) {
+                throw error(rule, number.key + ": is missing in model:");
+            }
+            numbers.add(
+                    node == null
+                            ? Weight.number(new Elements(number.unlessGiven, List.of()))
+                            : number.isType() ? weight(node, entries.get("bits")) : Weight.number(elements(node)));
+        }
+        return List.copyOf(numbers);
+    }
+
+    private Weight weight(Node node, @Nullable Node bits) {
+        Map<String, Long> types = new LinkedHashMap<>();
+        if (bits instanceof MappingNode mapping) {
+            for (NodeTuple each : mapping.getValue()) {
+                types.put(text(each.getKeyNode()), sizeOf(each.getValueNode()).orElseThrow(() -> notBits(each)));
+            }
+        } else if (bits != null) {
+            throw error(bits, "expected {VALUE: BITS, ...}");
+        }
+        OptionalLong size = sizeOf(node);
+        return new Weight(
+                size.isPresent() ? new Elements(size.getAsLong(), List.of()) : elements(node), Map.copyOf(types), true);
+    }
+
+    private IllegalArgumentException notBits(NodeTuple each) {
+        return error(each.getValueNode(), "'" + text(each.getValueNode()) + "' is neither a type of numbers nor bits");
+    }
+
+    private OptionalLong sizeOf(Node node) {
+        try {
+            return WeightTypes.sizeOf(text(node));
+        } catch (IllegalArgumentException impossible) {
+            throw error(node, String.valueOf(impossible.getMessage()));
+        }
     }
 
     private Elements request(Node rule, Kind kind, @Nullable Node node) {

@@ -37,8 +37,8 @@ record WeaveRule(
     static final String NAME = "(?![\\d-])[^\\s.,;:<>()\\[\\]/]+";
 
     /**
-     * The kinds of spans, from the outermost to the innermost; steps of a request, which are places within a step; and
-     * tasks, which are no spans.
+     * The kinds of spans, from the outermost to the innermost; steps of a request and models, which are places within a
+     * step; and tasks, which are no spans.
      */
     enum Kind {
         ARRIVAL,
@@ -47,6 +47,7 @@ record WeaveRule(
         PROMPT,
         STEP,
         IN_STEP,
+        MODEL,
         LAYER,
         BRICK,
         TASK;
@@ -54,6 +55,11 @@ record WeaveRule(
         /** Returns whether the rule is one of requests. */
         boolean isOfRequests() {
             return this == ARRIVAL || this == FINISH || this == REQUEST || this == IN_STEP;
+        }
+
+        /** Returns whether it is a place rather than a span: it has no end, and no variable. */
+        boolean isPlace() {
+            return this == IN_STEP || this == MODEL;
         }
 
         /** Returns whether the span ends with an outcome of a request. */
@@ -134,8 +140,8 @@ record WeaveRule(
     }
 
     /**
-     * A number, or a path to it: a parameter, {@code this}, or an argument of the call before which the span begins,
-     * followed by fields, array lengths and calls without arguments.
+     * A number, or a path to it: a parameter, {@code this}, or an argument or the receiver of the call before which the
+     * span begins, followed by fields, array lengths and calls without arguments.
      *
      * @param constant the number if the path is empty
      * @param path the names on the path; names of methods end with parentheses
@@ -181,6 +187,16 @@ record WeaveRule(
             return argument.matches() ? Integer.parseInt(argument.group(1)) : -1;
         }
 
+        /** Returns whether the path begins at the object whose method the call calls. */
+        boolean isOfReceiver() {
+            return path.size() > 1 && path.get(0).equals("call") && path.get(1).equals("this");
+        }
+
+        /** Returns how many of the names say where the path begins. */
+        int rootNames() {
+            return argument() >= 0 || isOfReceiver() ? 2 : 1;
+        }
+
         @Override
         public String toString() {
             return isConstant() ? Long.toString(constant) : path.stream().collect(Collectors.joining("."));
@@ -199,13 +215,117 @@ record WeaveRule(
      * @param isPrompt whether a step processes a prompt, or a part of one, however few tokens these are
      * @param request the path to the object that identifies the request; {@link Elements#ZERO} for none
      * @param ending the outcome of a request
+     * @param product the work of a brick; empty if the rule states none
+     * @param model the numbers of a model, in the order of {@link ModelNumber}; empty for the other kinds
      */
     record Amounts(
-            Elements elements, Elements kvLength, Elements output, boolean isPrompt, Elements request, Ending ending) {
+            Elements elements,
+            Elements kvLength,
+            Elements output,
+            boolean isPrompt,
+            Elements request,
+            Ending ending,
+            Optional<Product> product,
+            List<Weight> model) {
 
         /** Returns the amounts of a brick. */
         static Amounts of(Elements elements) {
-            return new Amounts(elements, Elements.ZERO, Elements.ZERO, false, Elements.ZERO, Ending.COMPLETED);
+            return new Amounts(
+                    elements,
+                    Elements.ZERO,
+                    Elements.ZERO,
+                    false,
+                    Elements.ZERO,
+                    Ending.COMPLETED,
+                    Optional.empty(),
+                    List.of());
+        }
+
+        private Amounts with(Elements position, Optional<Product> other) {
+            return new Amounts(elements, position, output, isPrompt, request, ending, other, model);
+        }
+    }
+
+    /**
+     * The work of a brick that multiplies a matrix of weights by vectors.
+     *
+     * @param number its number among the products of the file, from 0
+     * @param shape rows and columns of the matrix, and the number of vectors; empty if the work is unknown
+     * @param weight the type of the weights
+     * @param activation the bytes of 256 numbers of the vectors
+     * @param times the number of such products in a sample
+     */
+    record Product(int number, List<Elements> shape, Weight weight, long activation, long times) {
+
+        /** Returns work that is not known, with the samples of which that of the whole brick is unknown. */
+        static Product unknown(int number) {
+            return new Product(number, List.of(), Weight.number(Elements.ZERO), 0, 1);
+        }
+    }
+
+    /**
+     * A type of numbers, or a plain number.
+     *
+     * @param path the path to a value that names the type; a constant is the bytes of 256 weights
+     * @param types the bytes of 256 weights of each value, by the value's text, beside those of {@link WeightTypes}
+     * @param isType false for a plain number
+     */
+    record Weight(Elements path, Map<String, Long> types, boolean isType) {
+
+        /** Returns a plain number. */
+        static Weight number(Elements path) {
+            return new Weight(path, Map.of(), false);
+        }
+    }
+
+    /** The numbers of a model, of which those without a default have to be given. */
+    enum ModelNumber {
+        LAYERS("layers"),
+        DIM("dim"),
+        HEADS("heads"),
+        KV_HEADS("kvHeads"),
+        FFN_DIM("ffnDim"),
+        VOCAB("vocab"),
+        WEIGHT("weight"),
+        /** 0 for the width divided by the heads. */
+        HEAD_DIM("headDim", 0),
+        CACHE("cache", WeightTypes.F32),
+        ACTIVATION("activation", WeightTypes.F32),
+        EXPERTS("experts", 0),
+        EXPERTS_PER_TOKEN("expertsPerToken", 0),
+        /** Less than 0 for those of the step. */
+        TOKENS("tokens", -1),
+        KV("kv", -1);
+
+        /** The key in a rule. */
+        final String key;
+
+        /** The number unless given. */
+        final long unlessGiven;
+
+        ModelNumber(String key) {
+            this(key, WovenWork.UNREAD);
+        }
+
+        ModelNumber(String key, long unlessGiven) {
+            this.key = key;
+            this.unlessGiven = unlessGiven;
+        }
+
+        /** Returns whether it has to be given. */
+        boolean isRequired() {
+            return unlessGiven == WovenWork.UNREAD;
+        }
+
+        /** Returns its place among the numbers of a model, from 0. */
+        @SuppressWarnings("EnumOrdinal") // the only place that reads it
+        int index() {
+            return ordinal();
+        }
+
+        /** Returns whether it is a type of numbers. */
+        boolean isType() {
+            return this == WEIGHT || this == CACHE || this == ACTIVATION;
         }
     }
 
@@ -251,6 +371,28 @@ record WeaveRule(
 
     Ending ending() {
         return amounts.ending;
+    }
+
+    Optional<Product> product() {
+        return amounts.product;
+    }
+
+    List<Weight> model() {
+        return amounts.model;
+    }
+
+    /** Returns the same rule with the position 0 if it states none. */
+    WeaveRule withKnownPosition() {
+        return amounts.kvLength.equals(Elements.UNKNOWN)
+                ? new WeaveRule(
+                        line, kind, target, from, to, brick, category, amounts.with(Elements.ZERO, amounts.product))
+                : this;
+    }
+
+    /** Returns the same rule with other work. */
+    WeaveRule withProduct(Product other) {
+        return new WeaveRule(
+                line, kind, target, from, to, brick, category, amounts.with(amounts.kvLength, Optional.of(other)));
     }
 
     /** Returns the same rule with the amounts of a brick of such elements. */

@@ -290,7 +290,8 @@ final class Weaver {
                 } else {
                     MethodWeaver weaver =
                             weavers.getOrDefault(method, new MethodWeaver(method, JdkClasses.isLoader(loader)));
-                    weaver.add(rule, keys.applyAsInt(rule), new ElementsCode(type, method, loader, rule));
+                    weaver.add(rule, keys.applyAsInt(rule), new ElementsCode(type, method, loader, rule))
+                            .ifPresent(problem -> problems.add(new Problem(rule, problem, false)));
                     weavers.put(method, weaver);
                 }
                 applied.computeIfAbsent(key, none -> new ArrayList<>()).add(rule);

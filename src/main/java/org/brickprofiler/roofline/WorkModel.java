@@ -174,6 +174,19 @@ public final class WorkModel {
         }
 
         /**
+         * Returns a copy with heads whose width is not the model's divided by them.
+         *
+         * @param width width of a head
+         * @return the shape
+         * @throws IllegalArgumentException when the width is not above 0
+         */
+        public LlamaConfig withHeadDim(int width) {
+            Builder shape = toBuilder();
+            shape.headDim = width;
+            return shape.build();
+        }
+
+        /**
          * Returns a copy with experts instead of each feed-forward block.
          *
          * @param all experts of a layer
@@ -285,6 +298,22 @@ public final class WorkModel {
     public Map<BrickId, Work> prefill(int sequences, int tokens) {
         requireCount("tokens", tokens);
         return step(sequences, tokens, 0);
+    }
+
+    /**
+     * Returns the work of one step in which each sequence processes a part of its prompt. Only the last token of each
+     * part needs logits.
+     *
+     * @param sequences the number of prompts, 1 or more
+     * @param tokens tokens of each part, 1 or more
+     * @param cached tokens of each prompt that are in the cache already, 0 or more
+     * @return the work of each brick, over all layers
+     * @throws IllegalArgumentException when a number is out of range
+     */
+    public Map<BrickId, Work> prefill(int sequences, int tokens, int cached) {
+        requireCount("tokens", tokens);
+        Checks.requireNotNegative("cached", cached);
+        return step(sequences, tokens, cached);
     }
 
     private static void requireCount(String what, int value) {

@@ -18,6 +18,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.Work;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
@@ -67,7 +68,7 @@ class EnginesIT {
                 .toString();
     }
 
-    @Spec("22.1")
+    @Spec({"22.1", "22.35"})
     @Test
     void decodesWithJlama() throws IOException {
         assumeTrue(Runtime.version().feature() >= JLAMA_NEEDS, "Jlama needs a later Java");
@@ -81,7 +82,7 @@ class EnginesIT {
                 "64",
                 "2");
 
-        assertThat(result.err()).contains("brick agent: 23 of 23 rules apply");
+        assertThat(result.err()).contains("brick agent: 25 of 25 rules apply");
         assertThat(result.out().lines()).hasSize(2).allMatch(line -> line.startsWith("prompt 5 generated 32 "));
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
         // Twice a prompt of six tokens, the one that begins it among them, and 32 tokens; two layers of four heads.
@@ -105,6 +106,23 @@ class EnginesIT {
                                 + "DownProjection=132/152, Embedding=66/66, LmHead=66/66, OutputProjection=132/152, "
                                 + "QkvProjection=264/304, ResidualAdd=264/304, RmsNorm=330/370, RopeEmbedding=152/152, Sampling=66/66, "
                                 + "gate and up projection=132/152}");
+        // Each of 76 tokens passes two layers, in which three matrices have 64 x 128 weights, and the head twice 33
+        // times.
+        assertThat(profile.bricks().stream().filter(each -> each.work().equals(Work.NONE)))
+                .isEmpty();
+        assertThat(flops(profile, "DownProjection")).isEqualTo(2L * 2 * 76 * 64 * 128);
+        assertThat(flops(profile, "gate and up projection")).isEqualTo(2L * 2 * 2 * 76 * 64 * 128);
+        assertThat(flops(profile, "QkvProjection")).isEqualTo(2L * 2 * 76 * 64 * 128);
+        assertThat(flops(profile, "LmHead")).isEqualTo(2L * 66 * 259 * 64);
+        // Position p of 38 attends to p + 1 positions, with each of 64 dimensions.
+        assertThat(flops(profile, "AttentionScore")).isEqualTo(2L * 2 * 2 * 64 * (38 * 39 / 2));
+    }
+
+    private static long flops(ProfileSnapshot profile, String brick) {
+        return profile.bricks().stream()
+                .filter(each -> each.name().equals(brick))
+                .mapToLong(each -> each.work().flops())
+                .sum();
     }
 
     /** One thread generates 32 tokens after the first one, the other 33. */

@@ -6,17 +6,22 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.assertj.core.groups.Tuple;
+import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
+import org.brickprofiler.Work;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.roofline.WorkModel;
+import org.brickprofiler.roofline.WorkModel.LlamaConfig;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.Spec;
@@ -51,10 +56,37 @@ class Llama3RulesIT {
                 }
             }
 
+            enum GGMLType {
+                F32,
+                Q8_0
+            }
+
+            final class Configuration {
+                public final int dim = 64;
+                public final int hiddenDim = 128;
+                public final int numberOfLayers = Llama.LAYERS;
+                public final int numberOfHeads = Llama.HEADS;
+                public final int numberOfKeyValueHeads = 1;
+                public final int vocabularySize = 256;
+                public final int headSize = 32;
+            }
+
+            final class Weights {
+                public final Tensor token_embedding_table = Llama.W;
+            }
+
             final class Tensor {
                 int softmaxes;
 
-                void matmul(int rows, Tensor[] x) {
+                GGMLType type() {
+                    return GGMLType.Q8_0;
+                }
+
+                void matmul(Tensor x, Tensor out, int rows, int columns) {
+                    matmul(1, null, null, rows, columns);
+                }
+
+                void matmul(int vectors, Tensor[] x, Tensor[] out, int rows, int columns) {
                     try {
                         Thread.sleep(2);
                     } catch (InterruptedException e) {
@@ -77,15 +109,23 @@ class Llama3RulesIT {
                 static final int PART = 16;
                 static final Tensor W = new Tensor();
 
+                Configuration configuration() {
+                    return new Configuration();
+                }
+
+                Weights weights() {
+                    return new Weights();
+                }
+
                 static Tensor forward(Llama model, Tensor state, int[] tokens, int position, boolean computeLogits) {
                     int n = tokens.length;
                     IntConsumer nothing = i -> { };
                     Parallel.parallelFor(0, n, i -> { });
                     for (int layer = 0; layer < LAYERS; layer++) {
                         Parallel.parallelFor(0, n, i -> { });
-                        W.matmul(n, null);
-                        W.matmul(n, null);
-                        W.matmul(n, null);
+                        W.matmul(n, null, null, 64, 64);
+                        W.matmul(n, null, null, 32, 64);
+                        W.matmul(n, null, null, 32, 64);
                         Parallel.parallelFor(0, n, i -> { });
                         Parallel.parallelFor(0, n, i -> { });
                         if (!computeLogits && layer == LAYERS - 1) {
@@ -96,18 +136,18 @@ class Llama3RulesIT {
                             state.softmaxInPlace(n);
                             nothing.accept(1);
                         });
-                        W.matmul(n, null);
+                        W.matmul(n, null, null, 64, 64);
                         Parallel.parallelFor(0, n, i -> { });
                         Parallel.parallelFor(0, n, i -> { });
-                        W.matmul(n, null);
-                        W.matmul(n, null);
+                        W.matmul(n, null, null, 128, 64);
+                        W.matmul(n, null, null, 128, 64);
                         Parallel.parallelFor(0, n, i -> { });
                         Parallel.parallelFor(0, n, i -> { });
-                        W.matmul(n, null);
+                        W.matmul(n, null, null, 64, 128);
                         Parallel.parallelFor(0, n, i -> { });
                     }
                     Parallel.parallelFor(0, n, i -> { });
-                    W.matmul(n, null);
+                    W.matmul(null, null, 256, 64);
                     return W;
                 }
 
@@ -187,7 +227,7 @@ class Llama3RulesIT {
     void countsOneFirstTokenForAPromptInParts() throws IOException {
         ProcessResult result = run();
 
-        assertThat(result.err()).contains("brick agent: 25 of 25 rules apply");
+        assertThat(result.err()).contains("brick agent: 26 of 26 rules apply");
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
         Steps steps = profile.steps();
         StepStats prefill = steps.phase(StepInfo.Phase.PREFILL).orElseThrow();
@@ -234,5 +274,41 @@ class Llama3RulesIT {
                 .containsEntry("AttentionSoftmax", 2L * 2 * (full + 16))
                 .containsEntry("LmHead", (long) full)
                 .containsEntry("Sampling", (long) full);
+    }
+
+    /**
+     * A prompt of 33 tokens in three parts, of which the first two end in the last layer, and three more tokens.
+     * Weights of Q8_0 take 34 bytes for 32.
+     */
+    @Spec({"22.32", "22.33", "22.35"})
+    @Test
+    void statesTheWorkOfEachBrick() throws IOException {
+        run();
+        ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
+        Map<String, Work> prefill = profile.bricks(StepInfo.Phase.PREFILL).stream()
+                .collect(Collectors.toMap(BrickStats::name, BrickStats::work));
+        Map<String, Work> decode = profile.bricks(StepInfo.Phase.DECODE).stream()
+                .collect(Collectors.toMap(BrickStats::name, BrickStats::work));
+        long query = 64 * 128;
+        long down = 64 * 128;
+        assertThat(work(prefill, "QkvProjection").flops()).isEqualTo(2 * 2 * 33 * query);
+        assertThat(work(prefill, "DownProjection").flops()).isEqualTo(2 * (2 * 33 - 32) * down);
+        assertThat(work(decode, "DownProjection").bytes()).isEqualTo(3 * 2 * (down * 34 / 32 + (64 + 128) * 4));
+        // The weights of a step: queries, keys and values, output, gate, up, down in two layers, and the head.
+        assertThat(work(decode, "DownProjection").workingSetBytes())
+                .isEqualTo((2 * (query + 64 * 64 + 3 * down) + 256 * 64) * 34 / 32);
+        WorkModel model =
+                WorkModel.llama(LlamaConfig.dense(2, 64, 2, 1, 128, 256).withBits(8.5, 32, 32));
+        long parts = work(model.prefill(1, 16), BrickId.ATTENTION_SCORE).flops() / 2
+                + work(model.prefill(1, 16, 16), BrickId.ATTENTION_SCORE).flops() / 2
+                + work(model.prefill(1, 1, 32), BrickId.ATTENTION_SCORE).flops();
+        assertThat(work(prefill, "AttentionScore").flops()).isEqualTo(parts);
+        assertThat(work(decode, "Activation").flops())
+                .isEqualTo(3 * work(model.decode(1, 34), BrickId.ACTIVATION).flops());
+        assertThat(profile.facts().disturbances()).isEmpty();
+    }
+
+    private static <K> Work work(Map<K, Work> works, K brick) {
+        return Objects.requireNonNull(works.get(brick), "no such brick");
     }
 }

@@ -199,6 +199,86 @@ class RuleFileTest {
                 .isEqualTo(Path.of("z"));
     }
 
+    /** The brick is timed in each case; a faulty work of another rule changes nothing. */
+    @Spec("22.34")
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{matmul: [1, 2, 3]} | weight:, the type of the weights, is missing in work:",
+                "{weight: F16} | matmul: [rows, columns, vectors] is missing in work:",
+                "{matmul: [1], weight: F16} | matmul: has 1 numbers instead of rows, columns and vectors",
+                "{matmul: [1, -2], weight: F16} | '-2' is not a number of elements",
+                "{matmul: [1, 2], weight: Q9_0} | there is no type 'Q9_0'; the closest that exist: Q4_0, Q5_0, Q8_0; or write the bits",
+                "{matmul: [1, 2], weight: 65} | a number does not take 65 bits",
+                "{matmul: [1, 2], weight: F16, times: 0} | '0' is not a number above 0",
+                "{matmul: [1, 2], weight: F16, activation: a.type} | 'a.type' is neither a type of numbers, such as F32, nor bits",
+                "{matmul: [1, 2], weight: a.type, bits: {Q4: many}} | 'many' is neither a type of numbers nor bits",
+                "{matmul: [1, 2], weight: a.type, bits: 4} | expected {VALUE: BITS, ...}",
+                "{matmul: [1, 2], weigth: F16} | there is no 'weigth:' here; the closest that exist: weight, bits, times; there are",
+                "4 | expected lines of the form key: value",
+            })
+    void refusesFaultyWorkAndKeepsTheBrick(String work, String message) {
+        RuleFile.Rules rules = RuleFile.parse("x", """
+                bricks:
+                  - {in: a.B.c, brick: RMS_NORM, work: %s}
+                  - {in: a.B.d, brick: RESIDUAL_ADD, work: {matmul: [1, 2], weight: 4.5}}
+                """.formatted(work));
+        assertThat(rules.problems())
+                .singleElement()
+                .asString()
+                .startsWith("x:2: ")
+                .contains(message);
+        assertThat(rules.rules()).hasSize(2).hasSize(rules.count());
+        assertThat(rules.rules().get(0).product().orElseThrow().shape()).isEmpty();
+        assertThat(rules.rules().get(1).product().orElseThrow().weight().path()).hasToString("144");
+    }
+
+    @Spec("22.34")
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "vocab: 9| | vocab: is missing in model:",
+                "dim: 8|dim: 8.5 | '8.5' is not a number of elements",
+                "weight: F16|weight: F15 | there is no type 'F15'",
+                "heads: 2|heads: 2, batch: 4 | there is no 'batch:' here",
+                "step: {in: a.B.c, kv: pos}| | this model: does not apply: there is no step:, whose work it would be",
+                "layer: {in: a.B.l}| | this model: does not apply: there is no layer:, which tells how often its bricks ran",
+                "kv: pos|tokens: 1 | this model: does not apply: neither it nor each step: has kv:",
+            })
+    void refusesModelsThatCannotWork(String part, String instead, String message) {
+        RuleFile.Rules rules = RuleFile.parse(
+                "x", """
+                step: {in: a.B.c, kv: pos}
+                layer: {in: a.B.l}
+                model: {in: a.B.c, layers: 2, dim: 8, heads: 2, kvHeads: 1, ffnDim: 16, weight: F16, vocab: 9}
+                bricks: [{in: a.B.d, brick: RMS_NORM}]
+                """.replace(part.strip(), instead == null ? "" : instead).replace(", }", "}"));
+        assertThat(rules.problems()).anyMatch(each -> each.contains(message));
+        assertThat(rules.rules())
+                .noneMatch(rule -> rule.kind() == Kind.MODEL)
+                .anyMatch(rule -> rule.kind() == Kind.BRICK);
+    }
+
+    @Spec("22.34")
+    @Test
+    void aModelDoesNotApplyToStepsOfSeveralRequests() {
+        RuleFile.Rules rules = RuleFile.parse("x", """
+                step: {in: a.B.c, kv: pos}
+                layer: {in: a.B.l}
+                model: {in: a.B.c, layers: 2, dim: 8, heads: 2, kvHeads: 1, ffnDim: 16, weight: F16, vocab: 9}
+                requests:
+                  arrived: {in: a.R.<init>, request: this, prompt: n}
+                  inStep: {in: a.B.add, request: r, prompt: n}
+                  finished: {in: a.B.end, request: r}
+                """);
+        assertThat(rules.problems())
+                .containsExactly(
+                        "x:3: this model: does not apply: a step works on several requests, of which it knows only"
+                                + " the sum of their positions");
+    }
+
     @Spec("22.31")
     @ParameterizedTest
     @ValueSource(

@@ -41,12 +41,22 @@ final class Woven {
 
     static final WovenRequests REQUESTS = new WovenRequests(PROFILER.requests(), LOSSES);
 
-    private static final Recorder RECORDER =
-            new Recorder(PROFILER, new Recorder.Steps(0, () -> {}, null), REQUESTS, LOSSES, SAID::add);
+    /** The work that the rules of the latest class state. */
+    static WovenWork work = new WovenWork(List.of(), rule -> 0, PROFILER, LOSSES);
+
+    /** The losses of that class. */
+    static Losses losses = LOSSES;
+
+    private static Recorder recorder = recorder();
+
+    private static Recorder recorder() {
+        return new Recorder(PROFILER, new Recorder.Steps(0, () -> {}, null), REQUESTS, work, losses, SAID::add);
+    }
 
     /** A recorder that records no requests. */
     static Recorder recorder(BrickProfiler profiler, Recorder.Steps steps, Losses losses, Consumer<String> say) {
-        return new Recorder(profiler, steps, new WovenRequests(null, losses), losses, say);
+        WovenWork none = new WovenWork(List.of(), rule -> 0, profiler, losses);
+        return new Recorder(profiler, steps, new WovenRequests(null, losses), none, losses, say);
     }
 
     static {
@@ -61,7 +71,7 @@ final class Woven {
         public long startBrick(int key) {
             throwFailing();
             OPEN.incrementAndGet();
-            return RECORDER.startBrick(key);
+            return recorder.startBrick(key);
         }
 
         @Override
@@ -70,7 +80,7 @@ final class Woven {
                 OPEN.decrementAndGet();
             }
             throwFailing();
-            RECORDER.stopBrick(timer, elements);
+            recorder.stopBrick(timer, elements);
         }
 
         private static void throwFailing() {
@@ -82,113 +92,149 @@ final class Woven {
 
         @Override
         public long startLayer(long number) {
-            return RECORDER.startLayer(number);
+            return recorder.startLayer(number);
         }
 
         @Override
         public void endLayer(long layer) {
-            RECORDER.endLayer(layer);
+            recorder.endLayer(layer);
         }
 
         @Override
         public long startPrompt(long steps, long outputTokens) {
-            return RECORDER.startPrompt(steps, outputTokens);
+            return recorder.startPrompt(steps, outputTokens);
         }
 
         @Override
         public void endPrompt(long prompt) {
-            RECORDER.endPrompt(prompt);
+            recorder.endPrompt(prompt);
         }
 
         @Override
         public long startStep(long tokens, long kvLength, long outputTokens, boolean isPrompt) {
-            return RECORDER.startStep(tokens, kvLength, outputTokens, isPrompt);
+            return recorder.startStep(tokens, kvLength, outputTokens, isPrompt);
         }
 
         @Override
         public void endStep(long step) {
-            RECORDER.endStep(step);
+            recorder.endStep(step);
         }
 
         @Override
         public long startRequest(long promptTokens) {
-            return RECORDER.startRequest(promptTokens);
+            return recorder.startRequest(promptTokens);
         }
 
         @Override
         public long serveArrived(@Nullable Object key, long promptTokens) {
-            return RECORDER.serveArrived(key, promptTokens);
+            return recorder.serveArrived(key, promptTokens);
         }
 
         @Override
         public void endRequest(int outcome, long request) {
-            RECORDER.endRequest(outcome, request);
+            recorder.endRequest(outcome, request);
         }
 
         @Override
         public long startArrival(@Nullable Object key, long promptTokens) {
-            return RECORDER.startArrival(key, promptTokens);
+            return recorder.startArrival(key, promptTokens);
         }
 
         @Override
         public long startFinish(@Nullable Object key) {
-            return RECORDER.startFinish(key);
+            return recorder.startFinish(key);
         }
 
         @Override
         public void endFinish(int outcome, long request) {
-            RECORDER.endFinish(outcome, request);
+            recorder.endFinish(outcome, request);
         }
 
         @Override
         public void inStep(@Nullable Object key, long promptTokens, long tokens) {
-            RECORDER.inStep(key, promptTokens, tokens);
+            recorder.inStep(key, promptTokens, tokens);
         }
 
         @Override
         public MethodHandle outcome(
                 MethodHandles.Lookup caller, MethodType type, String place, String table, String... path) {
-            return RECORDER.outcome(caller, type, place, table, path);
+            return recorder.outcome(caller, type, place, table, path);
         }
 
         @Override
         public long layerToken() {
-            return RECORDER.layerToken();
+            return recorder.layerToken();
         }
 
         @Override
         public long workFor(long layer) {
-            return RECORDER.workFor(layer);
+            return recorder.workFor(layer);
         }
 
         @Override
         public MethodHandle carrier(MethodHandles.Lookup caller, Class<?> task) {
-            return RECORDER.carrier(caller, task);
+            return recorder.carrier(caller, task);
         }
 
         @Override
         public MethodHandle elements(MethodHandles.Lookup caller, MethodType type, String place, String... path) {
-            return RECORDER.elements(caller, type, place, path);
+            return recorder.elements(caller, type, place, path);
+        }
+
+        @Override
+        public void product(int number, long rows, long columns, long vectors, long weight) {
+            recorder.product(number, rows, columns, vectors, weight);
+        }
+
+        @Override
+        public void model(int number, long value) {
+            recorder.model(number, value);
+        }
+
+        @Override
+        public MethodHandle amount(MethodHandles.Lookup caller, MethodType type, String place, String... path) {
+            return recorder.amount(caller, type, place, path);
+        }
+
+        @Override
+        public MethodHandle weight(
+                MethodHandles.Lookup caller, MethodType type, String place, String table, String... path) {
+            return recorder.weight(caller, type, place, table, path);
         }
 
         @Override
         public void failed(Throwable failed) {
-            RECORDER.failed(failed);
+            recorder.failed(failed);
         }
     }
 
     /** A weaver of rules in YAML. */
     static Weaver weaver(String rules) {
-        return new Weaver(
-                RuleFile.parse("rules", rules),
-                rule -> rule.brick().isEmpty()
-                        ? 0
-                        : PROFILER.brickKey(rule.brick(), rule.category().orElse(BrickCategory.OTHER)));
+        return new Weaver(RuleFile.parse("rules", rules), Woven::keyOf);
+    }
+
+    private static int keyOf(WeaveRule rule) {
+        return rule.brick().isEmpty()
+                ? 0
+                : PROFILER.brickKey(rule.brick(), rule.category().orElse(BrickCategory.OTHER));
     }
 
     /** The result of weaving a class by rules. */
     static Weaver.Result result(Class<?> type, String rules) throws IOException {
         return weaver(rules).weave(file(type), type.getClassLoader());
+    }
+
+    /** A class woven for its work; unlike with {@link #load}, rules may have problems. Discards earlier recordings. */
+    static Class<?> loadWithWork(Class<?> type, String text) throws Exception {
+        RuleFile.Rules rules = RuleFile.parse("rules", text);
+        Weaver.Result result = new Weaver(rules, Woven::keyOf).weave(file(type), type.getClassLoader());
+        losses = new Losses(SAID::add);
+        work = new WovenWork(rules.rules(), Woven::keyOf, PROFILER, losses);
+        recorder = recorder();
+        result.applied().stream()
+                .filter(rule -> rule.kind() == WeaveRule.Kind.BRICK)
+                .forEach(rule -> work.woven(rule, keyOf(rule)));
+        return define(type, result);
     }
 
     /** The woven class; all its rules must apply. Discards earlier recordings. */
@@ -197,12 +243,19 @@ final class Woven {
         if (!result.problems().isEmpty()) {
             throw new AssertionError(result.problems().toString());
         }
+        losses = LOSSES;
+        work = new WovenWork(List.of(), rule -> 0, PROFILER, losses);
+        recorder = recorder();
+        return define(type, result);
+    }
+
+    private static Class<?> define(Class<?> type, Weaver.Result result) throws Exception {
         byte @Nullable [] bytes = result.bytes();
         if (bytes == null) {
             throw new AssertionError("nothing was woven");
         }
         // A token ends the prompt that another test may have left under way on this thread.
-        RECORDER.endStep(RECORDER.startStep(1, 0, 1, false));
+        recorder.endStep(recorder.startStep(1, 0, 1, false));
         PROFILER.reset();
         OPEN.set(0);
         Map<String, byte[]> own = new HashMap<>();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.within;
 
 import java.util.BitSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
@@ -85,6 +86,24 @@ final class WorkModelTest {
         assertThat(work(step, BrickId.SAMPLING).bytes()).isEqualTo(100);
         assertThat(WorkModel.llama(TINY).prefill(2, 1))
                 .isEqualTo(WorkModel.llama(TINY).decode(2, 1));
+    }
+
+    /** Attention of the parts adds up to that of the prompt; each part reads the weights again. */
+    @Spec("18.3")
+    @Test
+    void countsAPromptInParts() {
+        WorkModel model =
+                WorkModel.llama(LlamaConfig.dense(2, 64, 4, 2, 128, 256).withHeadDim(32));
+        Map<BrickId, Work> whole = model.prefill(1, 6);
+        Map<BrickId, Work> first = model.prefill(1, 4, 0);
+        Map<BrickId, Work> second = model.prefill(1, 2, 4);
+        for (BrickId brick : List.of(BrickId.ATTENTION_SCORE, BrickId.QKV_PROJECTION)) {
+            assertThat(work(first, brick).flops() + work(second, brick).flops())
+                    .isEqualTo(work(whole, brick).flops());
+        }
+        assertThat(work(whole, BrickId.ATTENTION_SCORE).flops()).isEqualTo(2L * 2 * 4 * 32 * (6 * 7 / 2));
+        assertThat(model.prefill(1, 1, 6)).isEqualTo(model.decode(1, 7));
+        refuses(() -> model.prefill(1, 2, -1), "-1");
     }
 
     @Spec("18.3")

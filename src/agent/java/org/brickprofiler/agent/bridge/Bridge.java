@@ -153,6 +153,25 @@ public final class Bridge {
         void inStep(@Nullable Object key, long promptTokens, long tokens);
 
         /**
+         * A sample of a brick begins that multiplies a matrix by vectors.
+         *
+         * @param number the number of the rule's product
+         * @param rows rows of the matrix
+         * @param columns columns of the matrix
+         * @param vectors the number of vectors
+         * @param weight the bytes of 256 weights
+         */
+        void product(int number, long rows, long columns, long vectors, long weight);
+
+        /**
+         * Takes a number of the model that the step of the calling thread runs.
+         *
+         * @param number which number
+         * @param value its value
+         */
+        void model(int number, long value);
+
+        /**
          * Returns the layer that the calling thread works for.
          *
          * @return its token, 0 for none
@@ -187,6 +206,29 @@ public final class Bridge {
          * @return a handle of that type, which does not throw
          */
         MethodHandle elements(MethodHandles.Lookup caller, MethodType type, String place, String... path);
+
+        /**
+         * Returns the code that reads a number of some work from an object.
+         *
+         * @param caller the woven class
+         * @param type from the object to a {@code long}
+         * @param place the rule, for messages
+         * @param path the steps from the object to the number, as of {@link #elements}
+         * @return a handle of that type, which does not throw and returns {@link Long#MIN_VALUE} for an unknown number
+         */
+        MethodHandle amount(MethodHandles.Lookup caller, MethodType type, String place, String... path);
+
+        /**
+         * Returns the code that reads the size of weights from an object that names their type.
+         *
+         * @param caller the woven class
+         * @param type from the object to a {@code long}, the bytes of 256 weights
+         * @param place the rule, for messages
+         * @param table the sizes of values
+         * @param path the steps from the object to the value, as of {@link #elements}
+         * @return a handle of that type, which does not throw and returns {@link Long#MIN_VALUE} for an unknown size
+         */
+        MethodHandle weight(MethodHandles.Lookup caller, MethodType type, String place, String table, String... path);
 
         /**
          * Returns the code that reads the outcome of a request from a value.
@@ -441,6 +483,37 @@ public final class Bridge {
     }
 
     /**
+     * A sample of a brick begins that multiplies a matrix by vectors.
+     *
+     * @param number the number of the rule's product
+     * @param rows rows of the matrix
+     * @param columns columns of the matrix
+     * @param vectors the number of vectors
+     * @param weight the bytes of 256 weights
+     */
+    public static void product(int number, long rows, long columns, long vectors, long weight) {
+        try {
+            Holder.SINK.product(number, rows, columns, vectors, weight);
+        } catch (Throwable failed) {
+            failed(failed);
+        }
+    }
+
+    /**
+     * Takes a number of the model that the step of the calling thread runs.
+     *
+     * @param number which number
+     * @param value its value
+     */
+    public static void model(int number, long value) {
+        try {
+            Holder.SINK.model(number, value);
+        } catch (Throwable failed) {
+            failed(failed);
+        }
+    }
+
+    /**
      * Returns the layer that the calling thread works for.
      *
      * @return its token, 0 for none
@@ -515,9 +588,65 @@ public final class Bridge {
         }
     }
 
+    /**
+     * Links a place in woven code that reads a number of some work from an object.
+     *
+     * @param caller the woven class
+     * @param name of no meaning
+     * @param type from the object to a {@code long}
+     * @param place the rule, for messages
+     * @param path the steps from the object to the value, see {@link Sink#elements}
+     * @return the code that reads the value; {@link Long#MIN_VALUE} if it cannot be read
+     */
+    public static CallSite amount(
+            MethodHandles.Lookup caller, String name, MethodType type, String place, String... path) {
+        try {
+            JdkBridge.enter();
+            try {
+                return new ConstantCallSite(Holder.SINK.amount(caller, type, place, path));
+            } finally {
+                JdkBridge.leave();
+            }
+        } catch (Throwable failed) {
+            failed(failed);
+            return unknown(type);
+        }
+    }
+
+    /**
+     * Links a place in woven code that reads the size of weights.
+     *
+     * @param caller the woven class
+     * @param name of no meaning
+     * @param type from the object to a {@code long}
+     * @param place the rule, for messages
+     * @param tableAndPath the sizes of values, and the steps from the object to the value
+     * @return the code that reads the bytes of 256 weights; {@link Long#MIN_VALUE} if they are unknown
+     */
+    public static CallSite weight(
+            MethodHandles.Lookup caller, String name, MethodType type, String place, String... tableAndPath) {
+        try {
+            JdkBridge.enter();
+            try {
+                String[] path = Arrays.copyOfRange(tableAndPath, 1, tableAndPath.length);
+                return new ConstantCallSite(Holder.SINK.weight(caller, type, place, tableAndPath[0], path));
+            } finally {
+                JdkBridge.leave();
+            }
+        } catch (Throwable failed) {
+            failed(failed);
+            return unknown(type);
+        }
+    }
+
     private static CallSite zero(MethodType type) {
         return new ConstantCallSite(
                 MethodHandles.dropArguments(MethodHandles.zero(type.returnType()), 0, type.parameterType(0)));
+    }
+
+    private static CallSite unknown(MethodType type) {
+        return new ConstantCallSite(MethodHandles.dropArguments(
+                MethodHandles.constant(long.class, Long.MIN_VALUE), 0, type.parameterType(0)));
     }
 
     /**

@@ -1,0 +1,584 @@
+package org.brickprofiler.agent;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.Work;
+import org.brickprofiler.agent.WeaveRule.Kind;
+import org.brickprofiler.agent.WeaveRule.ModelNumber;
+import org.brickprofiler.agent.WeaveRule.Product;
+import org.brickprofiler.roofline.WorkModel;
+import org.brickprofiler.roofline.WorkModel.LlamaConfig;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Records the work of woven bricks: of a product with each sample, and of the known bricks of a model at the end of
+ * each pass, which is a step or a part of one. If the work of one sample of a brick is not known, the brick's work is
+ * unknown as a whole, because a rate over all samples would be too low.
+ *
+ * <p><b>A model</b> gives the work of a whole pass. A brick in a layer counts for the layers in which it had a sample,
+ * a norm and a residual for its elements, and other bricks once. Samples on other threads count for the step that is
+ * under way, if it is the only one.
+ *
+ * <p><b>Working sets.</b> A step uses the weights of each of its products once, so the working set of a product is all
+ * of them.
+ *
+ * <p>Any thread. A product allocates nothing; a pass of a model allocates some kilobytes.
+ */
+final class WovenWork {
+
+    /** A number that could not be read. */
+    static final long UNREAD = Long.MIN_VALUE;
+
+    /** Two operations, a multiplication and an addition, per weight and vector. */
+    private static final long FLOPS = 2;
+
+    /** Above this, sums would overflow: the numbers are wrong. */
+    private static final double MOST = 1L << 62;
+
+    private static final ModelNumber[] NUMBERS = ModelNumber.values();
+
+    /** Bricks of which the model has one in a pass. */
+    private static final Set<BrickId> ONCE = EnumSet.of(BrickId.EMBEDDING, BrickId.LM_HEAD, BrickId.SAMPLING);
+
+    /** Bricks of which a layer has several; their samples say by their elements how many. */
+    private static final List<BrickId> REPEATED = List.of(BrickId.RMS_NORM, BrickId.RESIDUAL_ADD);
+
+    /** Bricks of which a layer has one. */
+    private static final Set<BrickId> PER_LAYER = EnumSet.of(
+            BrickId.QKV_PROJECTION,
+            BrickId.ROPE_EMBEDDING,
+            BrickId.KV_CACHE_UPDATE,
+            BrickId.ATTENTION_SCORE,
+            BrickId.ATTENTION_SOFTMAX,
+            BrickId.ATTENTION_OUTPUT,
+            BrickId.FUSED_ATTENTION,
+            BrickId.OUTPUT_PROJECTION,
+            BrickId.GATE_PROJECTION,
+            BrickId.UP_PROJECTION,
+            BrickId.ACTIVATION,
+            BrickId.DOWN_PROJECTION,
+            BrickId.MOE_ROUTER,
+            BrickId.MOE_EXPERT);
+
+    private final BrickProfiler profiler;
+    private final Losses losses;
+
+    /** The products of the rules by number, and the brick of each. */
+    private final WeaveRule[] rules;
+
+    private final Product[] products;
+    private final int[] keys;
+
+    /** The keys of bricks of which rules state products. */
+    private final Set<Integer> stated;
+
+    private final boolean hasModel;
+
+    /** The bricks that a model knows, by key, and as bits by key. */
+    private final Map<Integer, BrickId> known = new TreeMap<>();
+
+    private final long once;
+    private final long repeated;
+
+    /** The bricks with an annotation, which states no work although rules do, by key. */
+    private final Map<Integer, String> missing = new ConcurrentHashMap<>();
+
+    /** The bricks whose work was not known for a sample, by key. */
+    private final Map<Integer, String> unknown = new ConcurrentHashMap<>();
+
+    /** The bricks of woven rules whose work the model gives, as bits by key. Guarded by this. */
+    private long ofModel;
+
+    /** The same without bricks of unknown work. */
+    private volatile long modelled;
+
+    /** The steps under way. Guarded by this. */
+    private final List<Pass> underWay = new ArrayList<>();
+
+    /** The only step under way; null if there is none, or several. */
+    private volatile @Nullable Pass only;
+
+    private final ThreadLocal<Place> places;
+
+    /** What a thread does. That thread alone. */
+    private static final class Place {
+        final Pass pass;
+        final BitSet products = new BitSet();
+        boolean inStep;
+
+        /** Bytes of the weights that the step has used. */
+        long streamedBytes;
+
+        /** The latest model and its numbers. */
+        final long[] numbers = new long[NUMBERS.length];
+
+        boolean isFused;
+
+        @Nullable
+        WorkModel model;
+
+        Place(long once) {
+            pass = new Pass(once);
+        }
+    }
+
+    /** The bricks of one pass, of which other threads may record some. */
+    private static final class Pass {
+        final long[] numbers = new long[NUMBERS.length];
+        boolean hasNumbers;
+        long tokens;
+        long kvLength;
+
+        /** The bricks of the current layer, or outside of layers, that had a sample, by key. Written by the guard. */
+        volatile long seen;
+
+        // Guarded by this.
+        private final long once;
+        private final int[] times = new int[Long.SIZE];
+        private boolean inLayer;
+        private int layers;
+
+        final AtomicLongArray elements = new AtomicLongArray(REPEATED.size());
+
+        Pass(long once) {
+            this.once = once;
+        }
+
+        void begin(long ofTokens, long atLength) {
+            tokens = ofTokens;
+            kvLength = atLength;
+            clear();
+            hasNumbers = false;
+        }
+
+        synchronized void clear() {
+            Arrays.fill(times, 0);
+            layers = 0;
+            for (int i = 0; i < REPEATED.size(); i++) {
+                elements.set(i, 0);
+            }
+            seen = 0;
+        }
+
+        synchronized void layer(boolean begins) {
+            inLayer = begins;
+            layers += begins ? 1 : 0;
+            seen &= once;
+        }
+
+        /** Counts the first sample of a brick in a layer, or in the pass; returns false for one in no layer. */
+        synchronized boolean see(int key, long bit) {
+            if ((seen & bit) == 0) {
+                seen |= bit;
+                times[key]++;
+            }
+            return inLayer || (bit & once) != 0;
+        }
+
+        synchronized int times(int key) {
+            return times[key];
+        }
+
+        synchronized int layers() {
+            return layers;
+        }
+    }
+
+    /**
+     * Records the work that some rules state.
+     *
+     * @param rules the rules
+     * @param keys returns the key of a rule's brick
+     * @param profiler the profiler
+     * @param losses counts work that is not known
+     */
+    WovenWork(List<WeaveRule> rules, ToIntFunction<WeaveRule> keys, BrickProfiler profiler, Losses losses) {
+        this.profiler = profiler;
+        this.losses = losses;
+        this.rules = new WeaveRule[1 + lastNumber(rules)];
+        this.keys = new int[this.rules.length];
+        products = new Product[this.rules.length];
+        for (WeaveRule rule : rules) {
+            rule.product().ifPresent(product -> {
+                this.rules[product.number()] = rule;
+                this.keys[product.number()] = keys.applyAsInt(rule);
+                products[product.number()] = product;
+            });
+        }
+        stated = Arrays.stream(this.rules)
+                .filter(Objects::nonNull)
+                .map(keys::applyAsInt)
+                .collect(Collectors.toUnmodifiableSet());
+        hasModel = rules.stream().anyMatch(rule -> rule.kind() == Kind.MODEL);
+        once = bits(ONCE);
+        repeated = bits(REPEATED);
+        bits(PER_LAYER);
+        places = ThreadLocal.withInitial(() -> new Place(once));
+    }
+
+    private static int lastNumber(List<WeaveRule> rules) {
+        return rules.stream()
+                .flatMap(rule -> rule.product().stream())
+                .mapToInt(Product::number)
+                .max()
+                .orElse(-1);
+    }
+
+    private long bits(Collection<BrickId> bricks) {
+        long bits = 0;
+        for (BrickId brick : bricks) {
+            int key = profiler.brickKey(brick.displayName());
+            known.put(key, brick);
+            bits |= 1L << key;
+        }
+        return bits;
+    }
+
+    /**
+     * A rule for a brick was woven.
+     *
+     * @param key the key of the brick
+     */
+    synchronized void woven(WeaveRule rule, int key) {
+        boolean isStated = stated.contains(key);
+        if (isStated && rule.product().isEmpty()) {
+            // Only an annotation can lack what other rules of its brick state.
+            if (missing.put(key, nameOf(rule)) == null) {
+                losses.unknownWork("the work of " + nameOf(rule) + " is unknown: an annotation states none");
+            }
+        } else if (hasModel && !isStated && known.containsKey(key)) {
+            ofModel |= 1L << key;
+            modelled = ofModel;
+        }
+    }
+
+    /** The work of some bricks of the model is unknown from now on. */
+    private void setUnknown(Collection<Integer> ofBricks, String reason) {
+        List<String> names = new ArrayList<>();
+        synchronized (this) {
+            for (int key : ofBricks) {
+                String name = Objects.requireNonNull(known.get(key), "brick").displayName();
+                unknown.put(key, name);
+                modelled &= ~(1L << key);
+                names.add(name);
+            }
+        }
+        losses.unknownWork("the work of " + String.join(", ", names) + " is unknown: " + reason);
+    }
+
+    private static String nameOf(WeaveRule rule) {
+        return BrickId.parse(rule.brick()).map(BrickId::displayName).orElse(rule.brick());
+    }
+
+    // ---- products ----
+
+    /**
+     * A sample of a brick begins that multiplies a matrix by vectors.
+     *
+     * @param number the product's
+     * @param rows rows of the matrix
+     * @param columns columns of the matrix
+     * @param vectors the vectors
+     * @param weight bytes of 256 weights
+     */
+    void product(int number, long rows, long columns, long vectors, long weight) {
+        Product product = products[number];
+        int key = keys[number];
+        double size = (double) product.times() * rows * columns;
+        if (rows < 0 || columns < 0 || vectors < 0 || weight < 0 || size * Math.max(1, vectors) * weight > MOST) {
+            refuse(number, rows, columns, vectors, weight);
+            return;
+        }
+        long weights = product.times() * rows * columns;
+        long weightBytes = bytes(weights, weight);
+        long bytes = weightBytes + bytes(vectors * product.times() * (rows + columns), product.activation());
+        profiler.recordWork(key, FLOPS * weights * vectors, bytes);
+        Place place = places.get();
+        if (place.inStep) {
+            place.streamedBytes += weightBytes;
+            place.products.set(number);
+        }
+    }
+
+    private static long bytes(long numbers, long size) {
+        return numbers / WeightTypes.BLOCK * size + numbers % WeightTypes.BLOCK * size / WeightTypes.BLOCK;
+    }
+
+    private void refuse(int number, long rows, long columns, long vectors, long weight) {
+        String name = nameOf(rules[number]);
+        unknown.put(keys[number], name);
+        boolean isUnread = rows == UNREAD || columns == UNREAD || vectors == UNREAD || weight == UNREAD;
+        String reason = products[number].shape().isEmpty()
+                ? "its rule states none"
+                : isUnread
+                        ? "a number could not be read"
+                        : "a matrix of " + rows + " x " + columns + " and " + vectors + " vectors";
+        losses.unknownWork("the work of " + name + " is unknown: " + reason + ", line " + rules[number].line());
+    }
+
+    // ---- steps and layers ----
+
+    void stepBegins(long tokens, long kvLength) {
+        Place place = places.get();
+        place.inStep = true;
+        place.streamedBytes = 0;
+        place.products.clear();
+        if (hasModel) {
+            place.pass.begin(tokens, kvLength);
+            synchronized (this) {
+                underWay.remove(place.pass);
+                underWay.add(place.pass);
+                only = underWay.size() == 1 ? place.pass : null;
+            }
+        }
+    }
+
+    /** The step of the calling thread ends; it must still be under way for the profiler. */
+    void stepEnds() {
+        Place place = places.get();
+        if (!place.inStep) {
+            return;
+        }
+        place.inStep = false;
+        for (int i = place.products.nextSetBit(0); i >= 0; i = place.products.nextSetBit(i + 1)) {
+            profiler.recordWork(keys[i], new Work(0, 0, place.streamedBytes));
+        }
+        if (hasModel) {
+            record(place);
+            synchronized (this) {
+                underWay.remove(place.pass);
+                only = underWay.size() == 1 ? underWay.get(0) : null;
+            }
+        }
+    }
+
+    void layerBegins() {
+        layer(true);
+    }
+
+    void layerEnds() {
+        layer(false);
+    }
+
+    private void layer(boolean begins) {
+        if (hasModel) {
+            Place place = places.get();
+            if (place.inStep) {
+                place.pass.layer(begins);
+            }
+        }
+    }
+
+    /** The warm-up has ended: its samples are discarded, and those of steps under way count from now on. */
+    synchronized void discard() {
+        underWay.forEach(Pass::clear);
+        unknown.clear();
+        modelled = ofModel;
+    }
+
+    // ---- models ----
+
+    /** A number of the model of the calling thread's pass; the first one begins a pass unless the step just began. */
+    void model(int number, long value) {
+        Place place = places.get();
+        if (!place.inStep) {
+            return;
+        }
+        Pass pass = place.pass;
+        if (number == 0 && pass.hasNumbers) {
+            record(place);
+            pass.clear();
+        }
+        pass.hasNumbers = true;
+        pass.numbers[number] = value;
+        if (number == ModelNumber.TOKENS.index() && value != ModelNumber.TOKENS.unlessGiven) {
+            pass.tokens = value;
+        } else if (number == ModelNumber.KV.index() && value != ModelNumber.KV.unlessGiven) {
+            pass.kvLength = value;
+        }
+    }
+
+    /**
+     * A sample of a brick has ended.
+     *
+     * @param key the brick
+     * @param elements its elements
+     */
+    void sample(int key, long elements) {
+        long bit = key >= 0 && key < Long.SIZE ? modelled & (1L << key) : 0;
+        if (bit == 0) {
+            return;
+        }
+        Place place = places.get();
+        Pass pass = place.inStep ? place.pass : only;
+        if (pass == null) {
+            setUnknown(
+                    List.of(key), "it ran outside of steps, or on another thread while several steps were under way");
+        } else if ((bit & repeated) != 0) {
+            pass.elements.addAndGet(REPEATED.indexOf(known.get(key)), elements);
+        } else if ((pass.seen & bit) == 0 && !pass.see(key, bit)) {
+            setUnknown(List.of(key), "it ran outside of layers");
+        }
+    }
+
+    /** Records the work of the pass that ends. */
+    private void record(Place place) {
+        Pass pass = place.pass;
+        Map<Integer, Double> shares = shares(pass);
+        if (shares.isEmpty()) {
+            return;
+        }
+        Map<BrickId, Work> works;
+        try {
+            works = works(place);
+        } catch (IllegalArgumentException impossible) {
+            setUnknown(shares.keySet(), String.valueOf(impossible.getMessage()));
+            return;
+        }
+        shares.forEach((key, share) -> {
+            Work work = works.get(known.get(key));
+            if (work == null) {
+                setUnknown(List.of(key), "the model has no such brick");
+            } else {
+                long flops = Math.round(work.flops() * share);
+                long bytes = Math.round(work.bytes() * share);
+                profiler.recordWork(key, new Work(flops, bytes, work.workingSetBytes()));
+            }
+        });
+    }
+
+    /** Returns the bricks of a pass, each with its share of the work that a whole pass has. */
+    private Map<Integer, Double> shares(Pass pass) {
+        double layers = Math.max(1, pass.numbers[ModelNumber.LAYERS.index()]);
+        double tokens = Math.max(1, pass.tokens);
+        Map<Integer, Double> shares = new TreeMap<>();
+        long bricks = modelled;
+        known.forEach((key, brick) -> {
+            double share =
+                    switch (brick) {
+                        // Two in each layer, and a norm at the end.
+                        case RMS_NORM -> pass.elements.get(0) / tokens / (2 * layers + 1);
+                        case RESIDUAL_ADD -> pass.elements.get(1) / tokens / (2 * layers);
+                        case EMBEDDING, LM_HEAD, SAMPLING -> Math.min(1, pass.times(key));
+                        default -> pass.times(key) / layers;
+                    };
+            if (share > 0 && (bricks & (1L << key)) != 0) {
+                shares.put(key, share);
+            }
+        });
+        return shares;
+    }
+
+    /**
+     * Returns the work of a whole pass.
+     *
+     * @throws IllegalArgumentException when the numbers of the model are not known, or impossible
+     */
+    private Map<BrickId, Work> works(Place place) {
+        Pass pass = place.pass;
+        if (!pass.hasNumbers) {
+            throw new IllegalArgumentException("no rule under model: was read in a step");
+        }
+        WorkModel model = model(place);
+        long layers = pass.numbers[ModelNumber.LAYERS.index()];
+        if (pass.layers() > layers) {
+            throw new IllegalArgumentException("a pass had " + pass.layers() + " layers, and its model has " + layers);
+        }
+        int tokens = number(ModelNumber.TOKENS, pass.tokens);
+        return model.prefill(1, Math.max(1, tokens), number(ModelNumber.KV, pass.kvLength));
+    }
+
+    private WorkModel model(Place place) {
+        boolean isFused = (modelled & (1L << profiler.brickKey(BrickId.FUSED_ATTENTION.displayName()))) != 0;
+        WorkModel latest = place.model;
+        if (latest == null || isFused != place.isFused || !Arrays.equals(place.numbers, place.pass.numbers)) {
+            long[] numbers = place.pass.numbers;
+            LlamaConfig config = LlamaConfig.dense(
+                            number(numbers, ModelNumber.LAYERS),
+                            number(numbers, ModelNumber.DIM),
+                            number(numbers, ModelNumber.HEADS),
+                            number(numbers, ModelNumber.KV_HEADS),
+                            number(numbers, ModelNumber.FFN_DIM),
+                            number(numbers, ModelNumber.VOCAB))
+                    .withBits(
+                            bits(numbers, ModelNumber.WEIGHT),
+                            bits(numbers, ModelNumber.CACHE),
+                            bits(numbers, ModelNumber.ACTIVATION));
+            int headDim = number(numbers, ModelNumber.HEAD_DIM);
+            if (headDim > 0) {
+                config = config.withHeadDim(headDim);
+            }
+            if (number(numbers, ModelNumber.EXPERTS) > 0) {
+                config = config.withExperts(
+                        number(numbers, ModelNumber.EXPERTS), number(numbers, ModelNumber.EXPERTS_PER_TOKEN));
+            }
+            latest = WorkModel.llama(isFused ? config.withFusedAttention() : config);
+            place.model = latest;
+            place.isFused = isFused;
+            System.arraycopy(numbers, 0, place.numbers, 0, numbers.length);
+        }
+        return latest;
+    }
+
+    private static int number(long[] numbers, ModelNumber which) {
+        return number(which, numbers[which.index()]);
+    }
+
+    private static int number(ModelNumber which, long number) {
+        if (number == UNREAD) {
+            throw new IllegalArgumentException(which.key + ": of model: could not be read");
+        }
+        if (number < 0 || number > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException(which.key + ": " + number + " of model: is impossible");
+        }
+        return (int) number;
+    }
+
+    private static double bits(long[] numbers, ModelNumber which) {
+        return number(numbers, which) * (double) Byte.SIZE / WeightTypes.BLOCK;
+    }
+
+    // ---- the profile ----
+
+    /** Returns a profile without the work of bricks of which it is not known for all samples, and with the reasons. */
+    ProfileSnapshot withoutUnknown(ProfileSnapshot snapshot) {
+        Set<String> names = new HashSet<>(unknown.values());
+        names.addAll(missing.values());
+        if (names.isEmpty()) {
+            return snapshot;
+        }
+        Map<StepInfo.Phase, List<BrickStats>> phases = new EnumMap<>(StepInfo.Phase.class);
+        snapshot.phases().forEach((phase, bricks) -> phases.put(phase, withoutWork(bricks, names)));
+        return snapshot.toBuilder()
+                .bricks(withoutWork(snapshot.bricks(), names))
+                .phases(phases)
+                .build();
+    }
+
+    private static List<BrickStats> withoutWork(List<BrickStats> bricks, Set<String> names) {
+        return bricks.stream()
+                .map(each -> names.contains(each.name())
+                        ? each.toBuilder().work(Work.NONE).build()
+                        : each)
+                .toList();
+    }
+}

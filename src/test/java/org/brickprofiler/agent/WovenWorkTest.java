@@ -1,0 +1,447 @@
+package org.brickprofiler.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.brickprofiler.Bottleneck;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo.Phase;
+import org.brickprofiler.Work;
+import org.brickprofiler.roofline.WorkModel;
+import org.brickprofiler.roofline.WorkModel.LlamaConfig;
+import org.brickprofiler.testing.AllocatedBytes;
+import org.brickprofiler.testing.Spec;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The work that rules state, on an engine of two layers that computes nothing. */
+class WovenWorkTest {
+
+    private static final String IN = "org.brickprofiler.agent.WovenWorkTest$Tiny.";
+
+    private static final String STEP = """
+            step:
+              in: %1$sforward
+              tokens: tokens.length
+              kv: position
+              output: logits
+            layer:
+              in: %1$slayer
+            """.formatted(IN);
+
+    private static final String QUERY = """
+              - in: %1$slayer
+                call: times 1
+                brick: QKV_PROJECTION
+                work: {matmul: [call.arg1, call.arg2, call.arg0], weight: call.this.type(), bits: {Q9: 9}}
+            """.formatted(IN);
+
+    private static final String DOWN = """
+              - in: %1$slayer
+                call: times 2
+                brick: DOWN_PROJECTION
+                work: {matmul: [8, this.config.ffn], weight: 4.5, activation: F16, times: 2}
+            """.formatted(IN);
+
+    private static final String MODEL = """
+            model:
+              in: %1$sforward
+              layers: this.config.layers
+              dim: this.config.dim
+              heads: this.config.heads
+              kvHeads: this.config.kvHeads()
+              ffnDim: this.config.ffn
+              vocab: 32
+              weight: this.config.type
+              bits: {Q9: 9}
+              cache: F16
+            """.formatted(IN);
+
+    private static final String BRICKS = """
+            bricks:
+              - {in: %1$sforward, call: embed, brick: EMBEDDING}
+              - {in: %1$slayer, call: norm, brick: RMS_NORM, elements: n}
+              - {in: %1$slayer, call: times 1, brick: QKV_PROJECTION}
+              - {in: %1$sattend, brick: ATTENTION_SCORE}
+              - {in: %1$slayer, call: times 2, brick: DOWN_PROJECTION}
+              - {in: %1$shead, brick: LM_HEAD}
+            """.formatted(IN);
+
+    /** The shape of the engine's model. */
+    private static final WorkModel EXPECTED =
+            WorkModel.llama(LlamaConfig.dense(2, 8, 2, 1, 16, 32).withBits(9, 16, 32));
+
+    private static Object tiny(String rules) throws Exception {
+        Constructor<?> constructor = Woven.loadWithWork(Tiny.class, rules).getDeclaredConstructor();
+        constructor.setAccessible(true);
+        Woven.SAID.clear();
+        return constructor.newInstance();
+    }
+
+    private static void step(Object tiny, int tokens, int position, boolean logits) throws Exception {
+        Method forward = tiny.getClass().getDeclaredMethod("forward", int[].class, int.class, boolean.class);
+        forward.setAccessible(true);
+        forward.invoke(tiny, new int[tokens], position, logits);
+    }
+
+    private static void set(Object tiny, String field, @Nullable Object value) throws Exception {
+        var of = tiny.getClass().getDeclaredField(field);
+        of.setAccessible(true);
+        of.set(tiny, value);
+    }
+
+    private static ProfileSnapshot profile() {
+        return Woven.work.withoutUnknown(Woven.PROFILER.snapshot());
+    }
+
+    private static Work work(List<BrickStats> bricks, BrickId brick) {
+        return bricks.stream()
+                .filter(each -> each.name().equals(brick.displayName()))
+                .map(BrickStats::work)
+                .reduce(Work.NONE, Work::plus);
+    }
+
+    @Spec("22.32")
+    @Test
+    void recordsTheProductOfEachSampleWithTheWeightsOfTheStepAsWorkingSet() throws Exception {
+        Object tiny = tiny(STEP + "bricks:\n" + QUERY + DOWN);
+        step(tiny, 3, 0, true);
+        step(tiny, 1, 3, true);
+        ProfileSnapshot profile = profile();
+        // 8 x 8 weights of 9 bits and three vectors, in two layers; 8 x 16 of 4.5 bits, twice.
+        long queryBytes = 2 * 72;
+        long downBytes = 2 * 2 * 72;
+        assertThat(work(profile.bricks(Phase.PREFILL), BrickId.QKV_PROJECTION))
+                .isEqualTo(new Work(2 * 2 * 64 * 3, queryBytes + 2 * 3 * 16 * 4, queryBytes + downBytes));
+        assertThat(work(profile.bricks(Phase.DECODE), BrickId.QKV_PROJECTION))
+                .isEqualTo(new Work(2 * 2 * 64, queryBytes + 2 * 16 * 4, queryBytes + downBytes));
+        assertThat(work(profile.bricks(Phase.DECODE), BrickId.DOWN_PROJECTION))
+                .isEqualTo(new Work(2 * 2 * 2 * 128, downBytes + 2 * 2 * 24 * 2, queryBytes + downBytes));
+        assertThat(Woven.SAID).isEmpty();
+    }
+
+    @Spec("22.32")
+    @Test
+    void allocatesNothingForAProduct() throws Exception {
+        Object tiny = tiny("bricks:\n" + QUERY.replace("layer\n    call: times 1", "run\n    call: times"));
+        Runnable loop = (Runnable) tiny;
+        loop.run();
+        assertThat(AllocatedBytes.fewest(10, () -> AllocatedBytes.of(loop))).isZero();
+        assertThat(work(profile().bricks(), BrickId.QKV_PROJECTION).flops()).isPositive();
+    }
+
+    /** Attention runs on other threads. A part of a prompt without logits ends in the last layer, before attention. */
+    @Spec("22.33")
+    @Test
+    void recordsTheWorkOfAModelsBricksForTheLayersInWhichTheyRan() throws Exception {
+        Object tiny = tiny(STEP + MODEL + BRICKS);
+        step(tiny, 4, 0, false);
+        step(tiny, 2, 4, true);
+        step(tiny, 1, 6, true);
+        ProfileSnapshot profile = profile();
+        Map<BrickId, Work> decode = EXPECTED.decode(1, 7);
+        for (BrickId brick : List.of(
+                BrickId.EMBEDDING,
+                BrickId.QKV_PROJECTION,
+                BrickId.ATTENTION_SCORE,
+                BrickId.DOWN_PROJECTION,
+                BrickId.LM_HEAD)) {
+            assertThat(work(profile.bricks(Phase.DECODE), brick))
+                    .as(brick.name())
+                    .isEqualTo(decode.get(brick));
+        }
+        // Four norms of the five that a whole pass has: the engine has none at the end.
+        Work norms = decode.getOrDefault(BrickId.RMS_NORM, Work.NONE);
+        assertThat(work(profile.bricks(Phase.DECODE), BrickId.RMS_NORM).flops()).isEqualTo(norms.flops() * 4 / 5);
+
+        Map<BrickId, Work> part = EXPECTED.prefill(1, 4);
+        Map<BrickId, Work> rest = EXPECTED.prefill(1, 2, 4);
+        assertThat(work(profile.bricks(Phase.PREFILL), BrickId.ATTENTION_SCORE).flops())
+                .isEqualTo(flops(part, BrickId.ATTENTION_SCORE) / 2 + flops(rest, BrickId.ATTENTION_SCORE));
+        assertThat(work(profile.bricks(Phase.PREFILL), BrickId.QKV_PROJECTION).flops())
+                .isEqualTo(flops(part, BrickId.QKV_PROJECTION) + flops(rest, BrickId.QKV_PROJECTION));
+        assertThat(work(profile.bricks(Phase.PREFILL), BrickId.LM_HEAD).flops())
+                .isEqualTo(flops(rest, BrickId.LM_HEAD));
+        assertThat(Woven.SAID).isEmpty();
+    }
+
+    private static long flops(Map<BrickId, Work> works, BrickId brick) {
+        return works.getOrDefault(brick, Work.NONE).flops();
+    }
+
+    /** The place of the model runs twice in a step, each time with the tokens of a half. */
+    @Spec("22.33")
+    @Test
+    void aStepMayHaveSeveralPasses() throws Exception {
+        String halves = MODEL.replace("$Tiny.forward", "$Tiny.half") + "  tokens: n\n  kv: from\n";
+        Object tiny =
+                tiny(STEP.replace("$Tiny.forward", "$Tiny.halves").replace("tokens.length", "4") + halves + BRICKS);
+        Method method = tiny.getClass().getDeclaredMethod("halves", int.class, boolean.class);
+        method.setAccessible(true);
+        method.invoke(tiny, 0, true);
+        assertThat(work(profile().bricks(), BrickId.QKV_PROJECTION).flops())
+                .isEqualTo(flops(EXPECTED.prefill(1, 2), BrickId.QKV_PROJECTION)
+                        + flops(EXPECTED.prefill(1, 2, 2), BrickId.QKV_PROJECTION));
+        assertThat(work(profile().bricks(), BrickId.ATTENTION_SCORE).flops())
+                .isEqualTo(flops(EXPECTED.prefill(1, 4), BrickId.ATTENTION_SCORE));
+    }
+
+    @Spec("22.34")
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "config | | the work of QkvProjection is known | line 13, 'this.config.ffn' cannot be read",
+                "type | WEIRD | the work of DownProjection is known | line 9, 'call.this.type()': the value 'WEIRD' is no known",
+                "type | | the work of DownProjection is known | line 9, 'call.this.type()': the value 'null' is no known",
+                "rows | -8 | the work of DownProjection is known | a matrix of -8 x 8 and 1 vectors, line 9",
+            })
+    void aBrickHasNoWorkIfThatOfASampleIsUnknown(String field, @Nullable String value, String other, String message)
+            throws Exception {
+        Object tiny = tiny(STEP + "bricks:\n" + QUERY + DOWN);
+        step(tiny, 1, 0, true);
+        set(tiny, field, value == null ? null : field.equals("rows") ? Integer.valueOf(value) : type(tiny, value));
+        step(tiny, 1, 1, true);
+        step(tiny, 1, 2, true);
+        boolean isDown = field.equals("config");
+        List<BrickStats> bricks = profile().bricks();
+        assertThat(work(bricks, isDown ? BrickId.DOWN_PROJECTION : BrickId.QKV_PROJECTION))
+                .isEqualTo(Work.NONE);
+        assertThat(work(bricks, isDown ? BrickId.QKV_PROJECTION : BrickId.DOWN_PROJECTION)
+                        .flops())
+                .as(other)
+                .isPositive();
+        assertThat(work(profile().bricks(Phase.DECODE), isDown ? BrickId.DOWN_PROJECTION : BrickId.QKV_PROJECTION))
+                .isEqualTo(Work.NONE);
+        assertThat(bricks).extracting(BrickStats::count).containsOnly(6L);
+        assertThat(Woven.SAID).filteredOn(each -> each.contains(message)).hasSize(1);
+        assertThat(Woven.losses.summary()).anyMatch(each -> each.startsWith("the work of "));
+    }
+
+    private static Object type(Object tiny, String name) throws Exception {
+        Class<?> types =
+                Class.forName(Tiny.Type.class.getName(), true, tiny.getClass().getClassLoader());
+        for (Object each : types.getEnumConstants()) {
+            if (each.toString().equals(name)) {
+                return each;
+            }
+        }
+        throw new AssertionError(name);
+    }
+
+    @Spec("22.34")
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "layers: this.config.layers | layers: 1 | a pass had 2 layers, and its model has 1",
+                "heads: this.config.heads | heads: this.none.heads | heads: of model: could not be read",
+                "dim: this.config.dim | dim: 0 | dim 0.0 is not above 0",
+                "forward | unused | no rule under model: was read in a step",
+            })
+    void aModelThatDoesNotFitGivesNoWork(String line, String instead, String message) throws Exception {
+        Object tiny = tiny(STEP + MODEL.replace(line, instead) + BRICKS);
+        step(tiny, 1, 0, true);
+        assertThat(profile().bricks()).extracting(BrickStats::work).containsOnly(Work.NONE);
+        assertThat(Woven.SAID)
+                .last()
+                .asString()
+                .startsWith("the work of RmsNorm, QkvProjection, ")
+                .endsWith(" is unknown: " + message);
+    }
+
+    @Spec("22.34")
+    @Test
+    void samplesOutsideOfStepsAndLayersHaveUnknownWork() throws Exception {
+        Object tiny = tiny(STEP + MODEL + BRICKS.replace("brick: LM_HEAD", "brick: ACTIVATION"));
+        step(tiny, 1, 0, true);
+        Method attend = tiny.getClass().getDeclaredMethod("attend");
+        attend.setAccessible(true);
+        attend.invoke(tiny);
+        assertThat(work(profile().bricks(), BrickId.ATTENTION_SCORE)).isEqualTo(Work.NONE);
+        assertThat(work(profile().bricks(), BrickId.ACTIVATION)).isEqualTo(Work.NONE);
+        assertThat(work(profile().bricks(), BrickId.QKV_PROJECTION).flops()).isPositive();
+        assertThat(Woven.SAID)
+                .contains(
+                        "the work of Activation is unknown: it ran outside of layers",
+                        "the work of AttentionScore is unknown: it ran outside of steps, or on another thread while several"
+                                + " steps were under way");
+    }
+
+    @Spec("22.34")
+    @Test
+    void aBrickHasNoWorkIfOnlySomeOfItsRulesStateAny() throws Exception {
+        Object tiny = tiny(STEP + "bricks:\n" + QUERY + DOWN + "  - {in: " + IN + "head, brick: DOWN_PROJECTION}\n");
+        step(tiny, 1, 0, true);
+        assertThat(work(profile().bricks(), BrickId.DOWN_PROJECTION)).isEqualTo(Work.NONE);
+        assertThat(work(profile().bricks(), BrickId.QKV_PROJECTION).flops()).isPositive();
+        assertThat(Woven.losses.summary())
+                .contains("the work of DownProjection is unknown: its rule states none, line 17");
+    }
+
+    /** The rule is woven and times its brick; the work that it cannot state is named. */
+    @Spec("22.34")
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "call.arg1 | call.arg7 | work: times 1 takes 3 arguments: there is no call.arg7",
+                "call.arg1 | this.confg.dim | has no field 'confg'",
+                "call.arg1 | this.type | 'this.type' is not a whole number but has the type",
+                "call.this.type() | call.arg0 | 'call.arg0' has the type int: write the path to an object",
+                "matmul: [call.arg1, call.arg2, call.arg0] | matmul: [1, 1] | work: embed is static: there is no call.this",
+            })
+    void workThatNamesNothingLeavesTheBrickWithoutWork(String part, String instead, String message) throws Exception {
+        String query = QUERY.replace(part, instead);
+        String rules = STEP + "bricks:\n"
+                + (message.contains("embed")
+                        ? query.replace("layer\n    call: times 1", "forward\n    call: embed")
+                        : query);
+        Weaver.Result result = Woven.result(Tiny.class, rules);
+        assertThat(Woven.messages(result)).singleElement().asString().contains(message);
+        assertThat(result.applied()).hasSize(3);
+        Object tiny = tiny(rules);
+        step(tiny, 1, 0, true);
+        assertThat(profile().bricks()).isNotEmpty().extracting(BrickStats::work).containsOnly(Work.NONE);
+    }
+
+    /** A private field of a class of another package. */
+    @Spec("22.1")
+    @Test
+    void readsMembersThatAreNotPublic() throws Throwable {
+        BrickStats.Builder stats = BrickStats.empty("x", BrickCategory.OTHER, Bottleneck.UNKNOWN).toBuilder();
+        MethodHandle read = ElementsReader.of(
+                MethodHandles.lookup(),
+                MethodType.methodType(long.class, BrickStats.Builder.class),
+                "place",
+                new String[] {"count:J"},
+                new Losses(message -> {}),
+                ElementsReader.UNREAD_AMOUNT);
+        assertThat((long) read.invoke(stats.samples(7, 8, 9, 10))).isEqualTo(7);
+        assertThat((long) read.invoke((BrickStats.Builder) null)).isEqualTo(WovenWork.UNREAD);
+        assertThat(Woven.messages(Woven.result(
+                        Tiny.class, "bricks:\n  - {in: " + IN + "layer, brick: RMS_NORM, elements: this.name.hash}\n")))
+                .containsExactly("2: java.lang.String.hash is not public, and of the JDK");
+    }
+
+    // ---- the engine ----
+
+    static final class Tiny implements Runnable {
+        enum Type {
+            Q9,
+            Q4_0,
+            WEIRD
+        }
+
+        static final class Config {
+            final int layers = 2;
+            final int dim = 8;
+            final int heads = 2;
+            final int ffn = 16;
+            final Type type = Type.Q9;
+
+            int kvHeads() {
+                return 1;
+            }
+        }
+
+        static final class Matrix {
+            @Nullable
+            Type type;
+
+            Matrix(@Nullable Type type) {
+                this.type = type;
+            }
+
+            @Nullable
+            Type type() {
+                return type;
+            }
+
+            void times(int vectors, int rows, int columns) {}
+        }
+
+        @Nullable
+        Config config = new Config();
+
+        @Nullable
+        Config none;
+
+        @Nullable
+        Type type = Type.Q9;
+
+        int rows = 8;
+        final String name = "tiny";
+
+        void forward(int[] tokens, int position, boolean logits) throws InterruptedException {
+            embed(tokens.length);
+            for (int i = 0; i < 2; i++) {
+                layer(tokens.length, logits || i == 0);
+            }
+            if (logits) {
+                head();
+            }
+        }
+
+        void unused() {}
+
+        void halves(int position, boolean logits) throws InterruptedException {
+            half(2, 0);
+            half(2, 2);
+        }
+
+        @SuppressWarnings("UnusedVariable") // the rule reads the position
+        private void half(int n, int from) throws InterruptedException {
+            layer(n, true);
+            layer(n, true);
+        }
+
+        static void embed(int n) {}
+
+        private void layer(int n, boolean isWhole) throws InterruptedException {
+            norm();
+            new Matrix(type).times(n, rows, 8);
+            if (isWhole) {
+                CountDownLatch done = new CountDownLatch(2);
+                new Thread(() -> onWorker(done)).start();
+                new Thread(() -> onWorker(done)).start();
+                done.await();
+                norm();
+                new Matrix(type).times(n, 8, 16);
+            }
+        }
+
+        private void onWorker(CountDownLatch done) {
+            attend();
+            done.countDown();
+        }
+
+        private void attend() {}
+
+        private void norm() {}
+
+        private void head() {}
+
+        private final Matrix matrix = new Matrix(Type.Q9);
+
+        /** A loop that allocates nothing itself. */
+        @Override
+        public void run() {
+            for (int i = 0; i < 1_000; i++) {
+                matrix.times(1, rows, 8);
+            }
+        }
+    }
+}
