@@ -155,8 +155,7 @@ public class ReadmeTest {
     void theFirstExampleIsAProgramThatNeedsTheOneDependency() throws Exception {
         Files.writeString(folder.resolve("Engine.java"), example("class Engine"));
 
-        ProcessResult result = ChildProcess.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        ProcessResult result = ChildProcess.java()
                 .arguments(List.of("-cp", classPathOfANewProject(), "Engine.java"))
                 .in(folder)
                 .run();

@@ -129,8 +129,7 @@ final class AgentEndIT {
         List<String> all = new ArrayList<>(List.of("-javaagent:" + JAR + "=rules=bricks.yaml" + agentOptions));
         all.addAll(jvmOptions);
         all.addAll(program);
-        return ChildProcess.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        return ChildProcess.java()
                 .jvmOptions(all)
                 .without(AgentOptions.OUT_VARIABLE)
                 .in(folder);

@@ -224,8 +224,7 @@ class AgentIT {
     }
 
     private ChildProcess application(String agentOptions, String... arguments) {
-        return ChildProcess.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        return ChildProcess.java()
                 .jvmOptions(List.of("-javaagent:" + JAR + "=" + agentOptions))
                 .jvmOptions(List.of("-cp", classes.toString(), "app.Main"))
                 .arguments(List.of(arguments))
@@ -358,8 +357,7 @@ class AgentIT {
                   - in: app.Blocks.attend
                     brick: ATTENTION_SCORE
                 """);
-        ProcessResult result = ChildProcess.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        ProcessResult result = ChildProcess.java()
                 .jvmOptions(List.of("-javaagent:" + JAR + "=rules=blocks.yaml,out=run.json,trace=t.json"))
                 .jvmOptions(List.of("-cp", classes.toString(), "app.Blocks"))
                 .without(AgentOptions.OUT_VARIABLE)
@@ -393,8 +391,7 @@ class AgentIT {
     @Test
     void weavesModules() throws Exception {
         compile(folder, "module-info.java", "module app { }");
-        ProcessResult result = ChildProcess.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        ProcessResult result = ChildProcess.java()
                 .jvmOptions(List.of("-javaagent:" + JAR + "=rules=bricks.yaml,out=run.json"))
                 .jvmOptions(List.of("--module-path", classes.toString(), "-m", "app/app.Main"))
                 .in(folder)
@@ -574,8 +571,7 @@ class AgentIT {
     @Spec({"22.7", "22.8"})
     @Test
     void weavesLoadedClassesAndWritesTheProfileOnRequest() throws Exception {
-        ChildProcess plain = ChildProcess.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        ChildProcess plain = ChildProcess.java()
                 .jvmOptions(List.of("-XX:+EnableDynamicAgentLoading", "-cp", classes.toString(), "app.Main"))
                 .arguments(List.of("wait"))
                 .in(folder);
@@ -600,8 +596,7 @@ class AgentIT {
     @Spec("22.28")
     @Test
     void isWatchedByTop() throws Exception {
-        ChildProcess agent = ChildProcess.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        ChildProcess agent = ChildProcess.java()
                 .jvmOptions(List.of("-javaagent:" + JAR + "=rules=bricks.yaml,out=run.json"))
                 .jvmOptions(List.of("-cp", classes.toString(), "app.Main"))
                 .arguments(List.of("wait"))
@@ -666,7 +661,7 @@ class AgentIT {
         if (!first) {
             Collections.reverse(agents);
         }
-        ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        ChildProcess.java()
                 .jvmOptions(agents)
                 .jvmOptions(List.of("-cp", classes.toString(), "app.Main"))
                 .in(folder)
@@ -710,8 +705,7 @@ class AgentIT {
         Path settings = folder.resolve("engine.jfc");
         brick("suggest", "--jfc", classes.toString(), "-o", settings.toString()).assertSucceeded();
         for (String each : List.of("", ",jdk.MethodTiming#enabled=false,jdk.MethodTrace#enabled=true")) {
-            ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java")
-                            .toString())
+            ChildProcess.java()
                     .jvmOptions(List.of("-XX:StartFlightRecording:settings=" + settings + ",filename=run.jfr" + each))
                     .jvmOptions(List.of("-cp", classes.toString(), "app.Main"))
                     .in(folder)

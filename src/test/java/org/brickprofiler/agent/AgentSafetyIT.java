@@ -31,8 +31,7 @@ class AgentSafetyIT {
     private ProcessResult run(String main, String source, String rules, String... arguments) throws IOException {
         Path classes = AgentIT.compile(folder, main.replace('.', '/') + ".java", source);
         Files.writeString(folder.resolve("bricks.yaml"), rules);
-        return ChildProcess.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        return ChildProcess.java()
                 .jvmOptions(List.of(
                         "-javaagent:" + AgentIT.JAR + "=rules=bricks.yaml,out=run.json,html=run.html,trace=t.json"))
                 .jvmOptions(List.of("-cp", classes.toString(), main))

@@ -53,8 +53,7 @@ class EnginesIT {
         all.add("-javaagent:" + System.getProperty("agent.jar") + "=rules=" + rules + ",out="
                 + folder.resolve("run.json"));
         all.addAll(List.of("-cp", classPath, PROGRAMS.resolve(program).toString()));
-        return ChildProcess.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        return ChildProcess.java()
                 .jvmOptions(all)
                 .arguments(List.of(arguments))
                 .run()

@@ -111,8 +111,7 @@ class GpuLlama3RulesIT {
     @CsvSource({"Llama, 6", "Qwen3, 5"})
     void thePassesOfAPromptAreOnePrompt(String loop, long passes) throws Exception {
         Path classes = AgentIT.compile(folder, "org/beehive/gpullama3/inference/InferenceEngine.java", ENGINE);
-        String out = ChildProcess.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        String out = ChildProcess.java()
                 .jvmOptions(List.of("-javaagent:" + AgentIT.JAR + "=rules=gpullama3,out=run.json"))
                 .jvmOptions(List.of("-cp", classes.toString(), "org.beehive.gpullama3.inference.InferenceEngine", loop))
                 .without(AgentOptions.OUT_VARIABLE)

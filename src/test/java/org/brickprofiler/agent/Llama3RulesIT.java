@@ -210,8 +210,7 @@ class Llama3RulesIT {
 
     private ProcessResult run(String... arguments) throws IOException {
         Path classes = AgentIT.compile(folder, "com/llama4j/Llama.java", ENGINE);
-        return ChildProcess.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        return ChildProcess.java()
                 .jvmOptions(List.of("-javaagent:" + AgentIT.JAR + "=rules=llama3,out=run.json"))
                 .jvmOptions(List.of("-cp", classes.toString(), "com.llama4j.Llama"))
                 .arguments(List.of(arguments))

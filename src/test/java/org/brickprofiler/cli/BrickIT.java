@@ -43,7 +43,6 @@ class BrickIT {
     private Cli start(List<String> launcher, String... arguments) throws IOException {
         ProcessResult result = ChildProcess.jar(JAR)
                 .through(launcher)
-                .jvmOptions(List.of("-XX:TieredStopAtLevel=1"))
                 .arguments(List.of(arguments))
                 .environment(Map.of("LC_ALL", "C"))
                 .in(folder)

@@ -42,7 +42,7 @@ class BundledDriverIT {
     /** Without a path to native libraries, and without the machine's OpenCL drivers: PoCL has a cache of its own. */
     private ChildProcess brick(String... arguments) {
         return ChildProcess.jar(JAR)
-                .jvmOptions(List.of("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Djava.io.tmpdir=" + temporary))
+                .jvmOptions(List.of("-XX:-UsePerfData", "-Djava.io.tmpdir=" + temporary))
                 .environment(Map.of(
                         "XDG_CACHE_HOME", cache.toString(),
                         "OCL_ICD_VENDORS", folder.resolve("no drivers").toString(),

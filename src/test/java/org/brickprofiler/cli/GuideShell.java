@@ -3,6 +3,7 @@ package org.brickprofiler.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -15,6 +16,7 @@ import java.util.stream.Stream;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.GuidePage;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.RunningProcess;
 
 /**
  * Runs commands of docs/GUIDE.md, but not those of the agent, in a folder and in their order, as a reader would. A part
@@ -66,8 +68,27 @@ final class GuideShell {
             "brick run -n 6 ", "brick run --warmup 0 -n 1 ",
             "brick run -n 3 ", "brick run --warmup 0 -n 1 ");
 
+    /**
+     * The command {@code brick}. A program to measure runs in a virtual machine of its own, as does the roof, whose
+     * working sets end at half of the heap. All other commands are those of one virtual machine, {@link Resident}.
+     */
+    private static final String BRICK =
+            """
+            #!/bin/sh
+            cd "${0%%/*}" && there=$PWD && cd "$OLDPWD"
+            case $1 in
+            demo | run) exec %1$s -Xmx128m org.brickprofiler.cli.Brick "$@" ;;
+            roofline) exec %1$s -Xmx32m org.brickprofiler.cli.Brick "$@" ;;
+            esac
+            printf '%%s\n' "$@" > "$there/asked"
+            read -r code < "$there/answered"
+            cat "$there/out"
+            cat "$there/err" >&2
+            exit "$code"
+            """;
+
     private final Path folder;
-    private final String path;
+    private final Path programs;
 
     /**
      * Makes the command {@code brick}.
@@ -76,14 +97,11 @@ final class GuideShell {
      */
     GuideShell(Path folder) throws IOException {
         this.folder = folder;
-        Path programs = Files.createDirectory(folder.resolve("bin"));
-        // The working sets of brick roofline end at half of the heap.
-        Files.writeString(
-                programs.resolve("brick"),
-                "#!/bin/sh\nexec '" + Path.of(System.getProperty("java.home"), "bin", "java")
-                        + "' -XX:TieredStopAtLevel=1 -Xmx128m -cp \"$BRICK_CLASSES\" org.brickprofiler.cli.Brick \"$@\"\n");
-        Files.setPosixFilePermissions(programs.resolve("brick"), PosixFilePermissions.fromString("rwxr-xr-x"));
-        path = programs + ":" + System.getenv("PATH");
+        programs = Files.createDirectory(folder.resolve("bin"));
+        String java = "'" + ChildProcess.javaProgram() + "' " + ChildProcess.ONE_COMPILER + " -XX:+UseSerialGC -cp '"
+                + absoluteClassPath() + "'";
+        Path brick = Files.writeString(programs.resolve("brick"), BRICK.formatted(java));
+        Files.setPosixFilePermissions(brick, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
 
     /**
@@ -97,18 +115,46 @@ final class GuideShell {
                 .flatMap(GuideShell::commands)
                 .toList();
         assertThat(commands).hasSizeGreaterThanOrEqualTo(leastCommands);
+        shell("mkfifo bin/asked bin/answered");
         StringBuilder output = new StringBuilder();
-        for (String command : commands) {
-            ProcessResult result = ChildProcess.of("sh")
-                    .arguments(List.of("-e", "-c", command))
-                    .environment(Map.of("PATH", path, "BRICK_CLASSES", absoluteClassPath()))
-                    .in(folder)
-                    .limit(Duration.ofSeconds(100))
-                    .run();
-            assertThat(result.exitCode()).as(command + result.err()).isZero();
-            output.append(result.out());
+        try (RunningProcess resident = ChildProcess.java(Resident.class, absoluteClassPath())
+                .arguments(List.of(programs.toString()))
+                .in(folder)
+                .start()) {
+            for (String command : commands) {
+                output.append(shell(command).out());
+            }
         }
         return output.toString();
+    }
+
+    private ProcessResult shell(String command) throws IOException {
+        ProcessResult result = ChildProcess.of("sh")
+                .arguments(List.of("-e", "-c", command))
+                .environment(Map.of("PATH", programs + ":" + System.getenv("PATH")))
+                .in(folder)
+                .limit(Duration.ofSeconds(100))
+                .run();
+        assertThat(result.exitCode()).as(command + result.err()).isZero();
+        return result;
+    }
+
+    /** Runs one command line after the other, each an argument a line, as the command {@code brick} hands them over. */
+    static final class Resident {
+        private Resident() {}
+
+        public static void main(String[] arguments) throws IOException {
+            Path pipes = Path.of(arguments[0]);
+            while (true) {
+                String[] command = Files.readString(pipes.resolve("asked")).lines().toArray(String[]::new);
+                int code;
+                try (PrintWriter out = new PrintWriter(Files.newBufferedWriter(pipes.resolve("out")));
+                        PrintWriter err = new PrintWriter(Files.newBufferedWriter(pipes.resolve("err")))) {
+                    code = Brick.commandLine(command).setOut(out).setErr(err).execute(command);
+                }
+                Files.writeString(pipes.resolve("answered"), code + "\n");
+            }
+        }
     }
 
     private static Stream<String> commands(String chapter) {

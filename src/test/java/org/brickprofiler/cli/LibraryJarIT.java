@@ -89,8 +89,7 @@ class LibraryJarIT {
         Path trace = folder.resolve("t.json");
         List<String> all = new ArrayList<>(List.of("-Dbrick.profiler.trace=" + trace));
         all.addAll(List.of(options));
-        ProcessResult result = ChildProcess.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        ProcessResult result = ChildProcess.java()
                 .arguments(all)
                 .run()
                 .assertSucceeded();

@@ -27,7 +27,7 @@ class ResourcesIT {
     Path folder;
 
     private Cli convert(List<String> launcher, String... jvmOptions) throws IOException {
-        List<String> options = new ArrayList<>(List.of("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"));
+        List<String> options = new ArrayList<>(List.of("-XX:-UsePerfData"));
         options.addAll(List.of(jvmOptions));
         ProcessResult result = ChildProcess.java(Brick.class)
                 .through(launcher)

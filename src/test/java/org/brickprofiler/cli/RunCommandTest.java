@@ -245,7 +245,7 @@ class RunCommandTest {
     }
 
     private static String engine() {
-        return "'" + Path.of(System.getProperty("java.home"), "bin", "java") + "' -cp '"
+        return "'" + ChildProcess.javaProgram() + "' " + ChildProcess.ONE_COMPILER + " -cp '"
                 + System.getProperty("java.class.path") + "' '" + Engine.class.getName() + "'";
     }
 

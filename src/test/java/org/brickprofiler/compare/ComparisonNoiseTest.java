@@ -17,12 +17,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Comparisons under each kind of noise: a sample of those that {@link ComparisonStudy} counts at length. The seeds are
  * fixed, so a test gives one result. The bounds are those of few comparisons: if one of 40 raises an alarm by chance,
- * four of ten do so with one seed of 10,000.
+ * two of five do so with one seed of 170; if every second one did, most of the noises would show it.
  */
 class ComparisonNoiseTest {
 
-    private static final int COMPARISONS = 10;
-    private static final double MOST_ALARMS = 30;
+    private static final int COMPARISONS = 5;
+    private static final double MOST_ALARMS = 20;
 
     static Stream<Behaviour> eachNoise() {
         return Stream.of(Behaviour.EACH, Behaviour.EACH_SAMPLED).flatMap(List::stream);
@@ -48,10 +48,10 @@ class ComparisonNoiseTest {
     @Spec({"16.2", "16.18"})
     @ParameterizedTest
     @CsvSource({
-        "spread 1 %, 5, 100", "1 %; bimodal, 5, 90", "1 %; slow processes, 5, 100", "1 %; disturbed runs, 5, 100",
-        "1 %; drift, 5, 100", "1 %; one run apart, 5, 90", "1 %; one run apart, 20, 90", "1 %; two runs apart, 5, 70",
-        "1 %; t with 3 degrees, 5, 75", "samples; quiet, 5, 100", "samples; busy, 5, 100", "samples; gusty, 5, 100",
-        "samples; storm, 5, 90"
+        "spread 1 %, 5, 100", "1 %; bimodal, 5, 100", "1 %; slow processes, 5, 100", "1 %; disturbed runs, 5, 100",
+        "1 %; drift, 5, 100", "1 %; one run apart, 5, 100", "1 %; one run apart, 20, 100", "1 %; two runs apart, 5, 80",
+        "1 %; t with 3 degrees, 5, 80", "samples; quiet, 5, 100", "samples; busy, 5, 100", "samples; gusty, 5, 100",
+        "samples; storm, 5, 100"
     })
     void findsAChangeOfOneBrick(String noise, double slowerPercent, double least) {
         Cell cell = ComparisonStudy.cell(behaviour(noise), COMPARISONS, 31, 10, slowerPercent, 2);
@@ -68,7 +68,7 @@ class ComparisonNoiseTest {
 
     @Spec("16.16")
     @ParameterizedTest
-    @CsvSource({"samples; quiet, 90, 90", "samples; busy, 80, 90", "samples; gusty, 90, 90", "samples; storm, 50, 0"})
+    @CsvSource({"samples; quiet, 100, 100", "samples; busy, 100, 100", "samples; gusty, 100, 100", "samples; storm, 40, 0"})
     void findsLongerTails(String noise, double leastNear, double leastFar) {
         Behaviour behaviour = behaviour(noise);
         Options options = Options.defaults();
@@ -98,8 +98,8 @@ class ComparisonNoiseTest {
     void aChangeOfTheSizeThatALineIsShownFromIsFoundInFourOfFive() {
         double smallest = ComparisonStudy.smallest(Behaviour.QUIET, COMPARISONS, 20, 2);
         assertThat(smallest).isBetween(2.2, 2.6);
-        assertThat(ComparisonStudy.cell(Behaviour.QUIET, 50, 61, 20, smallest, 2)
+        assertThat(ComparisonStudy.cell(Behaviour.QUIET, 30, 61, 20, smallest, 2)
                         .found())
-                .isBetween(65.0, 95.0);
+                .isBetween(60.0, 95.0);
     }
 }

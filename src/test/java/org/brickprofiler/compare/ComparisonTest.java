@@ -1090,9 +1090,9 @@ class ComparisonTest {
     @Test
     void aChangeOfTheSmallestSizeIsFoundInFourOfFive() {
         Behaviour behaviour = Behaviour.QUIET;
-        double smallest = ComparisonStudy.smallest(behaviour, 60, 10, 0);
-        assertThat(ComparisonStudy.cell(behaviour, 100, 11, 10, smallest, 0).found())
-                .isBetween(70.0, 90.0);
+        double smallest = ComparisonStudy.smallest(behaviour, 20, 10, 0);
+        assertThat(ComparisonStudy.cell(behaviour, 40, 11, 10, smallest, 0).found())
+                .isBetween(65.0, 92.5);
     }
 
     @Test

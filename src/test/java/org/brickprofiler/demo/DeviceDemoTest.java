@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.brickprofiler.device.cuda.SimulatedCuda;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,12 +66,11 @@ class DeviceDemoTest extends SimulatedRun {
         return bricks;
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"cuda", "cuda:0"})
-    void computesTheSameAsTheProcessorAndPrintsTheCostOfWatching(String device) {
+    @Test
+    void computesTheSameAsTheProcessorAndPrintsTheCostOfWatching() {
         int exitCode;
         try (SimulatedKernels kernels = new SimulatedKernels()) {
-            exitCode = run("--device", device);
+            exitCode = run("--device", "cuda");
         }
 
         assertThat(err.toString()).isEmpty();
@@ -90,10 +90,12 @@ class DeviceDemoTest extends SimulatedRun {
         String onProcessor = firstTokens();
         out.getBuffer().setLength(0);
         try (SimulatedKernels kernels = new SimulatedKernels()) {
-            assertThat(run("--device", "cuda")).isZero();
+            assertThat(run("--device", "cuda:0")).isZero();
         }
 
         assertThat(firstTokens()).isEqualTo(onProcessor);
+        assertThat(SimulatedCuda.calls("cuMemFree_v2")).isEqualTo(SimulatedCuda.calls("cuMemAlloc_v2"));
+        assertThat(SimulatedCuda.calls("cuMemFreeHost")).isEqualTo(SimulatedCuda.calls("cuMemAllocHost_v2"));
     }
 
     private String firstTokens() {
@@ -146,19 +148,13 @@ class DeviceDemoTest extends SimulatedRun {
         assertThat(folder).isEmptyDirectory();
     }
 
-    @Test
-    void givesEverythingBack() {
-        try (SimulatedKernels kernels = new SimulatedKernels()) {
-            assertThat(run("--device", "cuda")).isZero();
-        }
-        run("--device", "cuda");
-
+    /** After every test, whether the device computed, refused or was none. */
+    @AfterEach
+    void everythingWasGivenBack() {
         assertThat(SimulatedCuda.liveContexts()).isZero();
         assertThat(SimulatedCuda.liveStreams()).isZero();
         assertThat(SimulatedCuda.liveEvents()).isZero();
         assertThat(SimulatedCuda.contextDepth()).isZero();
-        assertThat(SimulatedCuda.calls("cuMemFree_v2")).isEqualTo(SimulatedCuda.calls("cuMemAlloc_v2"));
-        assertThat(SimulatedCuda.calls("cuMemFreeHost")).isEqualTo(SimulatedCuda.calls("cuMemAllocHost_v2"));
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -407,57 +408,74 @@ final class SimulatedFleet {
         Map<String, String> files = new TreeMap<>();
         try (Connection connection = DriverManager.getConnection("jdbc:duckdb:");
                 Statement statement = connection.createStatement()) {
-            statement.execute("CREATE TABLE brick (id SMALLINT, brick VARCHAR, category VARCHAR, samples BIGINT)");
-            for (BrickId brick : BRICKS) {
-                statement.execute("INSERT INTO brick VALUES (" + index(brick) + ", '" + brick.displayName() + "', '"
-                        + brick.category().displayName() + "', " + count(brick) + ")");
+            for (Map.Entry<String, String> table :
+                    fill(connection, distributions).entrySet()) {
+                String file = folder.resolve(table.getKey() + ".parquet").toString();
+                statement.execute(
+                        "COPY (" + table.getValue() + ") TO '" + file + "' (FORMAT parquet, COMPRESSION zstd)");
+                files.put(table.getKey(), file);
             }
+        }
+        return files;
+    }
+
+    /**
+     * Makes the tables, without distributions, in the memory of an engine, which is faster than by way of files.
+     *
+     * @param engine DuckDB
+     * @param prefix of their names
+     * @return the tables, without the prefix
+     */
+    Set<String> load(FleetEngine engine, String prefix) throws Exception {
+        Connection connection = ((DuckEngine) engine).connection();
+        Map<String, String> tables = fill(connection, false);
+        try (Statement statement = connection.createStatement()) {
+            for (Map.Entry<String, String> table : tables.entrySet()) {
+                statement.execute("CREATE TABLE " + prefix + table.getKey() + " AS " + table.getValue());
+            }
+        }
+        return tables.keySet();
+    }
+
+    /** Fills the tables of the simulation, and returns the query of each table of a fleet over them. */
+    private Map<String, String> fill(Connection connection, boolean distributions) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("CREATE TABLE brick (id SMALLINT, brick VARCHAR, category VARCHAR, samples BIGINT)");
+            statement.execute("INSERT INTO brick VALUES "
+                    + BRICKS.stream()
+                            .map(brick -> "(" + index(brick) + ", '" + brick.displayName() + "', '"
+                                    + brick.category().displayName() + "', " + count(brick) + ")")
+                            .collect(Collectors.joining(", ")));
             statement.execute("CREATE TABLE device (rank INTEGER, host VARCHAR, device VARCHAR)");
             statement.execute(
                     "CREATE TABLE b (win INTEGER, rank INTEGER, id SMALLINT, total_ns BIGINT, bucket INTEGER)");
             statement.execute("CREATE TABLE w (win INTEGER, rank INTEGER, idle_ns BIGINT, steps_ns BIGINT)");
-            fill(connection.unwrap(DuckDBConnection.class));
-            String run = "'" + shape.run() + "' AS run_id";
-            copy(
-                    statement,
-                    folder,
-                    files,
-                    "brick_window",
-                    "SELECT " + run
-                            + ", rank, win, category, brick, samples AS count, total_ns, CAST(total_ns * 0.9 / samples AS BIGINT)"
-                            + " AS min_ns, CAST(total_ns * 1.6 / samples AS BIGINT) AS max_ns, samples AS elements, "
-                            + (distributions ? DISTRIBUTION : "CAST(NULL AS STRUCT(bucket INTEGER, n BIGINT)[])")
-                            + " AS dist FROM (SELECT *" + (distributions ? ", " + PARTS + " AS parts" : "")
-                            + " FROM b JOIN brick USING (id))");
-            String window = "start_ms + win * " + WINDOW_MS + " AS start_ms, steps_ns AS wall_ns, CAST(win * " + STEPS
-                    + " AS BIGINT) AS first_step, CAST((win + 1) * " + STEPS + " - 1 AS BIGINT) AS last_step";
-            copy(
-                    statement,
-                    folder,
-                    files,
-                    "rank_window",
-                    "SELECT " + run + ", rank, win, " + shape.ranks()
-                            + " AS world_size, host, device, 'simulated' AS model, 'float16' AS precision, 'c0ffee' AS commit_id, "
-                            + "'decode' AS phase, " + window.replace("start_ms +", START_MS + " +")
-                            + " FROM w JOIN device USING (rank)");
-            copy(
-                    statement,
-                    folder,
-                    files,
-                    "step_window",
-                    "SELECT " + run + ", rank, win, 'decode' AS phase, CAST(" + STEPS
-                            + " AS BIGINT) AS steps, steps_ns AS total_ns, CAST(" + STEPS + " AS BIGINT) AS tokens, "
-                            + "CAST(steps_ns / " + STEPS + " * 1.2 AS BIGINT) AS max_ns FROM w");
-            copy(
-                    statement,
-                    folder,
-                    files,
-                    "device_window",
-                    "SELECT " + run
-                            + ", rank, win, device, 'stream 0' AS stream, (SELECT CAST(sum(samples) AS BIGINT) FROM brick) AS bricks, "
-                            + "steps_ns - idle_ns AS busy_ns, idle_ns FROM w JOIN device USING (rank)");
         }
-        return files;
+        fill(connection.unwrap(DuckDBConnection.class));
+        String run = "'" + shape.run() + "' AS run_id";
+        String window = "start_ms + win * " + WINDOW_MS + " AS start_ms, steps_ns AS wall_ns, CAST(win * " + STEPS
+                + " AS BIGINT) AS first_step, CAST((win + 1) * " + STEPS + " - 1 AS BIGINT) AS last_step";
+        return Map.of(
+                "brick_window",
+                "SELECT " + run
+                        + ", rank, win, category, brick, samples AS count, total_ns, CAST(total_ns * 0.9 / samples AS BIGINT)"
+                        + " AS min_ns, CAST(total_ns * 1.6 / samples AS BIGINT) AS max_ns, samples AS elements, "
+                        + (distributions ? DISTRIBUTION : "CAST(NULL AS STRUCT(bucket INTEGER, n BIGINT)[])")
+                        + " AS dist FROM (SELECT *" + (distributions ? ", " + PARTS + " AS parts" : "")
+                        + " FROM b JOIN brick USING (id))",
+                "rank_window",
+                "SELECT " + run + ", rank, win, " + shape.ranks()
+                        + " AS world_size, host, device, 'simulated' AS model, 'float16' AS precision, 'c0ffee' AS commit_id, "
+                        + "'decode' AS phase, " + window.replace("start_ms +", START_MS + " +")
+                        + " FROM w JOIN device USING (rank)",
+                "step_window",
+                "SELECT " + run + ", rank, win, 'decode' AS phase, CAST(" + STEPS
+                        + " AS BIGINT) AS steps, steps_ns AS total_ns, CAST(" + STEPS + " AS BIGINT) AS tokens, "
+                        + "CAST(steps_ns / " + STEPS + " * 1.2 AS BIGINT) AS max_ns FROM w",
+                "device_window",
+                "SELECT " + run
+                        + ", rank, win, device, 'stream 0' AS stream, (SELECT CAST(sum(samples) AS BIGINT) FROM brick) AS bricks, "
+                        + "steps_ns - idle_ns AS busy_ns, idle_ns FROM w JOIN device USING (rank)");
     }
 
     /** Buckets around that of the mean, by chance more or fewer in each, and one sample in a hundred in the tail. */
@@ -476,13 +494,6 @@ final class SimulatedFleet {
 
     private static long permille(int fromMiddle) {
         return Math.round(1000 * Math.exp(-fromMiddle * fromMiddle / 12.0) / 7);
-    }
-
-    private static void copy(Statement statement, Path folder, Map<String, String> files, String table, String select)
-            throws SQLException {
-        String file = folder.resolve(table + ".parquet").toString();
-        statement.execute("COPY (" + select + ") TO '" + file + "' (FORMAT parquet, COMPRESSION zstd)");
-        files.put(table, file);
     }
 
     private void fill(DuckDBConnection connection) throws SQLException {

@@ -17,9 +17,9 @@ import org.brickprofiler.testing.Spec;
 /** The recorder agrees to the nanosecond with a program that looks at each nanosecond of each request. */
 final class RequestRecorderProperties {
 
-    /** 10,000 requests in all. */
+    /** 3,000 requests in all. */
     @Spec("25.4")
-    @Property(tries = 50)
+    @Property(tries = 15)
     void everyNanosecondHasTheCauseThatANaiveProgramFinds(@ForAll long seed) throws Exception {
         try (SimulatedEngines engines = new SimulatedEngines(seed, 200)) {
             engines.run(() -> {});
@@ -96,7 +96,7 @@ final class RequestRecorderProperties {
     }
 
     @Spec("25.9")
-    @Property(tries = 15)
+    @Property(tries = 8)
     void windowsAddUpToTheWhole(@ForAll long seed) throws Exception {
         try (SimulatedEngines whole = new SimulatedEngines(seed, 100);
                 SimulatedEngines parts = new SimulatedEngines(seed, 100)) {

@@ -12,12 +12,15 @@ import java.util.Map;
  * thread.
  *
  * <p>The process has the test's environment, less the variables that give options to a virtual machine, and an empty
- * standard input.
+ * standard input. A virtual machine leaves out its second compiler, which compiles too late to be of use to a test.
  */
 public final class ChildProcess {
 
     /** With these a virtual machine greets on the standard error, or takes options of the test's own. */
     private static final List<String> JVM_VARIABLES = List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS");
+
+    /** The first option of a virtual machine, so that others can change it. */
+    public static final String ONE_COMPILER = "-XX:TieredStopAtLevel=1";
 
     /** Below the two minutes of a test, whose timeout would not show the output of the process. */
     private static final Duration USUAL_LIMIT = Duration.ofSeconds(100);
@@ -43,12 +46,12 @@ public final class ChildProcess {
 
     /** The Java of the test with another class path. */
     public static ChildProcess java(Class<?> main, String classPath) {
-        return new ChildProcess(javaProgram(), List.of("-cp", classPath, main.getName()));
+        return virtualMachine(List.of("-cp", classPath, main.getName()));
     }
 
     /** The Java of the test with a runnable jar. */
     public static ChildProcess jar(Path jar) {
-        return new ChildProcess(javaProgram(), List.of("-jar", jar.toString()));
+        return virtualMachine(List.of("-jar", jar.toString()));
     }
 
     /** Any other program. */
@@ -56,8 +59,18 @@ public final class ChildProcess {
         return new ChildProcess(program, List.of());
     }
 
-    private static String javaProgram() {
-        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    /** The Java of the test; the arguments have its class path and its main class. */
+    public static ChildProcess java() {
+        return virtualMachine(List.of());
+    }
+
+    private static ChildProcess virtualMachine(List<String> started) {
+        return new ChildProcess(javaProgram().toString(), started).jvmOptions(List.of(ONE_COMPILER));
+    }
+
+    /** Returns the Java of the test, for command lines. */
+    public static Path javaProgram() {
+        return Path.of(System.getProperty("java.home"), "bin", "java");
     }
 
     /** Starts it through a command that gets the whole command line as its last arguments. */

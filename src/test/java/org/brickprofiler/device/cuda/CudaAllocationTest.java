@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 @Spec("12.12")
 class CudaAllocationTest {
 
-    private static final int PASSES = 50;
-    private static final int WARM_UP_PASSES = 20;
+    private static final int PASSES = 20;
+    private static final int WARM_UP_PASSES = 10;
     private static final int STRETCHES = 10;
     private static final int LAYERS = 4;
     private static final int MOST_STARTS = 9_000;

@@ -45,8 +45,7 @@ final class CudaProcess {
                 .jvmOptions(List.of(
                         "-Djava.library.path=" + System.getProperty("java.library.path"),
                         // Later JDKs warn of native libraries without it.
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-XX:TieredStopAtLevel=1"))
+                        "--enable-native-access=ALL-UNNAMED"))
                 .without("LD_LIBRARY_PATH");
     }
 

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class CudaRealClockTest {
 
     private static final int PASSES = Integer.getInteger("brick.stress.passes", 0);
-    private static final Duration BUDGET = Duration.ofMillis(300);
+    private static final Duration BUDGET = Duration.ofMillis(150);
     private static final int MOST_PENDING = 40;
     private static final List<BrickId> IDS =
             List.of(BrickId.RMS_NORM, BrickId.QKV_PROJECTION, BrickId.LM_HEAD, BrickId.SAMPLING);

@@ -84,8 +84,7 @@ final class BrickProfileMXBeanTest {
         connector.start();
         try {
             Path client = Files.writeString(folder.resolve("Client.java"), CLIENT);
-            ProcessResult result = ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java")
-                            .toString())
+            ProcessResult result = ChildProcess.java()
                     .arguments(List.of(
                             "-cp",
                             folder.toString(),

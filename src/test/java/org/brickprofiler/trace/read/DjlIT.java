@@ -37,8 +37,7 @@ final class DjlIT {
             classPath = jars.map(Path::toString).sorted().collect(Collectors.joining(File.pathSeparator));
         }
         Path file = folder.resolve("profile.json");
-        ProcessResult result = ChildProcess.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        ProcessResult result = ChildProcess.java()
                 .jvmOptions(List.of(
                         // PyTorch is unpacked here, once for several builds.
                         "-DDJL_CACHE_DIR=" + ENGINES.resolve("djl-cache").toAbsolutePath(),

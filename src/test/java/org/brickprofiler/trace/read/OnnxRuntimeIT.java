@@ -36,8 +36,7 @@ final class OnnxRuntimeIT {
         try (Stream<Path> jars = Files.list(JARS)) {
             jar = jars.map(Path::toString).findFirst().orElseThrow();
         }
-        ProcessResult result = ChildProcess.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString())
+        ProcessResult result = ChildProcess.java()
                 .jvmOptions(List.of("-cp", jar, "src/test/engines/OnnxDecoder.java"))
                 .arguments(List.of(folder.toString(), exporter, Integer.toString(RUNS)))
                 .run()
