@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Runs the commands of docs/AGENT.md with its rules, and those of the agent in docs/GUIDE.md, as a reader would. */
 class AgentPageIT {
 
-    private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin");
+    private static final Path JAVA = ChildProcess.javaProgram().resolveSibling("");
 
     @TempDir
     private Path folder;
@@ -48,16 +48,21 @@ class AgentPageIT {
         Files.createSymbolicLink(
                 folder.resolve("brick-profiler-agent.jar"),
                 Path.of(System.getProperty("agent.jar")).toAbsolutePath());
-        Path brick = Files.createDirectory(folder.resolve("bin")).resolve("brick");
-        Files.writeString(brick, "#!/bin/sh\nexec java -jar '" + cli + "' \"$@\"\n");
-        Files.setPosixFilePermissions(brick, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Path programs = Files.createDirectory(folder.resolve("bin"));
+        program(programs.resolve("java"), "'" + ChildProcess.javaProgram() + "' " + ChildProcess.ONE_COMPILER);
+        program(programs.resolve("brick"), "java -jar '" + cli + "'");
         return ChildProcess.of("sh")
                 .arguments(List.of("-e", "-c", commands))
-                .environment(Map.of("PATH", brick.getParent() + ":" + JAVA + ":" + System.getenv("PATH")))
+                .environment(Map.of("PATH", programs + ":" + JAVA + ":" + System.getenv("PATH")))
                 .without(AgentOptions.OUT_VARIABLE)
                 .in(folder)
                 .run()
                 .assertSucceeded();
+    }
+
+    private static void program(Path file, String command) throws IOException {
+        Files.writeString(file, "#!/bin/sh\nexec " + command + " \"$@\"\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
 
     @Test

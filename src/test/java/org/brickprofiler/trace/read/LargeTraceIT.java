@@ -18,9 +18,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(110)
 final class LargeTraceIT {
 
-    private static final String HEAP = "-Xmx64m";
-    private static final long KERNELS = 409_600;
-    private static final long LEAST_BYTES = 250_000_000;
+    private static final String HEAP = "-Xmx32m";
+    private static final long KERNELS = 204_800;
+    private static final long LEAST_BYTES = 160_000_000;
 
     @TempDir
     Path folder;
