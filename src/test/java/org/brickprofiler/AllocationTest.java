@@ -26,7 +26,9 @@ final class AllocationTest {
     private static final int CALLS = 40_000;
     private static final int WARM_UP_CALLS = 5_000;
 
-    /** Of {@link #CALLS} and {@link #WARM_UP_CALLS}, one in so many is interpreted: nearly three passes of all layers. */
+    /**
+     * Of {@link #CALLS} and {@link #WARM_UP_CALLS}, one in so many is interpreted: nearly three passes of all layers.
+     */
     private static final int INTERPRETED = 40;
 
     private static final int STRETCHES = 10;

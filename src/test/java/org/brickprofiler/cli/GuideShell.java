@@ -72,10 +72,9 @@ final class GuideShell {
      * The command {@code brick}. A program to measure runs in a virtual machine of its own, as does the roof, whose
      * working sets end at half of the heap. All other commands are those of one virtual machine, {@link Resident}.
      */
-    private static final String BRICK =
-            """
+    private static final String BRICK = """
             #!/bin/sh
-            cd "${0%%/*}" && there=$PWD && cd "$OLDPWD"
+            there=${0%%/*}
             case $1 in
             demo | run) exec %1$s -Xmx128m org.brickprofiler.cli.Brick "$@" ;;
             roofline) exec %1$s -Xmx32m org.brickprofiler.cli.Brick "$@" ;;
@@ -146,7 +145,8 @@ final class GuideShell {
         public static void main(String[] arguments) throws IOException {
             Path pipes = Path.of(arguments[0]);
             while (true) {
-                String[] command = Files.readString(pipes.resolve("asked")).lines().toArray(String[]::new);
+                String[] command =
+                        Files.readString(pipes.resolve("asked")).lines().toArray(String[]::new);
                 int code;
                 try (PrintWriter out = new PrintWriter(Files.newBufferedWriter(pipes.resolve("out")));
                         PrintWriter err = new PrintWriter(Files.newBufferedWriter(pipes.resolve("err")))) {

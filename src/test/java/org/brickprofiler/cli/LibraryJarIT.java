@@ -89,10 +89,7 @@ class LibraryJarIT {
         Path trace = folder.resolve("t.json");
         List<String> all = new ArrayList<>(List.of("-Dbrick.profiler.trace=" + trace));
         all.addAll(List.of(options));
-        ProcessResult result = ChildProcess.java()
-                .arguments(all)
-                .run()
-                .assertSucceeded();
+        ProcessResult result = ChildProcess.java().arguments(all).run().assertSucceeded();
         assertThat(result.output()).contains("RmsNorm").contains("custom").contains("graphed");
         assertThat(trace).as("the sink that a property asks for").content().contains("RmsNorm");
         return result;

@@ -68,7 +68,12 @@ class ComparisonNoiseTest {
 
     @Spec("16.16")
     @ParameterizedTest
-    @CsvSource({"samples; quiet, 100, 100", "samples; busy, 100, 100", "samples; gusty, 100, 100", "samples; storm, 40, 0"})
+    @CsvSource({
+        "samples; quiet, 100, 100",
+        "samples; busy, 100, 100",
+        "samples; gusty, 100, 100",
+        "samples; storm, 40, 0"
+    })
     void findsLongerTails(String noise, double leastNear, double leastFar) {
         Behaviour behaviour = behaviour(noise);
         Options options = Options.defaults();

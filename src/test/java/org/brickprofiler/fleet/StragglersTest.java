@@ -68,8 +68,7 @@ final class StragglersTest {
                 new Injected(Fault.BRICK_IN_WINDOWS, 5, BrickId.LM_HEAD, 0.5, 31, 49),
                 new Injected(Fault.BRICK_IN_WINDOWS, 5, BrickId.ATTENTION_SOFTMAX, 0.8, 31, 49));
 
-        List<Finding> findings =
-                find(new SimulatedFleet(TWO_HOSTS, faults)).findings();
+        List<Finding> findings = find(new SimulatedFleet(TWO_HOSTS, faults)).findings();
 
         assertThat(findings).singleElement().satisfies(finding -> {
             assertThat(finding.kind()).isEqualTo(Kind.SOME_WINDOWS);
@@ -89,8 +88,7 @@ final class StragglersTest {
     void aBrickThatIsSlowInManyWindowsIsNotCalledSlowInAll(int windows) throws Exception {
         Injected fault = new Injected(Fault.BRICK_IN_WINDOWS, 5, BrickId.LM_HEAD, 0.2, 20, 20 + windows);
 
-        assertThat(find(new SimulatedFleet(TWO_HOSTS, List.of(fault)))
-                        .findings())
+        assertThat(find(new SimulatedFleet(TWO_HOSTS, List.of(fault))).findings())
                 .singleElement()
                 .satisfies(finding -> {
                     assertThat(finding.kind()).isEqualTo(Kind.SOME_WINDOWS);
@@ -106,8 +104,8 @@ final class StragglersTest {
     void theCostIsAtLeastThatOfTheFleetWithoutTheStraggler() throws Exception {
         double trueNs = stepNs(List.of(THROTTLED)) - stepNs(List.of());
 
-        List<Finding> findings = find(new SimulatedFleet(TWO_HOSTS, List.of(THROTTLED)))
-                .findings();
+        List<Finding> findings =
+                find(new SimulatedFleet(TWO_HOSTS, List.of(THROTTLED))).findings();
 
         assertThat(findings).extracting(Finding::who).containsExactly("rank 5 (node-0000)");
         Finding finding = findings.get(0);
@@ -130,8 +128,8 @@ final class StragglersTest {
     void costIsBesideTheLatestRankThatIsNotReported() throws Exception {
         Injected little = new Injected(Fault.BRICK, 9, BrickId.LAYER_NORM, 0.2, 0, 100);
 
-        List<Finding> findings = find(new SimulatedFleet(SMALL, List.of(THROTTLED, little)))
-                .findings();
+        List<Finding> findings =
+                find(new SimulatedFleet(SMALL, List.of(THROTTLED, little))).findings();
 
         assertThat(findings).extracting(finding -> finding.rank().orElseThrow()).containsExactly(5, 9);
         assertThat(findings.get(1).costNs()).hasValue(0);
@@ -162,10 +160,8 @@ final class StragglersTest {
     void oneHostOfEightRanksIsEnough() throws Exception {
         Shape host = new Shape("r1", 8, 60, 3);
 
-        assertThat(find(new SimulatedFleet(host, List.of())).findings())
-                .isEmpty();
-        assertThat(find(new SimulatedFleet(host, List.of(THROTTLED)))
-                        .findings())
+        assertThat(find(new SimulatedFleet(host, List.of())).findings()).isEmpty();
+        assertThat(find(new SimulatedFleet(host, List.of(THROTTLED))).findings())
                 .extracting(Finding::who, Finding::kind)
                 .containsExactly(tuple("rank 5 (node-0000)", Kind.THROUGHOUT));
     }
@@ -173,8 +169,7 @@ final class StragglersTest {
     @Test
     @Spec("24.12")
     void anotherKindOfDeviceIsNamedAndNoStraggler() throws Exception {
-        Stragglers stragglers =
-                find(new SimulatedFleet(SMALL, List.of(THROTTLED)).withOtherDevices(40, 1.6));
+        Stragglers stragglers = find(new SimulatedFleet(SMALL, List.of(THROTTLED)).withOtherDevices(40, 1.6));
 
         assertThat(stragglers.findings()).extracting(Finding::who).containsExactly("rank 5 (node-0000)");
         assertThat(stragglers.findings().get(0).costNs())
@@ -252,8 +247,7 @@ final class StragglersTest {
     void aRankThatDriftsIsOneFindingOfItsOwn(int ranks) throws Exception {
         Injected drift = new Injected(Fault.DRIFT, 5, BrickId.RMS_NORM, 0.15, 0, 100);
 
-        Stragglers stragglers =
-                find(new SimulatedFleet(new Shape("r1", ranks, 100, 3), List.of(drift)));
+        Stragglers stragglers = find(new SimulatedFleet(new Shape("r1", ranks, 100, 3), List.of(drift)));
 
         assertThat(stragglers.findings()).singleElement().satisfies(finding -> {
             assertThat(finding.kind()).isEqualTo(Kind.DRIFT);
@@ -291,8 +285,7 @@ final class StragglersTest {
     void aBrickThatDriftsIsOneFindingOfItsOwn() throws Exception {
         Injected drift = new Injected(Fault.BRICK_DRIFT, 5, BrickId.LM_HEAD, 0.3, 0, 100);
 
-        assertThat(find(new SimulatedFleet(TWO_HOSTS, List.of(drift)))
-                        .findings())
+        assertThat(find(new SimulatedFleet(TWO_HOSTS, List.of(drift))).findings())
                 .singleElement()
                 .satisfies(finding -> {
                     assertThat(finding.kind()).isEqualTo(Kind.DRIFT);
@@ -338,8 +331,7 @@ final class StragglersTest {
     void aRankThatIsSlowFromAWindowOnDoesNotDrift() throws Exception {
         Injected slow = new Injected(Fault.SOME_WINDOWS, 5, BrickId.RMS_NORM, 0.15, 70, 100);
 
-        assertThat(find(new SimulatedFleet(TWO_HOSTS, List.of(slow)))
-                        .findings())
+        assertThat(find(new SimulatedFleet(TWO_HOSTS, List.of(slow))).findings())
                 .singleElement()
                 .satisfies(finding -> {
                     assertThat(finding.kind()).isEqualTo(Kind.SOME_WINDOWS);
@@ -353,8 +345,7 @@ final class StragglersTest {
     void aRankThatIsSlowThroughoutAndMoreSoInSomeWindowsIsOneFinding() throws Exception {
         List<Injected> faults = List.of(THROTTLED, new Injected(Fault.SOME_WINDOWS, 5, BrickId.RMS_NORM, 0.15, 40, 60));
 
-        assertThat(find(new SimulatedFleet(TWO_HOSTS, faults))
-                        .findings())
+        assertThat(find(new SimulatedFleet(TWO_HOSTS, faults)).findings())
                 .singleElement()
                 .satisfies(finding -> {
                     assertThat(finding.kind()).isEqualTo(Kind.THROUGHOUT);
@@ -371,8 +362,7 @@ final class StragglersTest {
     void heavyStallsOfAllRanksRaiseNoAlarm(int ranks, int windows, boolean eachBrick) throws Exception {
         for (long seed = 31; seed <= 62; seed += 31) {
             SimulatedFleet fleet = new SimulatedFleet(new Shape("r1", ranks, windows, seed), List.of());
-            Stragglers stragglers = find(
-                    eachBrick ? fleet.withStallsOfBricks(0.2, 0.5) : fleet.withStalls(0.2, 0.5));
+            Stragglers stragglers = find(eachBrick ? fleet.withStallsOfBricks(0.2, 0.5) : fleet.withStalls(0.2, 0.5));
 
             assertThat(stragglers.findings()).as("seed %d", seed).isEmpty();
             assertThat(stragglers.shown()).hasSize(1);
@@ -410,8 +400,7 @@ final class StragglersTest {
         assertThat(amongStalls.findings()).extracting(Finding::rank).containsExactly(OptionalInt.of(2));
         assertThat(amongStalls.remarks())
                 .containsExactly("Run r1, Simulated A: 6 windows cannot show a drift; it takes 12.");
-        assertThat(find(new SimulatedFleet(shape, List.of(slowBrick)))
-                        .findings())
+        assertThat(find(new SimulatedFleet(shape, List.of(slowBrick))).findings())
                 .extracting(Finding::rank, Finding::bricks)
                 .containsExactly(tuple(OptionalInt.of(2), List.of("RmsNorm")));
     }
@@ -423,8 +412,7 @@ final class StragglersTest {
     void whereStallsAreTooManyTheTestDoesNotApply(int ranks, int windows, boolean eachBrick, long seed)
             throws Exception {
         SimulatedFleet fleet = new SimulatedFleet(new Shape("r1", ranks, windows, seed), List.of());
-        Stragglers stragglers =
-                find(eachBrick ? fleet.withStallsOfBricks(0.35, 0.5) : fleet.withStalls(0.35, 0.5));
+        Stragglers stragglers = find(eachBrick ? fleet.withStallsOfBricks(0.35, 0.5) : fleet.withStalls(0.35, 0.5));
 
         assertThat(stragglers.findings()).isEmpty();
         assertThat(stragglers.shown()).isEmpty();
@@ -476,11 +464,8 @@ final class StragglersTest {
         int fleets = 10;
         for (int seed = 1; seed <= fleets; seed++) {
             Shape shape = new Shape("r1", 8, 30, 100 + seed);
-            double by = find(new SimulatedFleet(shape, List.of()))
-                            .shown()
-                            .get(0)
-                            .throughoutPercent()
-                    / 100;
+            double by =
+                    find(new SimulatedFleet(shape, List.of())).shown().get(0).throughoutPercent() / 100;
             found += finds(shape, by) ? 1 : 0;
             foundLess += seed % 2 == 0 && finds(shape, by / 3) ? 1 : 0;
         }
@@ -549,8 +534,7 @@ final class StragglersTest {
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, ONE_THREAD)) {
             for (String table : fleet.load(engine, "every_")) {
                 engine.view(
-                        table.replace("brick_window", "stored"),
-                        "SELECT * FROM every_" + table + " WHERE " + windows);
+                        table.replace("brick_window", "stored"), "SELECT * FROM every_" + table + " WHERE " + windows);
             }
             engine.view("brick_window", bricks);
             return Stragglers.of(engine);
