@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.eclipse.collections.impl.map.mutable.primitive.LongObjectHashMap;
 
@@ -15,6 +16,13 @@ import org.eclipse.collections.impl.map.mutable.primitive.LongObjectHashMap;
  * <a href="https://github.com/openxla/xla/blob/main/xla/service/hlo.proto">its description</a>. A fusion has the scope
  * of its matrix product or convolution; otherwise its own, which is that of its result; otherwise the one that most of
  * its parts have. One thread.
+ *
+ * <h2>Kernels of CUDA graphs</h2>
+ *
+ * XLA runs parts of a program as CUDA graphs, and the events of their kernels name the graph instead of the operation.
+ * The kernel of a fusion has the fusion's name, with {@code _} for other characters than letters and digits. Fusions of
+ * equal code share the kernel of the first one, so the scope of a kernel is the scope that all fusions with the same
+ * operations and shapes have; if their scopes differ, the kernel has none.
  */
 final class HloScopes {
 
@@ -31,19 +39,36 @@ final class HloScopes {
     private static final int COMPUTATION_ID = 5 << 3 | ProtoInput.VARINT;
     private static final int INSTRUCTION_NAME = 1 << 3 | ProtoInput.BYTES;
     private static final int INSTRUCTION_OPCODE = 2 << 3 | ProtoInput.BYTES;
+    private static final int INSTRUCTION_SHAPE = 3 << 3 | ProtoInput.BYTES;
     private static final int INSTRUCTION_METADATA = 7 << 3 | ProtoInput.BYTES;
     private static final int INSTRUCTION_CALLED = 38 << 3 | ProtoInput.VARINT;
     private static final int INSTRUCTION_CALLED_PACKED = 38 << 3 | ProtoInput.BYTES;
+    private static final int SHAPE_TYPE = 2 << 3 | ProtoInput.VARINT;
+    private static final int SHAPE_SIZE = 3 << 3 | ProtoInput.VARINT;
+    private static final int SHAPE_SIZES = 3 << 3 | ProtoInput.BYTES;
+    private static final int SHAPE_OF_TUPLE = 4 << 3 | ProtoInput.BYTES;
     private static final int METADATA_SCOPE = 2 << 3 | ProtoInput.BYTES;
+
+    private static final Pattern NOT_IN_KERNELS = Pattern.compile("[^A-Za-z0-9_]");
 
     private static final Set<String> PRODUCTS = Set.of("dot", "convolution", "ragged-dot", "scaled-dot");
 
     private final LongObjectHashMap<List<Instruction>> computations = new LongObjectHashMap<>();
     private final Map<String, String> scopes = new HashMap<>();
+
+    /** By the names of kernels. */
+    private final Map<String, XlaName.Scope> kernels = new HashMap<>();
+
     private int instructions;
 
-    /** An instruction; its scope is empty if the compiler made it. Immutable. */
-    private record Instruction(String name, String opcode, String scope, LongArrayList called) {
+    /**
+     * An instruction. Immutable.
+     *
+     * @param shape the type and the sizes of its result
+     * @param scope empty if the compiler made it
+     * @param called the numbers of the computations that it calls
+     */
+    private record Instruction(String name, String opcode, String shape, String scope, LongArrayList called) {
         boolean isFusion() {
             return opcode.equals("fusion");
         }
@@ -80,6 +105,11 @@ final class HloScopes {
         return scopes.getOrDefault(operation, "");
     }
 
+    /** Returns the scope of a kernel of a fusion; {@link XlaName.Scope#NONE} if it has none, or several. */
+    XlaName.Scope scopeOfKernel(String kernel) {
+        return kernels.getOrDefault(kernel, XlaName.Scope.NONE);
+    }
+
     private void computation(ProtoInput in) throws IOException {
         List<Instruction> body = new ArrayList<>();
         long[] id = {0};
@@ -98,11 +128,13 @@ final class HloScopes {
 
     private static Instruction instruction(ProtoInput in) throws IOException {
         String[] texts = {"", "", ""};
+        StringBuilder shape = new StringBuilder();
         LongArrayList called = new LongArrayList(0);
         in.message(tag -> {
             switch (tag) {
                 case INSTRUCTION_NAME -> texts[0] = in.name(LONGEST_NAME);
                 case INSTRUCTION_OPCODE -> texts[1] = in.name(LONGEST_NAME);
+                case INSTRUCTION_SHAPE -> shape(in, shape, 0);
                 case INSTRUCTION_METADATA ->
                     in.message(field -> {
                         if (field == METADATA_SCOPE) {
@@ -116,25 +148,62 @@ final class HloScopes {
                 default -> in.skip();
             }
         });
-        return new Instruction(texts[0], texts[1], texts[2], called);
+        return new Instruction(texts[0], texts[1], shape.toString(), texts[2], called);
+    }
+
+    private static void shape(ProtoInput in, StringBuilder to, int depth) throws IOException {
+        in.message(tag -> {
+            if (tag == SHAPE_TYPE) {
+                to.append('t').append(in.varint());
+            } else if (tag == SHAPE_SIZE) {
+                to.append(' ').append(in.varint());
+            } else if (tag == SHAPE_SIZES) {
+                in.packed(size -> to.append(' ').append(size));
+            } else if (tag == SHAPE_OF_TUPLE && depth < MOST_DEPTH) {
+                shape(in, to.append('('), depth + 1);
+            } else {
+                in.skip();
+            }
+        });
     }
 
     /** Finds the scope of each instruction; afterwards the instructions are not needed. */
     private void resolve() {
+        Map<String, List<String>> kernelsOfCode = new HashMap<>();
+        Map<String, XlaName.Scope> scopeOfCode = new HashMap<>();
         computations.forEachValue(body -> {
             for (Instruction instruction : body) {
-                String scope = instruction.isFusion() ? scopeOfFusion(instruction) : instruction.scope();
+                String scope = instruction.scope();
+                if (instruction.isFusion()) {
+                    List<Instruction> parts = new ArrayList<>();
+                    addParts(instruction, parts, new HashSet<>(), 0);
+                    scope = scopeOfFusion(instruction, parts);
+                    String code = code(parts);
+                    kernelsOfCode
+                            .computeIfAbsent(code, any -> new ArrayList<>())
+                            .add(NOT_IN_KERNELS.matcher(instruction.name()).replaceAll("_"));
+                    scopeOfCode.merge(code, XlaName.scope(scope), XlaName.Scope::shared);
+                }
                 if (!scope.isEmpty()) {
                     scopes.putIfAbsent(instruction.name(), scope);
                 }
             }
         });
+        kernelsOfCode.forEach((code, names) -> {
+            XlaName.Scope scope = scopeOfCode.getOrDefault(code, XlaName.Scope.NONE);
+            names.forEach(name -> kernels.merge(name, scope, XlaName.Scope::shared));
+        });
         computations.clear();
     }
 
-    private String scopeOfFusion(Instruction fusion) {
-        List<Instruction> parts = new ArrayList<>();
-        addParts(fusion, parts, new HashSet<>(), 0);
+    /** Returns a text that is equal for equal code: the operations and the shapes of their results. */
+    private static String code(List<Instruction> parts) {
+        StringBuilder code = new StringBuilder();
+        parts.forEach(part -> code.append(part.opcode()).append(' ').append(part.shape()).append(';'));
+        return code.toString();
+    }
+
+    private static String scopeOfFusion(Instruction fusion, List<Instruction> parts) {
         Map<String, Integer> counts = new HashMap<>();
         String most = "";
         int mostCount = 0;

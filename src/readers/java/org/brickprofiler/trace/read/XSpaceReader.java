@@ -415,6 +415,9 @@ final class XSpaceReader {
         if (scope.path().isEmpty()) {
             HloScopes program = programs.get(stats.getOrDefault(PROGRAM, ""));
             scope = program == null ? scope : XlaName.scope(program.scope(operation.isEmpty() ? name : operation));
+            if (program != null && scope.path().isEmpty() && line.isOnDevice) {
+                scope = program.scopeOfKernel(name);
+            }
         }
         XlaName.describe(event, name, operation, scope, line.isOnDevice, collector);
     }

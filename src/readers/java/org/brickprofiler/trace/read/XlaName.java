@@ -49,6 +49,14 @@ final class XlaName {
             Scope named = scope(args.getOrDefault(SCOPE, ""));
             return named.path().isEmpty() ? scope(args.getOrDefault(FRAMEWORK_OPERATION, "")) : named;
         }
+
+        /** Returns the scope of code that runs in two scopes: their path, with no layer if they have two. */
+        Scope shared(Scope other) {
+            if (equals(other)) {
+                return this;
+            }
+            return path.equals(other.path) ? new Scope(path, NO_LAYER) : NONE;
+        }
     }
 
     /**

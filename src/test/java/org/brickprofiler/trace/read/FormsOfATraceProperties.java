@@ -264,6 +264,7 @@ final class FormsOfATraceProperties {
                 "ort-decoder-pytorch",
                 "ort-decoder-genai",
                 "torch-2.13-cpu",
+                "torch-h200-graph",
                 "djl-encoder"
             })
     void aRealTraceHasOneProfileInEveryForm(String name) throws IOException {

@@ -283,6 +283,18 @@ final class RealTracesTest {
         return String.format(Locale.ROOT, "%.1f", 100.0 * totalNs / snapshot.totalNs());
     }
 
+    /** PyTorch's own sum of the kernels is 927.358 us, too. */
+    @Test
+    void launchesOfACudaGraph() throws IOException {
+        TraceProfile reading = Traces.read(
+                Path.of("src", "test", "resources", "traces", "torch-h200-graph.json.gz"), ReadOptions.defaults());
+
+        assertThat(reading.eventsCounted()).isEqualTo(320);
+        assertThat(reading.snapshot().totalNs()).isEqualTo(927_358);
+        assertBrick(reading, "Gemm", 80, 571_167);
+        assertThat(Omissions.faults(reading.omissions())).isEmpty();
+    }
+
     private static void assertBrick(TraceProfile reading, String name, long count, long totalNs) {
         BrickStats brick = reading.snapshot().brick(name).orElseThrow();
         assertThat(brick.count()).as("count of %s", name).isEqualTo(count);

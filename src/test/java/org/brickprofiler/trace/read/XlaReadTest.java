@@ -277,6 +277,51 @@ final class XlaReadTest {
         assertThat(totals(Traces.read(space, ALL.withRules(rules)))).containsKey("mine x 1");
     }
 
+    /** The sum was taken from the file by a program of its own: the events of the one stream. */
+    @Spec("14.25")
+    @Test
+    void theKernelsOfACudaGraphHaveTheScopesOfTheirFusions() throws IOException {
+        TraceProfile profile = Traces.read(TRACES.resolve("jax-h200-graph.xplane.pb.gz"), ALL);
+
+        assertThat(profile.snapshot().totalNs()).isEqualTo(1_389_071);
+        assertThat(totals(profile).keySet())
+                .containsExactly(
+                        "Activation x 20",
+                        "Attention x 160",
+                        "FfnProjection x 40",
+                        "Gemm x 5",
+                        "RmsNorm x 40",
+                        "loop_add_fusion @ add x 20");
+    }
+
+    @Spec("14.25")
+    @Test
+    void aKernelThatFusionsOfSeveralScopesShareHasNone() throws IOException {
+        XSpaces.Message module = new XSpaces.Message()
+                .message(3, XSpaces.computation(1, XSpaces.instruction("a", "add", "jit(f)/layer_1/mlp/add")))
+                .message(3, XSpaces.computation(2, XSpaces.instruction("b", "add", "jit(f)/layer_2/mlp/add")))
+                .message(3, XSpaces.computation(3, XSpaces.instruction("c", "dot", "jit(f)/attention/o_proj/dot")))
+                .message(3, XSpaces.computation(4, XSpaces.instruction("d", "dot", "jit(f)/mlp/up_proj/dot")))
+                .message(
+                        3,
+                        XSpaces.computation(
+                                5,
+                                XSpaces.instruction("add-fusion.1", "fusion", "", 1),
+                                XSpaces.instruction("add-fusion.2", "fusion", "", 2),
+                                XSpaces.instruction("fusion.3", "fusion", "", 3),
+                                XSpaces.instruction("fusion.4", "fusion", "", 4)));
+        XSpaces.Plane metadata = new XSpaces.Plane("/host:metadata").program("jit_f(5)", module);
+        XSpaces.Plane gpu = new XSpaces.Plane("/device:GPU:0");
+        gpu.line(
+                "Stream #1(Compute)",
+                0,
+                gpu.event("add_fusion_1", 0, 1_000, "hlo_op", "command_buffer", "program_id", "5"),
+                gpu.event("fusion_3", 1_000, 1_000, "hlo_op", "command_buffer", "program_id", "5"));
+
+        assertThat(totals(Traces.read(XSpaces.space(metadata, gpu), ALL)).keySet())
+                .containsExactly("Ffn x 1", "fusion_3 x 1");
+    }
+
     @Spec("14.25")
     @ParameterizedTest
     @CsvSource({
