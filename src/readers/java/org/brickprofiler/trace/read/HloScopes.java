@@ -199,7 +199,8 @@ final class HloScopes {
     /** Returns a text that is equal for equal code: the operations and the shapes of their results. */
     private static String code(List<Instruction> parts) {
         StringBuilder code = new StringBuilder();
-        parts.forEach(part -> code.append(part.opcode()).append(' ').append(part.shape()).append(';'));
+        parts.forEach(part ->
+                code.append(part.opcode()).append(' ').append(part.shape()).append(';'));
         return code.toString();
     }
 
