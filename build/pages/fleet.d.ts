@@ -18,6 +18,7 @@ interface Fleet {
   phases: FleetPhase[];
   requests: FleetRequests[];
   bricks: FleetBrick[];
+  bricks_by_phase: FleetPhaseBrick[];
   spread: SpreadOfBrick[];
   shares: RankShare[];
   drift: DriftOfBrick[];
@@ -119,6 +120,15 @@ interface FleetBrick {
   p90_ns?: number;
   p99_ns?: number;
   p999_ns?: number;
+}
+
+/** A brick in the steps of one phase, and the rank with the longest mean of a sample there. */
+interface FleetPhaseBrick extends FleetBrick {
+  phase: string;
+  median_rank_ns?: number;
+  slowest_rank_ns?: number;
+  slowest_run?: string;
+  slowest_rank?: number;
 }
 
 interface SpreadOfBrick {

@@ -12,12 +12,14 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 import org.brickprofiler.fleet.Manifest.PackFile;
 import org.brickprofiler.fleet.PackProblem.Kind;
+import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.report.internal.RequestFields;
 import org.jspecify.annotations.Nullable;
 
@@ -30,10 +32,13 @@ public final class FleetPack {
 
     /** The tables that are files, as they are called in SQL. */
     public static final List<String> TABLES =
-            List.of("rank_window", "brick_window", "step_window", "device_window", FleetPack.REQUESTS);
+            List.of("rank_window", "brick_window", "step_window", "device_window", FleetPack.REQUESTS, FleetPack.PHASES);
 
     /** The table of requests, which packs of earlier versions lack. */
     static final String REQUESTS = "request_window";
+
+    /** The table of bricks by phase, which packs of earlier versions lack. */
+    static final String PHASES = "brick_phase_window";
 
     /** The table of {@link #problems()}, for SQL. */
     public static final String PROBLEMS = "pack_problem";
@@ -115,7 +120,7 @@ public final class FleetPack {
                 .filter(file -> !lost.contains(file.part()))
                 .toList();
         for (String table : TABLES) {
-            if (!table.equals(REQUESTS)
+            if (!EMPTY.containsKey(table)
                     && files.stream().noneMatch(file -> file.table().equals(table))) {
                 throw new IOException(
                         folder + " has no file of the table " + table + (damaged.isEmpty() ? "" : " that is whole"));
@@ -238,7 +243,7 @@ public final class FleetPack {
                     .map(file -> folder + "/" + file.path())
                     .toList();
             if (paths.isEmpty()) {
-                engine.view(table, NO_REQUESTS);
+                engine.view(table, Objects.requireNonNull(EMPTY.get(table), table));
             } else {
                 engine.table(table, paths);
             }
@@ -253,6 +258,16 @@ public final class FleetPack {
                             .map(column -> ", CAST(0 AS BIGINT) AS " + column.name())
                             .collect(Collectors.joining())
                     + " WHERE 1 = 0";
+
+    /** The table of bricks by phase without rows. Its distributions have the type of those of {@code brick_window}. */
+    static final String NO_PHASES = "SELECT run_id, rank, win, CAST('' AS STRING) AS phase, category, brick"
+            + ProfileFields.BRICK.packed().stream()
+                    .map(column -> ", " + column.name())
+                    .collect(Collectors.joining())
+            + ", dist FROM brick_window WHERE 1 = 0";
+
+    /** The tables that packs of earlier versions lack, without rows. */
+    private static final Map<String, String> EMPTY = Map.of(REQUESTS, NO_REQUESTS, PHASES, NO_PHASES);
 
     private String problemRows() {
         String columns = "SELECT CAST(kind AS STRING) AS kind, CAST(run_id AS STRING) AS run_id,"

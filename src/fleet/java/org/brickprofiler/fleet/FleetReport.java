@@ -23,6 +23,7 @@ import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.fleet.Question.Row;
@@ -77,19 +78,35 @@ public final class FleetReport {
     private final Map<Question, Rows> answers;
     private final List<Row> runs;
     private final List<Row> bricks;
+    private final List<Row> bricksByPhase;
+    private final List<Row> spread;
     private final List<Row> shares;
+
+    /** By phase, category and brick. */
     private final Map<List<String>, Row> percentiles = new HashMap<>();
+
+    private final Map<List<String>, Row> spreads = new HashMap<>();
 
     private FleetReport(List<PackProblem> problems, Stragglers stragglers, Map<Question, Rows> answers) {
         this.problems = List.copyOf(problems);
         this.stragglers = stragglers;
         this.answers = answers;
         runs = rows(Question.RUNS);
-        bricks = rows(Question.BRICKS);
+        bricks = of(rows(Question.BRICKS), true);
+        bricksByPhase = of(rows(Question.BRICKS), false);
+        spread = of(rows(Question.SPREAD), true);
         shares = rows(Question.SHARES).stream()
                 .sorted(Comparator.comparingDouble(FleetReport::communicationShare))
                 .toList();
-        rows(Question.PERCENTILES).forEach(row -> percentiles.put(key(row), row));
+        rows(Question.PERCENTILES).forEach(row -> percentiles.put(partKey(row), row));
+        rows(Question.SPREAD).forEach(row -> spreads.put(partKey(row), row));
+    }
+
+    /** Returns the rows of all samples, or those of the samples of one phase each. */
+    private static List<Row> of(List<Row> rows, boolean allSamples) {
+        return rows.stream()
+                .filter(row -> row.text("phase").isEmpty() == allSamples)
+                .toList();
     }
 
     /**
@@ -118,6 +135,10 @@ public final class FleetReport {
 
     private static List<String> key(Row row) {
         return List.of(row.text("category"), row.text("brick"));
+    }
+
+    private static List<String> partKey(Row row) {
+        return List.of(row.text("phase"), row.text("category"), row.text("brick"));
     }
 
     private long sum(List<Row> rows, String column) {
@@ -239,6 +260,7 @@ public final class FleetReport {
                         stragglerSheet(),
                         shownSheet(),
                         brickSheet(),
+                        brickPhaseSheet(),
                         spreadSheet(),
                         shareSheet(),
                         driftSheet(),
@@ -289,13 +311,51 @@ public final class FleetReport {
 
     private Sheet<Row> brickSheet() {
         long allNs = sum(bricks, "total_ns");
-        Sheet<Row> sheet = Sheet.of("Bricks, of all ranks and windows", bricks)
-                .left("brick", row -> row.text("brick"))
-                .left("category", row -> row.text("category"))
-                .right("count", row -> count(row.number("count")))
+        return times(
+                Sheet.of("Bricks, of all ranks and windows", bricks)
+                        .left("brick", row -> row.text("brick"))
+                        .left("category", row -> row.text("category")),
+                "% of brick time",
+                row -> allNs);
+    }
+
+    /** Returns the bricks of each phase; none if no window has phases. */
+    private Sheet<Row> brickPhaseSheet() {
+        Map<String, Long> phaseNs = bricksByPhase.stream()
+                .collect(Collectors.groupingBy(
+                        row -> row.text("phase"), Collectors.summingLong(row -> row.number("total_ns"))));
+        return times(
+                        Sheet.of("Bricks by phase, of all ranks and windows", bricksByPhase)
+                                .left("phase", row -> row.text("phase"))
+                                .left("brick", row -> row.text("brick")),
+                        "% of the phase",
+                        row -> phaseNs.getOrDefault(row.text("phase"), 0L))
+                .right("slowest rank", row -> ofSpread(row, ranks -> durationCell(ranks.number("max_ns"))))
+                .left("rank", row -> ofSpread(row, ranks -> rank(ranks, "max_run", "max_rank")))
+                .right(
+                        "slowest to median %",
+                        row -> ofSpread(row, ranks -> change(ranks.number("max_ns"), ranks.number("median_ns"))));
+    }
+
+    private Optional<Row> spreadOf(Row brick) {
+        return Optional.ofNullable(spreads.get(partKey(brick)));
+    }
+
+    private String ofSpread(Row brick, Function<Row, String> cell) {
+        return spreadOf(brick).map(cell).orElse(NONE);
+    }
+
+    /** Returns the mean duration of a brick; none if devices resolved no sample of it. */
+    private static String average(Row row) {
+        return row.number("count") == 0 ? NONE : durationCell((double) row.number("total_ns") / row.number("count"));
+    }
+
+    /** Adds the columns of the times of bricks. */
+    private Sheet<Row> times(Sheet<Row> sheet, String share, ToLongFunction<Row> wholeNs) {
+        sheet.right("count", row -> count(row.number("count")))
                 .right("total", row -> durationCell(row.number("total_ns")))
-                .right("% of brick time", row -> percent((double) row.number("total_ns"), (double) allNs))
-                .right("avg", row -> durationCell((double) row.number("total_ns") / row.number("count")));
+                .right(share, row -> percent((double) row.number("total_ns"), (double) wholeNs.applyAsLong(row)))
+                .right("avg", FleetReport::average);
         if (!percentiles.isEmpty()) {
             sheet.right("p50", row -> percentile(row, "p50")).right("p99", row -> percentile(row, "p99"));
         }
@@ -308,7 +368,7 @@ public final class FleetReport {
 
     /** Returns a percentile, within the extremes as in a profile; empty unless every sample has its bucket. */
     private OptionalLong percentileNs(Row brick, String column) {
-        Row row = percentiles.get(key(brick));
+        Row row = percentiles.get(partKey(brick));
         if (row == null || row.number("samples") != brick.number("count")) {
             return OptionalLong.empty();
         }
@@ -317,7 +377,7 @@ public final class FleetReport {
     }
 
     private Sheet<Row> spreadSheet() {
-        return Sheet.of("Spread over ranks: the mean of a sample", rows(Question.SPREAD))
+        return Sheet.of("Spread over ranks: the mean of a sample", spread)
                 .left("brick", row -> row.text("brick"))
                 .right("ranks", row -> count(row.number("ranks")))
                 .right("fastest", row -> durationCell(row.number("min_ns")))
@@ -529,8 +589,9 @@ public final class FleetReport {
             table(Question.RUNS);
             table(Question.PHASES);
             table(Question.REQUESTS);
-            bricks();
-            table(Question.SPREAD);
+            bricks("bricks", bricks);
+            bricks("bricks_by_phase", bricksByPhase);
+            spread();
             shares();
             table(Question.DRIFT);
             rankBricks();
@@ -639,10 +700,13 @@ public final class FleetReport {
             json.writeEndArray();
         }
 
-        private void bricks() throws IOException {
-            json.writeArrayFieldStart("bricks");
-            for (Row brick : bricks) {
+        private void bricks(String key, List<Row> rows) throws IOException {
+            json.writeArrayFieldStart(key);
+            for (Row brick : rows) {
                 startRow();
+                if (!brick.text("phase").isEmpty()) {
+                    json.writeStringField("phase", brick.text("phase"));
+                }
                 for (String column : List.of("category", "brick")) {
                     json.writeStringField(column, brick.text(column));
                 }
@@ -651,6 +715,31 @@ public final class FleetReport {
                 }
                 for (String column : List.of("p50", "p90", "p99", "p999")) {
                     field(column + "_ns", boxed(percentileNs(brick, column)));
+                }
+                if (!brick.text("phase").isEmpty() && spreadOf(brick).isPresent()) {
+                    Row ranks = spreadOf(brick).get();
+                    json.writeNumberField("median_rank_ns", ranks.number("median_ns"));
+                    json.writeNumberField("slowest_rank_ns", ranks.number("max_ns"));
+                    json.writeStringField("slowest_run", ranks.text("max_run"));
+                    json.writeNumberField("slowest_rank", ranks.number("max_rank"));
+                }
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+        }
+
+        /** Writes the spread of all samples; that of a phase stands in the phase's bricks. */
+        private void spread() throws IOException {
+            json.writeArrayFieldStart("spread");
+            for (Row row : spread) {
+                startRow();
+                for (String column : List.of("category", "brick")) {
+                    json.writeStringField(column, row.text(column));
+                }
+                for (String column : answer(Question.SPREAD).columns()) {
+                    if (!List.of("phase", "category", "brick").contains(column)) {
+                        field(column, column.endsWith("_run") ? row.text(column) : (Long) row.number(column));
+                    }
                 }
                 json.writeEndObject();
             }

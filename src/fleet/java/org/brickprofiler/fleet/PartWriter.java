@@ -31,8 +31,8 @@ final class PartWriter implements AutoCloseable {
                         "world_size BIGINT, host VARCHAR, device VARCHAR, model VARCHAR, precision VARCHAR,"
                                 + " commit_id VARCHAR, phase VARCHAR, start_ms BIGINT, wall_ns BIGINT, first_step BIGINT,"
                                 + " last_step BIGINT";
-                    case "brick_window" ->
-                        "category VARCHAR, brick VARCHAR" + packed(ProfileFields.BRICK) + ", dist BIGINT[]";
+                    case "brick_window" -> BRICK_COLUMNS;
+                    case FleetPack.PHASES -> "phase VARCHAR, " + BRICK_COLUMNS;
                     case "step_window" -> "phase VARCHAR" + packed(ProfileFields.PHASE);
                     case "device_window" ->
                         "device VARCHAR, stream VARCHAR" + packed(ProfileFields.STREAM)
@@ -41,6 +41,9 @@ final class PartWriter implements AutoCloseable {
                     default -> throw new IllegalArgumentException("no table " + table);
                 };
     }
+
+    private static final String BRICK_COLUMNS =
+            "category VARCHAR, brick VARCHAR" + packed(ProfileFields.BRICK) + ", dist BIGINT[]";
 
     private static String packed(Fields<?> fields) {
         return fields.packed().stream()
@@ -52,7 +55,7 @@ final class PartWriter implements AutoCloseable {
     private static String written(String table) {
         return switch (table) {
             case "rank_window" -> "* REPLACE (CAST(world_size AS INTEGER) AS world_size)";
-            case "brick_window" ->
+            case "brick_window", FleetPack.PHASES ->
                 "* REPLACE (list_transform(dist, lambda each: {bucket: CAST(each % " + LatencyBuckets.COUNT
                         + " AS INTEGER), n: each // " + LatencyBuckets.COUNT + "}) AS dist)";
             default -> "*";
@@ -67,6 +70,7 @@ final class PartWriter implements AutoCloseable {
     private final DuckAppender steps;
     private final DuckAppender devices;
     private final DuckAppender requests;
+    private final DuckAppender bricksByPhase;
     private final long[] rows = new long[FleetPack.TABLES.size()];
 
     /**
@@ -89,6 +93,7 @@ final class PartWriter implements AutoCloseable {
         steps = new DuckAppender(engine.connection(), "step_window");
         devices = new DuckAppender(engine.connection(), "device_window");
         requests = new DuckAppender(engine.connection(), FleetPack.REQUESTS);
+        bricksByPhase = new DuckAppender(engine.connection(), FleetPack.PHASES);
     }
 
     /**
@@ -100,15 +105,17 @@ final class PartWriter implements AutoCloseable {
      */
     void add(Head head, ProfileWindow window) throws IOException {
         rank(head);
-        bricks(head, window);
+        bricks(head, window.bricks, bricks);
+        bricks(head, window.bricksByPhase, bricksByPhase);
         steps(head, window);
         devices(head, window);
         requests(head, window);
         rows[0]++;
-        rows[1] += window.bricks;
+        rows[1] += window.bricks.size;
         rows[2] += window.phases;
         rows[3] += window.streams;
         rows[4] += window.hasRequests ? 1 : 0;
+        rows[5] += window.bricksByPhase.size;
     }
 
     private void rank(Head head) throws IOException {
@@ -128,14 +135,18 @@ final class PartWriter implements AutoCloseable {
         ranks.endRow();
     }
 
-    private void bricks(Head head, ProfileWindow window) throws IOException {
-        for (int i = 0; i < window.bricks; i++) {
-            bricks.beginRow().add(head.runId()).add(head.rank()).add(head.window());
-            bricks.add(window.category[i]).add(window.name[i]);
-            for (long figure : window.figures[i]) {
-                bricks.add(figure);
+    private static void bricks(Head head, ProfileWindow.Bricks from, DuckAppender to) throws IOException {
+        for (int i = 0; i < from.size; i++) {
+            to.beginRow().add(head.runId()).add(head.rank()).add(head.window());
+            @Nullable String phase = from.phase[i];
+            if (phase != null) {
+                to.add(phase);
             }
-            bricks.add(window.dist[i]).endRow();
+            to.add(from.category[i]).add(from.name[i]);
+            for (long figure : from.figures[i]) {
+                to.add(figure);
+            }
+            to.add(from.dist[i]).endRow();
         }
     }
 
@@ -209,7 +220,7 @@ final class PartWriter implements AutoCloseable {
     /** Hands over the last rows. Twice does no harm. */
     @Override
     public void close() throws IOException {
-        for (DuckAppender each : List.of(ranks, bricks, steps, devices, requests)) {
+        for (DuckAppender each : List.of(ranks, bricks, steps, devices, requests, bricksByPhase)) {
             each.close();
         }
     }

@@ -10,14 +10,16 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.brickprofiler.RunIdentity;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.Sums;
@@ -25,6 +27,7 @@ import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.report.internal.Buckets;
 import org.brickprofiler.report.internal.Fields.PackedColumn;
 import org.brickprofiler.report.internal.JsonInput;
+import org.brickprofiler.report.internal.PhaseSums;
 import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.Row;
@@ -56,15 +59,50 @@ final class ProfileWindow {
     private final Row requestRow = new Row(RequestFields.REQUESTS);
     private final Map<String, String> texts = new HashMap<>();
 
-    /** The bricks of the file that was read last, each with its place in the arrays below; those that were used. */
-    int bricks;
+    /** The bricks of the file that was read last, of all samples. */
+    final Bricks bricks = new Bricks();
 
-    String[] name = new String[64];
-    String[] category = new String[64];
-    /** Of each brick the columns of its table. */
-    long[][] figures = new long[64][BRICK.size()];
-    /** Of each brick its buckets that have samples, as {@link #inBucket}; null without percentiles. */
-    long[] @Nullable [] dist = new long[64][];
+    /** The bricks of the samples that belong to the steps of a phase. */
+    final Bricks bricksByPhase = new Bricks();
+
+    /** Bricks, each with its place in the arrays. */
+    static final class Bricks {
+        /** The places that are used. */
+        int size;
+
+        /** Of each brick its phase; null for the samples of all phases and without one. */
+        @Nullable
+        String[] phase = new @Nullable String[64];
+
+        String[] name = new String[64];
+        String[] category = new String[64];
+
+        /** Of each brick the columns of its table. */
+        long[][] figures = new long[64][BRICK.size()];
+
+        /** Of each brick its buckets that have samples, as {@link #inBucket}; null without percentiles. */
+        long[] @Nullable [] dist = new long[64][];
+
+        private int next() {
+            int i = size++;
+            if (i == name.length) {
+                phase = Arrays.copyOf(phase, 2 * i);
+                name = Arrays.copyOf(name, 2 * i);
+                category = Arrays.copyOf(category, 2 * i);
+                figures = grown(figures, BRICK.size());
+                dist = Arrays.copyOf(dist, 2 * i);
+            }
+            phase[i] = null;
+            return i;
+        }
+
+        private void addTo(List<String> values) {
+            for (int i = 0; i < size; i++) {
+                values.add("brick " + phase[i] + "\n" + category[i] + "\n" + name[i] + "\n"
+                        + Arrays.toString(figures[i]) + Arrays.toString(dist[i]));
+            }
+        }
+    }
 
     /** The phases of steps, and of each the columns of its table. */
     int phases;
@@ -273,7 +311,8 @@ final class ProfileWindow {
      * @throws Unreadable when it is damaged, or contains no samples
      */
     void read(byte[] bytes) throws Unreadable {
-        bricks = 0;
+        bricks.size = 0;
+        bricksByPhase.size = 0;
         phases = 0;
         streams = 0;
         hasRequests = false;
@@ -294,6 +333,7 @@ final class ProfileWindow {
     private final class Body {
         private long totalNs = -1;
         private boolean hasBricks;
+        private final Set<StepInfo.Phase> phasesOfBricks = EnumSet.noneOf(StepInfo.Phase.class);
 
         void read(JsonInput input) throws IOException {
             input.document(key -> {
@@ -301,8 +341,9 @@ final class ProfileWindow {
                     case "total_ns" -> totalNs = input.whole(key, 0, Long.MAX_VALUE);
                     case "bricks" -> {
                         hasBricks = true;
-                        input.array(key, () -> brick(input));
+                        input.array(key, () -> brick(input, bricks));
                     }
+                    case "phases" -> input.array(key, () -> requireNew(bricksOfPhase(input), input));
                     case "steps" ->
                         input.object(key, of -> {
                             if (of.equals("phases")) {
@@ -328,6 +369,12 @@ final class ProfileWindow {
                 throw input.error("there are no bricks");
             }
         }
+
+        private void requireNew(StepInfo.Phase read, JsonInput input) throws IOException {
+            if (!phasesOfBricks.add(read)) {
+                throw input.error("the phase " + ProfileFields.lower(read) + " is there twice");
+            }
+        }
     }
 
     /**
@@ -336,10 +383,8 @@ final class ProfileWindow {
      */
     List<String> values() {
         List<String> values = new ArrayList<>();
-        for (int i = 0; i < bricks; i++) {
-            values.add("brick " + category[i] + "\n" + name[i] + "\n" + Arrays.toString(figures[i])
-                    + Arrays.toString(dist[i]));
-        }
+        bricks.addTo(values);
+        bricksByPhase.addTo(values);
         for (int i = 0; i < phases; i++) {
             values.add("phase " + phase[i] + "\n" + Arrays.toString(steps[i]));
         }
@@ -356,33 +401,66 @@ final class ProfileWindow {
     private void check(long totalNs) throws Unreadable {
         long sum = 0;
         long samplesOfAll = 0;
-        for (int i = 0; i < bricks; i++) {
-            samplesOfAll = Sums.limited(samplesOfAll, figures[i][COUNT]);
-            sum = Sums.limited(sum, figures[i][TOTAL_NS]);
+        for (int i = 0; i < bricks.size; i++) {
+            samplesOfAll = Sums.limited(samplesOfAll, bricks.figures[i][COUNT]);
+            sum = Sums.limited(sum, bricks.figures[i][TOTAL_NS]);
         }
         if (totalNs >= 0 && sum != totalNs) {
             throw damaged("its bricks take " + sum + " ns, and its total_ns is " + totalNs);
         }
+        requireParts();
         if (samplesOfAll == 0 && phases == 0 && !hasRequests) {
             throw new Unreadable(PackProblem.Kind.EMPTY_WINDOW, "nothing was recorded in it");
         }
     }
 
-    private void brick(JsonInput input) throws IOException {
-        int i = bricks++;
-        if (i == name.length) {
-            name = Arrays.copyOf(name, 2 * i);
-            category = Arrays.copyOf(category, 2 * i);
-            figures = grown(figures, BRICK.size());
-            dist = Arrays.copyOf(dist, 2 * i);
+    /** Refuses bricks that have more in their phases than in all. */
+    private void requireParts() throws Unreadable {
+        if (bricksByPhase.size == 0) {
+            return;
         }
+        PhaseSums sums = new PhaseSums();
+        for (int i = 0; i < bricks.size; i++) {
+            sums.add(bricks.category[i], bricks.name[i], bricks.figures[i][COUNT], bricks.figures[i][TOTAL_NS]);
+        }
+        for (int i = 0; i < bricksByPhase.size; i++) {
+            long[] part = bricksByPhase.figures[i];
+            sums.addInPhase(bricksByPhase.category[i], bricksByPhase.name[i], part[COUNT], part[TOTAL_NS]);
+        }
+        Optional<String> fault = sums.fault();
+        if (fault.isPresent()) {
+            throw damaged(fault.get());
+        }
+    }
+
+    private void brick(JsonInput input, Bricks to) throws IOException {
+        int i = to.next();
         brick.read(input, "brick");
         String named = ProfileFields.name(input, brick);
-        name[i] = text(named);
-        category[i] = ProfileFields.category(brick, named).displayName();
-        take(BRICK, brick, figures[i]);
+        to.name[i] = text(named);
+        to.category[i] = ProfileFields.category(brick, named).displayName();
+        take(BRICK, brick, to.figures[i]);
         Row latency = brick.get(Row.class, "latency");
-        dist[i] = latency == null ? null : buckets(input, latency.get(Buckets.class, "buckets"));
+        to.dist[i] = latency == null ? null : buckets(input, latency.get(Buckets.class, "buckets"));
+    }
+
+    /** Reads the bricks of one phase; the phase may follow them. */
+    private StepInfo.Phase bricksOfPhase(JsonInput input) throws IOException {
+        int first = bricksByPhase.size;
+        StepInfo.@Nullable Phase[] read = {null};
+        input.object("phase", key -> {
+            switch (key) {
+                case "phase" -> read[0] = ProfileFields.phase(input, key);
+                case "bricks" -> input.array(key, () -> brick(input, bricksByPhase));
+                default -> input.skip();
+            }
+        });
+        StepInfo.@Nullable Phase of = read[0];
+        if (of == null) {
+            throw input.error("bricks of a phase have no phase");
+        }
+        Arrays.fill(bricksByPhase.phase, first, bricksByPhase.size, ProfileFields.lower(of));
+        return of;
     }
 
     private static long @Nullable [] buckets(JsonInput input, @Nullable Buckets buckets) throws IOException {
@@ -415,7 +493,7 @@ final class ProfileWindow {
             steps = grown(steps, PHASE.size());
         }
         phaseRow.read(input, "phase");
-        phase[i] = ProfileFields.phaseOf(input, phaseRow).name().toLowerCase(Locale.ROOT);
+        phase[i] = ProfileFields.lower(ProfileFields.phaseOf(input, phaseRow));
         take(PHASE, phaseRow, steps[i]);
     }
 

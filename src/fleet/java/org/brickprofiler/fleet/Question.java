@@ -24,12 +24,12 @@ enum Question {
     PHASES,
     /** How long the requests of each rank waited, and behind what. */
     REQUESTS,
-    /** The bricks of all ranks, windows and runs together. */
-    BRICKS,
+    /** The bricks of all ranks, windows and runs together, of all samples and by phase. */
+    BRICKS("brick_part"),
     /** The buckets of their percentiles. */
-    PERCENTILES,
-    /** The fastest, the middle and the slowest rank of each brick. */
-    SPREAD,
+    PERCENTILES("brick_part"),
+    /** The fastest, the middle and the slowest rank of each brick, of all samples and by phase. */
+    SPREAD("brick_part"),
     /** The time in which each rank computed, communicated, and was idle. */
     SHARES,
     /** How bricks changed from the first third of the windows to the last. */

@@ -1,5 +1,6 @@
--- The bricks of all ranks, windows and runs together, the longest first.
+-- The bricks of all ranks, windows and runs together, of all samples and in the steps of each phase, the longest first.
 SELECT
+    phase,
     category,
     brick,
     CAST(sum(count) AS BIGINT) AS count,
@@ -7,6 +8,6 @@ SELECT
     min(min_ns) AS min_ns,
     max(max_ns) AS max_ns,
     CAST(sum(elements) AS BIGINT) AS elements
-FROM brick_window
-GROUP BY category, brick
-ORDER BY total_ns DESC, brick, category
+FROM brick_part
+GROUP BY phase, category, brick
+ORDER BY phase, total_ns DESC, brick, category

@@ -489,6 +489,40 @@ function brickSection() {
   return section("Bricks", note("Of all ranks and windows together"), table("Bricks", columns, fleet.bricks, { sorted: 3, wide: true }).element);
 }
 
+/** Prefill and decode apart: the mean of both together moves with the share of prompts. */
+function brickPhaseSection() {
+  if (fleet.bricks_by_phase.length === 0) {
+    return "";
+  }
+  /** @param {FleetPhaseBrick} each */
+  const phaseNs = (each) =>
+    sum(
+      fleet.bricks_by_phase.filter((other) => other.phase === each.phase),
+      (other) => other.total_ns,
+    );
+  const hasPercentiles = fleet.bricks_by_phase.some((each) => each.p50_ns !== undefined);
+  /** @type {Column<FleetPhaseBrick>[]} */
+  const columns = present([
+    { label: "phase", text: true, value: (each) => each.phase, cell: (each) => named(each.phase) },
+    { label: "brick", text: true, value: (each) => each.brick, cell: (each) => named(each.brick) },
+    { label: "count", value: (each) => each.count, cell: (each) => count(each.count) },
+    { label: "total", value: (each) => each.total_ns, cell: (each) => time(each.total_ns) },
+    { label: "% of the phase", value: (each) => ratio(each.total_ns, phaseNs(each)), cell: (each) => percent(100 * ratio(each.total_ns, phaseNs(each))) },
+    { label: "avg", value: (each) => ratio(each.total_ns, each.count), cell: (each) => (each.count === 0 ? NONE : time(each.total_ns / each.count)) },
+    hasPercentiles && { label: "p50", value: (each) => each.p50_ns ?? -1, cell: (each) => timeOr(each.p50_ns) },
+    hasPercentiles && { label: "p99", value: (each) => each.p99_ns ?? -1, cell: (each) => timeOr(each.p99_ns) },
+    { label: "max", value: (each) => each.max_ns, cell: (each) => time(each.max_ns) },
+    { label: "slowest rank", value: (each) => each.slowest_rank_ns ?? -1, cell: (each) => timeOr(each.slowest_rank_ns) },
+    {
+      label: "rank",
+      text: true,
+      value: (each) => (each.slowest_rank === undefined ? "" : rankName(each.slowest_run || "", String(each.slowest_rank).padStart(9))),
+      cell: (each) => (each.slowest_rank === undefined ? NONE : rankCell(each.slowest_run || "", each.slowest_rank)),
+    },
+  ]);
+  return section("Bricks by phase", note("Of all ranks and windows together"), table("Bricks by phase", columns, fleet.bricks_by_phase, { wide: true }).element);
+}
+
 function phaseSection() {
   if (fleet.phases.length === 0) {
     return "";
@@ -576,6 +610,7 @@ show(
   shareSection(),
   driftSection(),
   brickSection(),
+  brickPhaseSection(),
   phaseSection(),
   requestSection(),
   runSection(),

@@ -1,23 +1,25 @@
--- Of each brick the buckets of the samples that are as long as half of them, nine in ten, 99 and 999 in a thousand; by
+-- Of each brick, over all samples and in the steps of each phase, the buckets of the samples that are as long as half of them, nine in ten, 99 and 999 in a thousand; by
 -- nearest rank, as a profile has them.
 WITH exploded AS (
-    SELECT category, brick, explode(dist) AS part FROM brick_window
+    SELECT phase, category, brick, explode(dist) AS part FROM brick_part
 ),
 merged AS (
-    SELECT category, brick, part.bucket AS bucket, sum(part.n) AS n
+    SELECT phase, category, brick, part.bucket AS bucket, sum(part.n) AS n
     FROM exploded
-    GROUP BY category, brick, part.bucket
+    GROUP BY phase, category, brick, part.bucket
 ),
 ranked AS (
     SELECT
+        phase,
         category,
         brick,
         bucket,
-        sum(n) OVER (PARTITION BY category, brick ORDER BY bucket) AS upto,
-        sum(n) OVER (PARTITION BY category, brick) AS samples
+        sum(n) OVER (PARTITION BY phase, category, brick ORDER BY bucket) AS upto,
+        sum(n) OVER (PARTITION BY phase, category, brick) AS samples
     FROM merged
 )
 SELECT
+    phase,
     category,
     brick,
     CAST(max(samples) AS BIGINT) AS samples,
@@ -26,5 +28,5 @@ SELECT
     min(CASE WHEN 100 * upto >= 99 * samples THEN bucket END) AS p99,
     min(CASE WHEN 1000 * upto >= 999 * samples THEN bucket END) AS p999
 FROM ranked
-GROUP BY category, brick
-ORDER BY brick, category
+GROUP BY phase, category, brick
+ORDER BY phase, brick, category

@@ -1,27 +1,31 @@
--- Of each brick the mean time of a sample on the fastest, the middle and the slowest rank of all runs; and which these are.
+-- Of each brick, over all samples and in the steps of each phase, the mean time of a sample on the fastest, the middle
+-- and the slowest rank of all runs; and which these are.
 WITH means AS (
     SELECT
+        phase,
         category,
         brick,
         run_id,
         rank,
         CAST(floor(1e0 * sum(total_ns) / sum(count)) AS BIGINT) AS ns
-    FROM brick_window
+    FROM brick_part
     WHERE count > 0
-    GROUP BY category, brick, run_id, rank
+    GROUP BY phase, category, brick, run_id, rank
 ),
 placed AS (
     SELECT
+        phase,
         category,
         brick,
         run_id,
         rank,
         ns,
-        row_number() OVER (PARTITION BY category, brick ORDER BY ns, run_id, rank) AS place,
-        count(*) OVER (PARTITION BY category, brick) AS ranks
+        row_number() OVER (PARTITION BY phase, category, brick ORDER BY ns, run_id, rank) AS place,
+        count(*) OVER (PARTITION BY phase, category, brick) AS ranks
     FROM means
 )
 SELECT
+    phase,
     category,
     brick,
     max(ranks) AS ranks,
@@ -33,5 +37,5 @@ SELECT
     max(CASE WHEN place = ranks THEN run_id END) AS max_run,
     max(CASE WHEN place = ranks THEN rank END) AS max_rank
 FROM placed
-GROUP BY category, brick
-ORDER BY brick, category
+GROUP BY phase, category, brick
+ORDER BY phase, brick, category

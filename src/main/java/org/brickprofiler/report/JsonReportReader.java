@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.TreeMap;
 import org.brickprofiler.BrickStats;
@@ -25,6 +26,7 @@ import org.brickprofiler.Steps;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.report.internal.JsonInput;
+import org.brickprofiler.report.internal.PhaseSums;
 import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.Row;
@@ -146,7 +148,24 @@ final class JsonReportReader {
                 throw input.error("the phase " + read.phase.name().toLowerCase(Locale.ROOT) + " is there twice");
             }
         }
+        requireParts(byPhase);
         return byPhase;
+    }
+
+    private void requireParts(Map<StepInfo.Phase, List<BrickStats>> byPhase) throws IOException {
+        PhaseSums sums = new PhaseSums();
+        for (BrickStats brick : bricks == null ? List.<BrickStats>of() : bricks) {
+            sums.add(brick.category().displayName(), brick.name(), brick.count(), brick.totalNs());
+        }
+        for (List<BrickStats> ofPhase : byPhase.values()) {
+            for (BrickStats brick : ofPhase) {
+                sums.addInPhase(brick.category().displayName(), brick.name(), brick.count(), brick.totalNs());
+            }
+        }
+        Optional<String> fault = sums.fault();
+        if (fault.isPresent()) {
+            throw input.error(fault.get());
+        }
     }
 
     private List<BrickStats> bricks(String key) throws IOException {

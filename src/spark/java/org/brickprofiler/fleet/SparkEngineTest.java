@@ -41,6 +41,12 @@ final class SparkEngineTest {
                 wall_ns AS delivery_ns
             FROM rank_window""";
 
+    /** The simulated ranks have no phases: half of the samples of each brick belong to steps of decoding. */
+    private static final String HALF_IN_DECODE = """
+            SELECT run_id, rank, win, 'decode' AS phase, category, brick, CAST(floor(count / 2) AS BIGINT) AS count,
+                CAST(floor(total_ns / 2) AS BIGINT) AS total_ns, min_ns, max_ns, elements, dist
+            FROM brick_window""";
+
     private static FleetEngine duck;
     private static FleetEngine spark;
     private static Map<String, String> files;
@@ -64,8 +70,10 @@ final class SparkEngineTest {
             duck.table(table.getKey(), List.of(table.getValue()));
             spark.table(table.getKey(), List.of(table.getValue()));
         }
-        duck.view(FleetPack.REQUESTS, SERVED);
-        spark.view(FleetPack.REQUESTS, SERVED);
+        for (FleetEngine engine : List.of(duck, spark)) {
+            engine.view(FleetPack.REQUESTS, SERVED);
+            engine.view(FleetPack.PHASES, HALF_IN_DECODE);
+        }
     }
 
     @AfterAll
@@ -144,7 +152,7 @@ final class SparkEngineTest {
         List<PackFile> packed = new ArrayList<>();
         for (String table : FleetPack.TABLES) {
             Path of = folder.resolve(table + ".parquet");
-            if (!table.equals(FleetPack.REQUESTS)) {
+            if (!List.of(FleetPack.REQUESTS, FleetPack.PHASES).contains(table)) {
                 packed.add(FleetPack.entry(pack, table, Files.copy(of, pack.resolve(table + ".parquet")), 1));
             }
         }

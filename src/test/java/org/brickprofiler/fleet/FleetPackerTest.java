@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.fleet.PackProblem.Kind;
@@ -193,21 +195,49 @@ final class FleetPackerTest {
                 stats.causeNs(Cause.DECODE));
     }
 
-    /** Packs of earlier versions have no table of requests. */
-    @Spec("24.20")
-    @Test
-    void aPackWithoutRequestsHasAnEmptyTableOfThem() throws IOException {
+    /** Packs of earlier versions have no tables of requests and of bricks by phase. */
+    @Spec({"24.20", "24.22"})
+    @ParameterizedTest
+    @CsvSource({
+        "request_window, 'SELECT rank, finished, delivery_ns FROM request_window'",
+        "brick_phase_window, 'SELECT phase, elements, explode(dist) FROM brick_phase_window'"
+    })
+    void aTableThatAPackLacksIsEmpty(String table, String sql) throws IOException {
         windows.write(WindowFiles.of("r1", 0, 1, 0).build(), 100);
         pack();
         Path manifest = pack.resolve("manifest.json");
         Files.writeString(
                 manifest,
                 Files.readString(manifest)
-                        .replaceFirst("(?s),\\s*\\{[^{}]*\"table\"\\s*:\\s*\"request_window\"[^{}]*\\}", ""));
-        assertThat(Files.readString(manifest)).doesNotContain("request_window");
+                        .replaceFirst("(?s)\\{[^{}]*\"table\"\\s*:\\s*\"" + table + "\"[^{}]*\\},?\\s*", "")
+                        .replaceFirst(",(\\s*\\])", "$1"));
+        assertThat(Files.readString(manifest)).doesNotContain(table);
 
-        assertThat(ask("SELECT rank, finished, delivery_ns FROM request_window"))
-                .isEmpty();
+        assertThat(ask(sql)).isEmpty();
+    }
+
+    /** The windows have a sample of each brick outside of any step, too. */
+    @Spec("24.22")
+    @Test
+    void bricksByPhaseHaveATableOfTheirOwn() throws IOException {
+        Path file = windows.write(WindowFiles.of("r1", 0, 1, 0).build(), 100);
+        BrickProfiler profiler = BrickProfiler.builder().percentiles(true).build();
+        profiler.enable();
+        profiler.record(BrickId.RMS_NORM, 5_000, 1);
+        ProfileSnapshot both = JsonReport.read(file).merge(profiler.snapshot());
+        JsonReport.write(
+                both.withIdentity(WindowFiles.of("r1", 0, 1, 0).build()), file);
+
+        pack();
+
+        assertThat(ask("SELECT sum(total_ns), sum(count) FROM brick_window")).containsExactly(List.of(8_300L, 5L));
+        assertThat(ask("SELECT rank, phase, category, brick, count, total_ns, min_ns, max_ns, elements"
+                        + " FROM brick_phase_window ORDER BY brick"))
+                .containsExactly(
+                        List.of(0L, "decode", "Attention", "FusedAttention", 2L, 3_000L, 1_000L, 2_000L, 128L),
+                        List.of(0L, "decode", "Norm", "RmsNorm", 2L, 300L, 100L, 200L, 128L));
+        assertThat(ask("SELECT sum(u.n) FROM (SELECT explode(dist) AS u FROM brick_phase_window) AS e"))
+                .containsExactly(List.of(4L));
     }
 
     /** Of the second stream neither is known, as in files of earlier versions. */

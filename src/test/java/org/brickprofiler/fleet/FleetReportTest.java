@@ -33,6 +33,7 @@ final class FleetReportTest {
                 engine.table(file.getKey(), List.of(file.getValue()));
             }
             engine.view(FleetPack.REQUESTS, FleetPack.NO_REQUESTS);
+            engine.view(FleetPack.PHASES, FleetPack.NO_PHASES);
             return FleetReport.of(
                     engine,
                     List.of(
@@ -52,6 +53,16 @@ final class FleetReportTest {
     private static final String ONE_REQUEST = FleetPack.NO_REQUESTS
             .replace(" WHERE 1 = 0", "")
             .replace("CAST(0 AS BIGINT) AS finished", "CAST(1 AS BIGINT) AS finished");
+
+    /** The distribution of a sample of 4,000 ns and of one of 5,960. */
+    private static final String TWO_BUCKETS = "[{'bucket': %d, 'n': 1}, {'bucket': %d, 'n': 1}]"
+            .formatted(LatencyBuckets.indexOf(4_000), LatencyBuckets.indexOf(5_960));
+
+    /** Of each rank and brick, two samples in steps of decoding, which took 4,000 ns on rank 0. */
+    private static final String DECODE_OF_EACH = "SELECT run_id, rank, win, 'decode' AS phase, category, brick,"
+            + " CAST(2 AS BIGINT) AS count, CAST(4000 + 100 * rank AS BIGINT) AS total_ns,"
+            + " CAST(4000 + 100 * rank AS BIGINT) AS min_ns, CAST(4000 + 100 * rank AS BIGINT) AS max_ns, elements, dist"
+            + " FROM brick_window";
 
     /** Two ranks, each with two samples of one brick, of 4,000 and 5,960 ns. */
     private static FleetReport twoRanks(String name, String distribution) throws IOException {
@@ -76,6 +87,7 @@ final class FleetReportTest {
                     "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS phase, CAST(0 AS BIGINT) AS steps,"
                             + " CAST(0 AS BIGINT) AS total_ns, CAST(0 AS BIGINT) AS tokens, CAST(0 AS BIGINT) AS max_ns WHERE 1 = 0");
             engine.view(FleetPack.REQUESTS, ONE_REQUEST);
+            engine.view(FleetPack.PHASES, DECODE_OF_EACH);
             engine.view(
                     "device_window",
                     "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS device, '' AS stream,"
@@ -95,6 +107,7 @@ final class FleetReportTest {
         PageTypes types = PageTypes.of("fleet");
         types.check(simulated(new Shape("typed", 64, 20, 11), faults, folder).toHtml());
         types.check(hostile().toHtml());
+        types.check(twoRanks("b", TWO_BUCKETS).toHtml());
 
         types.assertAgree();
     }
@@ -103,18 +116,34 @@ final class FleetReportTest {
     @Spec("24.7")
     @Test
     void percentilesLieWithinTheExtremesAndAreThoseOfAllSamples() throws Exception {
-        String whole = "[{'bucket': %d, 'n': 1}, {'bucket': %d, 'n': 1}]"
-                .formatted(LatencyBuckets.indexOf(4_000), LatencyBuckets.indexOf(5_960));
         assertThat(LatencyBuckets.valueNs(LatencyBuckets.indexOf(5_960))).isGreaterThan(5_960);
 
-        JsonNode known = new ObjectMapper().readTree(twoRanks("b", whole).toJson());
+        JsonNode known = new ObjectMapper().readTree(twoRanks("b", TWO_BUCKETS).toJson());
         JsonNode part = new ObjectMapper()
-                .readTree(twoRanks("b", "CASE WHEN rank = 0 THEN " + whole + " END")
+                .readTree(twoRanks("b", "CASE WHEN rank = 0 THEN " + TWO_BUCKETS + " END")
                         .toJson());
         assertThat(known.at("/bricks/0/p99_ns").asLong()).isEqualTo(5_960);
         assertThat(part.at("/bricks/0/p99_ns").isMissingNode()
                         || part.at("/bricks/0/p99_ns").isNull())
                 .isTrue();
+    }
+
+    @Spec("24.22")
+    @Test
+    void bricksOfAPhaseStandBesideThoseOfAllSamples() throws Exception {
+        FleetReport report = twoRanks("b", "NULL");
+
+        JsonNode bricks = new ObjectMapper().readTree(report.toJson());
+        assertThat(bricks.at("/bricks")).hasSize(1);
+        assertThat(bricks.at("/bricks/0/count").asLong()).isEqualTo(4);
+        assertThat(bricks.at("/bricks/0").has("phase")).isFalse();
+        assertThat(bricks.at("/bricks_by_phase")).hasSize(1);
+        assertThat(bricks.at("/bricks_by_phase/0/phase").asText()).isEqualTo("decode");
+        assertThat(bricks.at("/bricks_by_phase/0/total_ns").asLong()).isEqualTo(8_100);
+        assertThat(bricks.at("/bricks_by_phase/0/slowest_rank").asLong()).isEqualTo(1);
+        assertThat(bricks.at("/spread")).hasSize(1);
+        assertThat(report.toText())
+                .containsSubsequence("Bricks, of all ranks", "4.980 us", "Bricks by phase", "decode", "2.025 us", "+2.5");
     }
 
     @Spec("24.7")

@@ -168,7 +168,7 @@ public final class PackTimes {
      * The bricks of a window, whose distributions are those of {@link SimulatedFleet}: 14 buckets around the mean's.
      */
     private static void fill(ProfileWindow row, List<BrickId> bricks, int[] totalUs) {
-        row.bricks = bricks.size();
+        row.bricks.size = bricks.size();
         for (int brick = 0; brick < bricks.size(); brick++) {
             BrickId id = bricks.get(brick);
             long samples = SimulatedFleet.count(id);
@@ -179,11 +179,11 @@ public final class PackTimes {
                 dist[i] = ProfileWindow.inBucket(
                         bucket, 1 + samples * (i + 1) * (BUCKETS - i) / 560 + totalUs[brick] % (i + 2));
             }
-            row.name[brick] = id.displayName();
-            row.category[brick] = id.category().displayName();
-            row.figures[brick] =
+            row.bricks.name[brick] = id.displayName();
+            row.bricks.category[brick] = id.category().displayName();
+            row.bricks.figures[brick] =
                     new long[] {samples, totalNs, totalNs * 9 / 10 / samples, totalNs * 16 / 10 / samples, samples};
-            row.dist[brick] = dist;
+            row.bricks.dist[brick] = dist;
         }
         row.phases = 1;
         row.phase[0] = "decode";

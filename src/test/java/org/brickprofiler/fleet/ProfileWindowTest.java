@@ -54,11 +54,11 @@ final class ProfileWindowTest {
     void aBrickHasTheValuesThatAReportReads(String fields) throws IOException, Unreadable {
         BrickStats brick = brick(fields);
 
-        assertThat(window.name[0]).isEqualTo(brick.name());
-        assertThat(window.category[0]).isEqualTo(brick.category().displayName());
-        assertThat(window.figures[0])
+        assertThat(window.bricks.name[0]).isEqualTo(brick.name());
+        assertThat(window.bricks.category[0]).isEqualTo(brick.category().displayName());
+        assertThat(window.bricks.figures[0])
                 .containsExactly(brick.count(), brick.totalNs(), brick.minNs(), brick.maxNs(), brick.totalElements());
-        assertThat(window.dist[0]).isNull();
+        assertThat(window.bricks.dist[0]).isNull();
     }
 
     @Spec("24.3")
@@ -78,6 +78,13 @@ final class ProfileWindowTest {
                         + " [[1, 1]]}}]}",
                 "{\"bricks\": [{\"name\": \"a\", \"count\": 2, \"latency\": {\"buckets\": [[1, 1], [1, 1]]}}]}",
                 "{\"steps\": {\"phases\": [{\"phase\": \"decode\", \"count\": 1}]}}",
+                "{\"bricks\": [], \"phases\": [{\"bricks\": []}]}",
+                "{\"bricks\": [], \"phases\": [{\"phase\": \"decode\"}, {\"phase\": \"decode\"}]}",
+                "{\"bricks\": [{\"name\": \"a\", \"count\": 1}], \"phases\": [{\"phase\": \"decode\", \"bricks\":"
+                        + " [{\"name\": \"a\", \"count\": 1}]}, {\"phase\": \"mixed\", \"bricks\": [{\"name\": \"a\","
+                        + " \"count\": 1}]}]}",
+                "{\"bricks\": [{\"name\": \"a\", \"count\": 1}], \"phases\": [{\"phase\": \"decode\", \"bricks\":"
+                        + " [{\"name\": \"b\", \"count\": 1}]}]}",
             })
     void whatAReportRefusesAFleetRefuses(String json) {
         assertThatIOException().isThrownBy(() -> JsonReport.fromJson(json));
@@ -96,7 +103,7 @@ final class ProfileWindowTest {
 
         window.read(json.getBytes(UTF_8));
 
-        assertThat(window.bricks).isEqualTo(2);
+        assertThat(window.bricks.size).isEqualTo(2);
         assertThat(window.steps[0][2]).isEqualTo(Long.MAX_VALUE);
         assertThat(JsonReport.fromJson(json).totalNs()).isEqualTo(Long.MAX_VALUE);
     }
@@ -169,8 +176,8 @@ final class ProfileWindowTest {
 
         window.read(json.getBytes(UTF_8));
 
-        assertThat(window.dist[0]).containsExactly(ProfileWindow.inBucket(7, 1), ProfileWindow.inBucket(9, 2));
-        assertThat(Objects.requireNonNull(window.dist[1])).isEmpty();
-        assertThat(window.dist[2]).isNull();
+        assertThat(window.bricks.dist[0]).containsExactly(ProfileWindow.inBucket(7, 1), ProfileWindow.inBucket(9, 2));
+        assertThat(Objects.requireNonNull(window.bricks.dist[1])).isEmpty();
+        assertThat(window.bricks.dist[2]).isNull();
     }
 }

@@ -473,8 +473,13 @@ public final class ProfileFields {
         return categoryNs;
     }
 
-    /** Returns the text of a constant in a profile. */
-    static String lower(Enum<?> constant) {
+    /**
+     * Returns the text of a constant in a profile.
+     *
+     * @param constant any constant
+     * @return its name in lower case
+     */
+    public static String lower(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT);
     }
 
