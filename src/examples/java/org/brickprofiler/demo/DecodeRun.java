@@ -11,7 +11,6 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.report.TextReport;
-import org.brickprofiler.roofline.WorkModel;
 import org.brickprofiler.spi.NanoClock;
 
 /**
@@ -99,7 +98,6 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
             decoded++;
             wallNs = clock.nanoTime() - startNs;
         }
-        recordWork(decoder.config(), profiler, warmup, decoded);
         profiler.setTokensPerSec(tokensPerSec(decoded, wallNs));
         return new DecodeRun(List.copyOf(firstTokens), decoded, wallNs, limit, profiler.snapshot());
     }
@@ -118,14 +116,6 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
                 wallNs,
                 limit,
                 snapshot.withFacts(facts.withMachine(figures, facts.disturbances())));
-    }
-
-    /** Records the work of the bricks. It follows from the positions alone, so no token waits for it. */
-    private static void recordWork(ModelConfig config, BrickProfiler profiler, int from, int tokens) {
-        WorkModel model = config.work();
-        for (int position = from; position < from + tokens; position++) {
-            model.decode(1, position + 1).forEach(profiler::recordWork);
-        }
     }
 
     /**

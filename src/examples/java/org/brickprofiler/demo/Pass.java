@@ -1,7 +1,10 @@
 package org.brickprofiler.demo;
 
 import java.util.List;
+import java.util.Map;
+import java.util.function.IntFunction;
 import org.brickprofiler.BrickId;
+import org.brickprofiler.Work;
 
 /**
  * The bricks of one forward pass, in the order in which they run. None of the lists is empty.
@@ -9,13 +12,20 @@ import org.brickprofiler.BrickId;
  * @param opening the bricks before the layers
  * @param layers the bricks of each layer
  * @param closing the bricks after the layers
+ * @param work the work of each brick in a pass at a position
  */
-record Pass(List<Step> opening, List<List<Step>> layers, List<Step> closing) {
+record Pass(
+        List<Step> opening, List<List<Step>> layers, List<Step> closing, IntFunction<Map<BrickId, Work>> work) {
 
     Pass {
         opening = List.copyOf(opening);
         layers = layers.stream().map(List::copyOf).toList();
         closing = List.copyOf(closing);
+    }
+
+    /** Returns the same pass with other bricks in its layers. */
+    Pass withLayers(List<List<Step>> others) {
+        return new Pass(opening, others, closing, work);
     }
 
     /**

@@ -1,8 +1,11 @@
 package org.brickprofiler.demo;
 
 import java.util.List;
+import java.util.Map;
+import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.Work;
 import org.brickprofiler.demo.Pass.Step;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.GraphRecorder;
@@ -64,7 +67,7 @@ interface PassRunner {
         }
     }
 
-    /** Runs a pass as a step of its own, and times its bricks. */
+    /** Runs a pass as a step of its own, times its bricks, and records their work within the step: it has its phase. */
     final class Profiled extends InStep {
 
         private final BrickProfiler profiler;
@@ -76,8 +79,10 @@ interface PassRunner {
 
         @Override
         public void run(Pass pass, int position) {
+            Map<BrickId, Work> work = pass.work().apply(position);
             profiler.beginStep(StepInfo.decode(position));
             super.run(pass, position);
+            work.forEach(profiler::recordWork);
             profiler.endPass();
         }
     }
@@ -99,6 +104,7 @@ interface PassRunner {
 
         @Override
         public void run(Pass pass, int position) {
+            Map<BrickId, Work> work = pass.work().apply(position);
             profiler.beginStep(StepInfo.decode(position));
             run(pass.opening(), NO_LAYER, position);
             for (int layer = 0; layer < pass.layers().size(); layer++) {
@@ -107,6 +113,7 @@ interface PassRunner {
                 profiler.endLayer();
             }
             run(pass.closing(), NO_LAYER, position);
+            work.forEach(profiler::recordWork);
             profiler.endPass();
         }
 

@@ -55,7 +55,7 @@ record Perturbation(int layer, BrickId brick, int occurrence) {
         }
         List<List<Pass.Step>> layers = new ArrayList<>(pass.layers());
         layers.set(layer, appliedTo(pass.layers().get(layer), firstRun));
-        return new Pass(pass.opening(), layers, pass.closing());
+        return pass.withLayers(layers);
     }
 
     private List<Pass.Step> appliedTo(List<Pass.Step> steps, int firstRun) {

@@ -38,7 +38,8 @@ record Slowdown(BrickId brick, double percent) {
         Pass slow = new Pass(
                 appliedTo(pass.opening()),
                 pass.layers().stream().map(this::appliedTo).toList(),
-                appliedTo(pass.closing()));
+                appliedTo(pass.closing()),
+                pass.work());
         if (slow.equals(pass)) {
             throw new IllegalArgumentException("a pass has no brick " + brick.displayName());
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
@@ -11,6 +12,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.SyncMode;
+import org.brickprofiler.Work;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -25,7 +27,8 @@ class ProfiledRunnerTest {
             List.of(
                     List.of(step(BrickId.RMS_NORM, 10), step(BrickId.ACTIVATION, 20)),
                     List.of(step(BrickId.RMS_NORM, 30), step(BrickId.ACTIVATION, 40))),
-            List.of(step(BrickId.RMS_NORM, 1), step(BrickId.LM_HEAD, 7)));
+            List.of(step(BrickId.RMS_NORM, 1), step(BrickId.LM_HEAD, 7)),
+            position -> Map.of(BrickId.LM_HEAD, new Work(position, 10, 10)));
 
     @BeforeEach
     void switchOn() {
@@ -69,6 +72,9 @@ class ProfiledRunnerTest {
         assertThat(decode.totalNs()).isEqualTo(113);
         assertThat(decode.kvLength()).isEqualTo(7);
         assertThat(decode.outputTokens()).isEqualTo(1);
+        assertThat(profiler.brickStats(BrickId.LM_HEAD, StepInfo.Phase.DECODE).work())
+                .isEqualTo(profiler.brickStats(BrickId.LM_HEAD).work())
+                .isEqualTo(new Work(7, 10, 10));
         assertThat(decode.categoryNs().values().stream()
                         .mapToLong(Long::longValue)
                         .sum())

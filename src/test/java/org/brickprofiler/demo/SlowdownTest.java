@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.brickprofiler.BrickId;
 import org.junit.jupiter.api.Test;
 
@@ -29,7 +30,8 @@ class SlowdownTest {
         Pass pass = new Pass(
                 List.of(step(BrickId.EMBEDDING)),
                 List.of(List.of(step(BrickId.RMS_NORM), step(BrickId.ACTIVATION)), List.of(step(BrickId.RMS_NORM))),
-                List.of(step(BrickId.LM_HEAD)));
+                List.of(step(BrickId.LM_HEAD)),
+                position -> Map.of());
 
         Pass slow = Slowdown.parse("rms_norm=150").appliedTo(pass);
 
