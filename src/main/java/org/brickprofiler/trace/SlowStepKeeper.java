@@ -2,6 +2,7 @@ package org.brickprofiler.trace;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -58,6 +59,9 @@ final class SlowStepKeeper {
 
     /** The profilers that had a step. Guarded by this, like everything below. */
     private final List<OfProfiler> profilers = new ArrayList<>();
+
+    /** The steps of profilers that nobody can reach any more, by phase. */
+    private final Past[] past = Arrays.stream(PHASES).map(phase -> new Past()).toArray(Past[]::new);
 
     /** The threads with a step under way. */
     private final List<Place> underWay = new ArrayList<>();
@@ -364,33 +368,133 @@ final class SlowStepKeeper {
             }
         }
 
-        private void forgetSpans(StepWindow window) {
-            if (!window.keepsSpans()) {
-                room.addAndGet(window.heldCount());
-                window.dropSpans();
+        List<StepWindow> kept() {
+            return SlowStepKeeper.kept(slowest, median);
+        }
+
+        Explained explain(StepWindow window) {
+            return StepComparison.explain(window, sampled, stops.isReported());
+        }
+    }
+
+    private void forgetSpans(StepWindow window) {
+        if (!window.keepsSpans()) {
+            room.addAndGet(window.heldCount());
+            window.dropSpans();
+        }
+    }
+
+    // ---- profilers that are gone ----
+
+    /** A step of a profiler that is gone, which was explained when it went. */
+    private record PastStep(StepWindow window, Explained explained) {}
+
+    /**
+     * The steps of one phase of all profilers that nobody can reach any more: as few as of one profiler, however many
+     * come and go.
+     */
+    private final class Past {
+        private final PriorityQueue<PastStep> slowest =
+                new PriorityQueue<>(Comparator.comparing(PastStep::window, SLOWEST_FIRST.reversed()));
+
+        /** Of the profiler with the most steps. */
+        private @Nullable StepWindow median;
+
+        private long medianSteps;
+        private long steps;
+
+        void add(OfPhase gone) {
+            steps += gone.steps;
+            for (StepWindow window : gone.slowest) {
+                window.addStops(stops);
+                slowest.add(new PastStep(window, gone.explain(window)));
+            }
+            gone.sampled.forEach(window -> window.isSampled = false);
+            while (slowest.size() > most) {
+                StepWindow fastest = slowest.remove().window();
+                fastest.isSlow = false;
+                forgetSpans(fastest);
+            }
+            StepWindow other = gone.median;
+            if (other != null && gone.steps > medianSteps) {
+                medianSteps = gone.steps;
+                StepWindow before = median;
+                median = other;
+                other = before;
+            }
+            if (other != null) {
+                other.isMedian = false;
+                forgetSpans(other);
             }
         }
 
         List<StepWindow> kept() {
-            List<StepWindow> kept = new ArrayList<>(slowest);
-            StepWindow typical = median;
-            if (typical != null && !typical.isSlow) {
-                kept.add(typical);
-            }
-            return kept;
+            return SlowStepKeeper.kept(slowest.stream().map(PastStep::window).toList(), median);
         }
+    }
 
-        void addTo(List<PhaseSteps> phases, StepInfo.Phase phase) {
-            StepWindow typical = median;
-            int held = (int)
-                    kept().stream().filter(window -> !window.held().isEmpty()).count();
-            if (typical != null) {
-                phases.add(new PhaseSteps(phase, steps, held, typical.index()));
+    /** The profiler has ended: its slowest steps remain, as far as they are slower than those of others that ended. */
+    private void end(OfProfiler profiler) {
+        for (int phase = 0; phase < PHASES.length; phase++) {
+            past[phase].add(profiler.phases[phase]);
+        }
+        profilers.remove(profiler);
+    }
+
+    private static List<StepWindow> kept(Collection<StepWindow> slowest, @Nullable StepWindow median) {
+        List<StepWindow> kept = new ArrayList<>(slowest);
+        if (median != null && !median.isSlow) {
+            kept.add(median);
+        }
+        return kept;
+    }
+
+    /** Returns all kept steps. */
+    private List<StepWindow> keptWindows() {
+        List<StepWindow> windows = new ArrayList<>();
+        profilers.forEach(profiler -> windows.addAll(profiler.kept()));
+        for (Past ofPhase : past) {
+            windows.addAll(ofPhase.kept());
+        }
+        return windows;
+    }
+
+    // ---- results ----
+
+    /** The steps of one phase of all profilers, while they are counted. */
+    private static final class Count {
+        private long steps;
+        private int kept;
+        private long most;
+        private long median = -1;
+
+        void add(long count, Collection<StepWindow> windows, @Nullable StepWindow typical, long typicalSteps) {
+            steps += count;
+            kept += (int)
+                    windows.stream().filter(window -> !window.held().isEmpty()).count();
+            if (typical != null && typicalSteps > most) {
+                most = typicalSteps;
+                median = typical.index();
             }
         }
     }
 
-    // ---- results ----
+    private List<PhaseSteps> phaseSteps() {
+        List<PhaseSteps> phases = new ArrayList<>();
+        for (int phase = 0; phase < PHASES.length; phase++) {
+            Count count = new Count();
+            Past gone = past[phase];
+            count.add(gone.steps, gone.kept(), gone.median, gone.medianSteps);
+            for (OfProfiler profiler : profilers) {
+                OfPhase of = profiler.phases[phase];
+                count.add(of.steps, of.kept(), of.median, of.steps);
+            }
+            if (count.steps > 0) {
+                phases.add(new PhaseSteps(PHASES[phase], count.steps, count.kept, count.median));
+            }
+        }
+        return phases;
+    }
 
     /** The kept spans of each buffer, and what they are. Immutable. */
     record Kept(SlowSteps steps, List<StepWindow.Held> held) {
@@ -406,23 +510,18 @@ final class SlowStepKeeper {
 
     /** Returns the kept steps. */
     synchronized Kept kept() {
-        List<StepWindow> windows = new ArrayList<>();
-        List<PhaseSteps> phases = new ArrayList<>();
         List<Explained> explained = new ArrayList<>();
         for (OfProfiler profiler : profilers) {
             profiler.settle(true);
-            List<StepWindow> kept = profiler.kept();
-            kept.forEach(window -> window.addStops(stops));
-            windows.addAll(kept);
-            for (int phase = 0; phase < PHASES.length; phase++) {
-                OfPhase steps = profiler.phases[phase];
-                steps.addTo(phases, PHASES[phase]);
-                steps.slowest.stream()
-                        .sorted(SLOWEST_FIRST)
-                        .map(window -> StepComparison.explain(window, steps.sampled, stops.isReported()))
-                        .forEach(explained::add);
+            profiler.kept().forEach(window -> window.addStops(stops));
+            for (OfPhase steps : profiler.phases) {
+                steps.slowest.stream().map(steps::explain).forEach(explained::add);
             }
         }
+        for (Past ofPhase : past) {
+            ofPhase.slowest.stream().map(PastStep::explained).forEach(explained::add);
+        }
+        List<StepWindow> windows = keptWindows();
         windows.sort(Comparator.comparingLong(StepWindow::startNs));
         List<StepWindow.Held> held = distinct(windows);
         long keptCount = held.stream().mapToLong(each -> each.spans().size()).sum();
@@ -431,7 +530,7 @@ final class SlowStepKeeper {
                 .sum();
         explained.sort(
                 Comparator.comparingLong(Explained::durationNs).reversed().thenComparingLong(Explained::index));
-        SlowSteps steps = new SlowSteps(phases, explained, keptCount, Math.max(0, writtenBefore + written - keptCount));
+        SlowSteps steps = new SlowSteps(phaseSteps(), explained, keptCount, Math.max(0, writtenBefore + written - keptCount));
         return new Kept(steps, held);
     }
 
@@ -462,26 +561,29 @@ final class SlowStepKeeper {
      * @return the entries of these buffers that are kept
      */
     synchronized List<SpanCopy> settle(SpanContents contents) {
-        List<SpanCopy> kept = new ArrayList<>();
-        for (OfProfiler profiler : profilers) {
+        for (OfProfiler profiler : List.copyOf(profilers)) {
             profiler.settle(false);
-            profiler.kept().forEach(window -> kept.addAll(window.heldOf(contents)));
+            if (profiler.contents == contents) {
+                end(profiler);
+            }
         }
+        List<SpanCopy> kept = new ArrayList<>();
+        keptWindows().forEach(window -> kept.addAll(window.heldOf(contents)));
         writtenBefore += contents.writtenCount();
         return kept;
     }
 
     /** Returns whether a step has entries of these buffers. */
     synchronized boolean holds(SpanContents contents) {
-        return profilers.stream()
-                .flatMap(profiler -> profiler.kept().stream())
+        return keptWindows().stream()
                 .anyMatch(window -> !window.heldOf(contents).isEmpty());
     }
 
     /** Forgets all steps. */
     synchronized void clear() {
+        keptWindows().forEach(window -> room.addAndGet(window.heldCount()));
+        Arrays.setAll(past, phase -> new Past());
         for (OfProfiler profiler : profilers) {
-            profiler.kept().forEach(window -> room.addAndGet(window.heldCount()));
             profiler.waiting.clear();
             Arrays.setAll(profiler.phases, phase -> new OfPhase());
         }

@@ -26,7 +26,10 @@ import org.brickprofiler.StepInfo;
  * waited, have no place within the step. What they exceed those of typical steps by is taken from the places that
  * exceed theirs, in proportion to their excess. The parts therefore sum to the excess, to the ns.
  *
- * @param phases how many steps each phase had
+ * <p>Of the profilers that nobody can reach any more, the slowest steps of all of them together are kept, explained as
+ * they were when their profiler went.
+ *
+ * @param phases how many steps each phase had, over all profilers
  * @param slowest the slowest steps of each phase, slowest first
  * @param spansKept events of the kept steps in the timeline
  * @param spansLeftOut events of other steps, and between steps, that were recorded and dropped
@@ -60,7 +63,7 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      * @param phase the phase
      * @param steps steps that ended
      * @param kept steps whose spans the timeline holds: the slowest ones, and one whose duration is close to the median
-     * @param median the number of that step; -1 without one
+     * @param median the number of that step, of the profiler with the most steps of the phase; -1 without one
      */
     public record PhaseSteps(StepInfo.Phase phase, long steps, int kept, long median) {
 

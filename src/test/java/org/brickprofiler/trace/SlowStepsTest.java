@@ -158,6 +158,40 @@ final class SlowStepsTest {
         return steps().spansKept() + steps().spansLeftOut();
     }
 
+    /** An engine may make a profiler for each model, or for each request, and drop it. */
+    @Spec("13.13")
+    @Test
+    void profilersMayComeAndGoForEver() {
+        recorder = recorder(TraceRecorder.builder().keepSlowSteps(2));
+        for (int round = 0; round < 100; round++) {
+            profiler = profiler();
+            ordinary(20);
+            step(StepInfo.decode(120), () -> brick(BrickId.SAMPLING, 500));
+            if (round == 40) {
+                step(StepInfo.decode(120), () -> brick(BrickId.MOE_EXPERT, 900));
+            }
+            if (round % 20 == 19) {
+                System.gc();
+            }
+        }
+        profiler = profiler();
+        awaitEnd();
+
+        assertThat(steps().phases()).containsExactly(new PhaseSteps(StepInfo.Phase.DECODE, 2_101, 3, 0));
+        assertThat(steps().slowest()).hasSize(2);
+        assertThat(partsUs(slowest())).isEqualTo(Map.of("MoeExpert", 900L, "FusedAttention", -60L, "LmHead", -30L, "between bricks", -10L));
+        assertThat(recorder.eventCount()).isZero();
+        assertThat(written()).isEqualTo(100 * (20 * 4 + 3) + 3);
+    }
+
+    /** Profilers go when the collector has found them and another one comes. */
+    private void awaitEnd() {
+        for (int attempt = 0; attempt < 100 && recorder.eventCount() > 0; attempt++) {
+            System.gc();
+            profiler = profiler();
+        }
+    }
+
     @Test
     void spansThatEndAfterTheStepAreWhole() throws Exception {
         ordinary(10);
