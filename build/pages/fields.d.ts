@@ -1,4 +1,4 @@
-/* Written by FormatDocumentTest from the tables of ProfileFields. */
+/* Written by FormatDocumentTest from the tables of ProfileFields and SlowStepJson. */
 
 interface Brick {
   name: string;
@@ -246,4 +246,48 @@ interface TimelineWork {
   start_ns: number;
   end_ns: number;
   own_prompt: number;
+}
+
+interface SlowSteps {
+  spans_kept: number;
+  spans_left_out: number;
+  phases: SlowPhase[];
+  steps: SlowStep[];
+}
+
+interface SlowPhase {
+  phase: string;
+  count: number;
+  kept: number;
+  median_step: number;
+}
+
+interface SlowStep {
+  step: number;
+  phase: string;
+  start_ns: number;
+  duration_ns: number;
+  batch: number;
+  prefill_tokens: number;
+  kv_length: number;
+  output_tokens: number;
+  drafted_tokens: number;
+  verdict: string;
+  typical_ns: number;
+  compared: number;
+  as_long: number;
+  longest_ns: number;
+  sampled: number;
+  sampled_kv_length: number;
+  sampled_prefill_tokens: number;
+  sampled_batch: number;
+  unknown: string[];
+  parts: SlowPart[];
+  text: string;
+}
+
+interface SlowPart {
+  kind: string;
+  name: string;
+  excess_ns: number;
 }

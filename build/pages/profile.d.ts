@@ -291,52 +291,6 @@ interface ChosenStep {
   text: string;
 }
 
-/** The explanation of the slowest steps, as `SlowSteps.toJson` writes it. */
-interface SlowSteps {
-  spans_kept: number;
-  spans_left_out: number;
-  phases: SlowPhase[];
-  steps: SlowStep[];
-}
-
-interface SlowPhase {
-  phase: string;
-  count: number;
-  kept: number;
-  median_step: number;
-}
-
-interface SlowStep {
-  step: number;
-  phase: string;
-  start_ns: number;
-  duration_ns: number;
-  batch: number;
-  prefill_tokens: number;
-  kv_length: number;
-  output_tokens: number;
-  drafted_tokens: number;
-  verdict: string;
-  typical_ns: number;
-  compared: number;
-  as_long: number;
-  longest_ns: number;
-  sampled: number;
-  sampled_kv_length: number;
-  sampled_prefill_tokens: number;
-  sampled_batch: number;
-  unknown: string[];
-  parts: SlowPart[];
-  text: string;
-}
-
-/** A part of the excess of a slow step; the name is empty unless the part is a brick. */
-interface SlowPart {
-  kind: string;
-  name: string;
-  excess_ns: number;
-}
-
 /** The mean time of a brick in each layer, ns; null if it did not run there. */
 interface LayerTimes {
   name: string;

@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.trace.SlowSteps.Explained;
 import org.brickprofiler.trace.SlowSteps.Kind;
@@ -20,65 +22,158 @@ import org.brickprofiler.trace.SlowSteps.Typical;
 import org.brickprofiler.trace.SlowSteps.Verdict;
 import org.jspecify.annotations.Nullable;
 
-/** The JSON form of slow steps. Stateless; any thread. */
+/**
+ * The JSON form of slow steps: tables of fields, from which the writing, the types of the page's data and
+ * {@code docs/format.md} follow. Stateless; any thread.
+ */
 final class SlowStepJson {
 
     private static final int DEEPEST = 8;
 
     private SlowStepJson() {}
 
+    // ---- the fields ----
+
+    /**
+     * A field of a record.
+     *
+     * @param key its key
+     * @param meaning its meaning, with its unit
+     * @param type its type in TypeScript; for records the title of their table, and {@code []}
+     * @param isRead whether readers take it; else it follows from others
+     * @param value its value in a record: a number, a text, or a list of texts or objects
+     * @param <T> the record
+     */
+    record Field<T>(String key, String meaning, String type, boolean isRead, Function<T, Object> value) {
+
+        private static <T> Field<T> number(String key, String meaning, ToLongFunction<T> value) {
+            return new Field<>(key, meaning, "number", true, value::applyAsLong);
+        }
+
+        private static <T> Field<T> constant(String key, String meaning, Function<T, Enum<?>> value) {
+            return new Field<>(key, meaning, "string", true, record -> value.apply(record)
+                    .name());
+        }
+    }
+
+    /**
+     * The fields of a record, in the order of writing.
+     *
+     * @param title the name of the records
+     * @param fields the fields
+     * @param <T> the record
+     */
+    record Table<T>(String title, List<Field<T>> fields) {
+
+        private Map<String, Object> values(T record) {
+            Map<String, Object> values = new LinkedHashMap<>();
+            fields.forEach(field -> values.put(field.key(), field.value().apply(record)));
+            return values;
+        }
+
+        private <P> Field<P> in(String key, String meaning, Function<P, List<T>> records) {
+            return new Field<>(key, meaning, title + "[]", true, of -> records.apply(of).stream()
+                    .map(this::values)
+                    .toList());
+        }
+    }
+
+    static final Table<PhaseSteps> PHASE = new Table<>(
+            "phase of slow steps",
+            List.of(
+                    Field.constant("phase", "phase of the steps: PREFILL, DECODE or MIXED", PhaseSteps::phase),
+                    Field.number("count", "steps that ended", PhaseSteps::steps),
+                    Field.number("kept", "steps whose spans the timeline has", PhaseSteps::kept),
+                    Field.number(
+                            "median_step",
+                            "number of a kept step whose duration is close to the median; -1 without one",
+                            PhaseSteps::median)));
+
+    static final Table<Part> PART = new Table<>(
+            "part of a slow step",
+            List.of(
+                    Field.constant("kind", "kind of the part, such as BRICK or GARBAGE_COLLECTION", Part::kind),
+                    new Field<>("name", "the brick, or the kind in words", "string", true, Part::name),
+                    Field.number(
+                            "excess_ns",
+                            "time beyond that of the typical step, ns; negative if the step took less there",
+                            Part::excessNs)));
+
+    static final Table<Explained> STEP = new Table<>(
+            "slow step",
+            List.of(
+                    Field.number("step", "number of the step", Explained::index),
+                    Field.constant(
+                            "phase", "phase of the step", step -> step.info().phase()),
+                    Field.number("start_ns", "beginning on the clock of the timeline, ns", Explained::startNs),
+                    Field.number("duration_ns", "duration, ns", Explained::durationNs),
+                    Field.number(
+                            "batch", "sequences of the batch", step -> step.info().batch()),
+                    Field.number(
+                            "prefill_tokens", "tokens of prompts", step -> step.info()
+                                    .prefillTokens()),
+                    Field.number(
+                            "kv_length",
+                            "positions in the key-value cache, summed over the sequences",
+                            step -> step.info().kvLength()),
+                    Field.number("output_tokens", "output tokens", step -> step.info()
+                            .outputTokens()),
+                    Field.number("drafted_tokens", "drafted tokens", step -> step.info()
+                            .draftedTokens()),
+                    Field.constant(
+                            "verdict",
+                            "EXPLAINED or BESIDE_OTHER_STEPS if the parts explain the step; else the reason why not",
+                            Explained::verdict),
+                    Field.number(
+                            "typical_ns",
+                            "duration of the typical step of its size, ns; 0 without a verdict",
+                            step -> step.typical().elapsedNs()),
+                    Field.number(
+                            "compared", "steps that make the typical one", step -> step.typical()
+                                    .compared()),
+                    Field.number(
+                            "as_long", "those of them that took as long as the step, or longer", step -> step.typical()
+                                    .asLong()),
+                    Field.number("longest_ns", "duration of the longest of them, ns", step -> step.typical()
+                            .longestNs()),
+                    Field.number("sampled", "steps of the phase to choose from", step -> step.typical()
+                            .sampled()),
+                    Field.number(
+                            "sampled_kv_length", "median of the KV length of those", step -> step.typical()
+                                    .sampledKvLength()),
+                    Field.number(
+                            "sampled_prefill_tokens", "median of the prompt tokens of those", step -> step.typical()
+                                    .sampledPrefillTokens()),
+                    Field.number("sampled_batch", "median of the batch of those", step -> step.typical()
+                            .sampledBatch()),
+                    new Field<>(
+                            "unknown",
+                            "kinds that nobody reported for this step: their time is in the other parts",
+                            "string[]",
+                            true,
+                            step -> step.unknown().stream().map(Kind::name).toList()),
+                    PART.in(
+                            "parts",
+                            "parts of the excess over the typical step, largest first; empty without a verdict",
+                            Explained::parts),
+                    new Field<>("text", "the step as a sentence", "string", false, Explained::sentence)));
+
+    static final Table<SlowSteps> ALL = new Table<>(
+            "slow steps",
+            List.of(
+                    Field.number("spans_kept", "events of the kept steps in the timeline", SlowSteps::spansKept),
+                    Field.number(
+                            "spans_left_out",
+                            "events of other steps, and between steps, that were recorded and dropped",
+                            SlowSteps::spansLeftOut),
+                    PHASE.in("phases", "steps of each phase", SlowSteps::phases),
+                    STEP.in("steps", "slowest steps of each phase, slowest first", SlowSteps::slowest)));
+
+    /** All tables, the outermost first. */
+    static final List<Table<?>> TABLES = List.of(ALL, PHASE, STEP, PART);
+
     static Map<String, Object> values(SlowSteps steps) {
-        Map<String, Object> values = new LinkedHashMap<>();
-        values.put("spans_kept", steps.spansKept());
-        values.put("spans_left_out", steps.spansLeftOut());
-        values.put("phases", steps.phases().stream().map(SlowStepJson::values).toList());
-        values.put("steps", steps.slowest().stream().map(SlowStepJson::values).toList());
-        return values;
-    }
-
-    private static Map<String, Object> values(PhaseSteps phase) {
-        Map<String, Object> values = new LinkedHashMap<>();
-        values.put("phase", phase.phase().name());
-        values.put("count", phase.steps());
-        values.put("kept", phase.kept());
-        values.put("median_step", phase.median());
-        return values;
-    }
-
-    private static Map<String, Object> values(Explained step) {
-        Map<String, Object> values = new LinkedHashMap<>();
-        StepInfo info = step.info();
-        values.put("step", step.index());
-        values.put("phase", info.phase().name());
-        values.put("start_ns", step.startNs());
-        values.put("duration_ns", step.durationNs());
-        values.put("batch", info.batch());
-        values.put("prefill_tokens", info.prefillTokens());
-        values.put("kv_length", info.kvLength());
-        values.put("output_tokens", info.outputTokens());
-        values.put("drafted_tokens", info.draftedTokens());
-        values.put("verdict", step.verdict().name());
-        Typical typical = step.typical();
-        values.put("typical_ns", typical.elapsedNs());
-        values.put("compared", typical.compared());
-        values.put("as_long", typical.asLong());
-        values.put("longest_ns", typical.longestNs());
-        values.put("sampled", typical.sampled());
-        values.put("sampled_kv_length", typical.sampledKvLength());
-        values.put("sampled_prefill_tokens", typical.sampledPrefillTokens());
-        values.put("sampled_batch", typical.sampledBatch());
-        values.put("unknown", step.unknown().stream().map(Kind::name).toList());
-        values.put("parts", step.parts().stream().map(SlowStepJson::values).toList());
-        values.put("text", step.sentence());
-        return values;
-    }
-
-    private static Map<String, Object> values(Part part) {
-        Map<String, Object> values = new LinkedHashMap<>();
-        values.put("kind", part.kind().name());
-        values.put("name", part.name());
-        values.put("excess_ns", part.excessNs());
-        return values;
+        return ALL.values(steps);
     }
 
     // ---- writing: a timeline is written without a library for JSON ----

@@ -8,6 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.brickprofiler.report.Golden;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.SlowStepFields;
 import org.junit.jupiter.api.Test;
 
 /** Compares the document of the format with the tables of fields. */
@@ -57,7 +58,11 @@ class FormatDocumentTest {
             Map.entry("request", "RequestOfRun"),
             Map.entry("causes up to the first token", "FirstTokenCauses"),
             Map.entry("step of the time line", "TimelineStep"),
-            Map.entry("work on a request", "TimelineWork"));
+            Map.entry("work on a request", "TimelineWork"),
+            Map.entry("slow steps", "SlowSteps"),
+            Map.entry("phase of slow steps", "SlowPhase"),
+            Map.entry("slow step", "SlowStep"),
+            Map.entry("part of a slow step", "SlowPart"));
 
     @Spec("8.2")
     @Test
@@ -74,8 +79,7 @@ class FormatDocumentTest {
                 """);
         for (Fields<?> table : ProfileFields.all()) {
             String title = table.title();
-            text.append("\n## ").append(title.substring(0, 1).toUpperCase(Locale.ROOT));
-            text.append(title, 1, title.length()).append("\n\n");
+            text.append("\n## ").append(capitalised(title)).append("\n\n");
             if (PLACES.containsKey(title)) {
                 text.append(PLACES.get(title)).append("\n\n");
             }
@@ -86,6 +90,27 @@ class FormatDocumentTest {
                 text.append(line(field, isInCsv));
             }
         }
+        text.append("""
+
+                ## Slow steps
+
+                The object `slow_steps`, in JSON that `brick report` makes of a timeline with chosen steps. The timeline itself has
+                the same object as text, in parts: a Chrome file in `slowSteps`, a Perfetto file in the arguments `slow_steps` of the
+                event `chosen steps only`. These tables are those of `SlowStepJson`.
+                """);
+        for (SlowStepFields.Table table : SlowStepFields.all()) {
+            if (!table.title().equals("slow steps")) {
+                text.append("\n## ").append(capitalised(table.title())).append('\n');
+            }
+            text.append("\n| key | meaning | written |\n|---|---|---|\n");
+            for (SlowStepFields.Field field : table.fields()) {
+                text.append("| `" + field.key() + "` | " + Markdown.escaped(field.meaning()));
+                if (field.type().endsWith(LIST) && INTERFACES.containsKey(element(field.type()))) {
+                    text.append(": see ").append(link(element(field.type())));
+                }
+                text.append(field.isRead() ? " | always |\n" : " | always; ignored by readers |\n");
+            }
+        }
         Golden.assertSameDocument(text.toString(), "format.md");
     }
 
@@ -93,7 +118,7 @@ class FormatDocumentTest {
     @Test
     void theScriptsOfPagesHaveTheTypesOfTheFieldsOfEachTable() throws IOException {
         StringBuilder text =
-                new StringBuilder("/* Written by FormatDocumentTest from the tables of ProfileFields. */\n");
+                new StringBuilder("/* Written by FormatDocumentTest from the tables of ProfileFields and SlowStepJson. */\n");
         for (Fields<?> table : ProfileFields.all()) {
             if (table != ProfileFields.STEP) {
                 text.append("\ninterface ")
@@ -106,12 +131,27 @@ class FormatDocumentTest {
                 text.append("}\n");
             }
         }
+        for (SlowStepFields.Table table : SlowStepFields.all()) {
+            text.append("\ninterface ").append(INTERFACES.get(table.title())).append(" {\n");
+            table.fields()
+                    .forEach(field ->
+                            text.append("  " + field.key() + ": ").append(type(field.type())).append(";\n"));
+            text.append("}\n");
+        }
         Golden.assertSame(text.toString(), Path.of("build", "pages", "fields.d.ts"));
+    }
+
+    private static String capitalised(String title) {
+        return title.substring(0, 1).toUpperCase(Locale.ROOT) + title.substring(1);
+    }
+
+    private static String element(String list) {
+        return list.substring(0, list.length() - LIST.length());
     }
 
     private static String type(String name) {
         return name.endsWith(LIST)
-                ? type(name.substring(0, name.length() - LIST.length())) + LIST
+                ? type(element(name)) + LIST
                 : INTERFACES.getOrDefault(name, name);
     }
 
