@@ -47,6 +47,7 @@ module org.brickprofiler {
     exports org.brickprofiler.stats;
     exports org.brickprofiler.tile;
     exports org.brickprofiler.trace;
+    exports org.brickprofiler.trace.jfr;
     exports org.brickprofiler.trace.otel;
     exports org.brickprofiler.trace.write;
 

@@ -33,6 +33,7 @@ import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.jfr.VirtualMachineStops;
 import org.brickprofiler.trace.write.TraceFiles;
 import org.jspecify.annotations.Nullable;
 
@@ -87,6 +88,9 @@ public final class Agent {
     private final @Nullable OwnedFile<ProfileSnapshot> runFile;
 
     private final Windows windows = new Windows();
+
+    /** Reports the stops of the virtual machine to the timeline; null without a timeline of slow steps. */
+    private volatile @Nullable VirtualMachineStops stops;
 
     private final HeapReserve reserve = new HeapReserve(Agent::noteFullHeap);
 
@@ -218,6 +222,9 @@ public final class Agent {
             registerLater();
             beginWindows();
         }
+        if (trace != null && options.slow() != null) {
+            reportStops(trace);
+        }
         try {
             AgentEvents.follow(profiler);
         } catch (LinkageError | IllegalStateException none) {
@@ -280,6 +287,21 @@ public final class Agent {
         } catch (InterruptedException | RuntimeException unable) {
             say("brick top needs the agent's port=, since the profiler cannot be registered: " + unable);
         }
+    }
+
+    /** Starts a recording of the stops of the virtual machine beside the application, as it takes some time to start. */
+    private void reportStops(TraceRecorder recorder) {
+        Thread starting = new Thread(
+                () -> {
+                    try {
+                        stops = VirtualMachineStops.of(recorder);
+                    } catch (LinkageError | IllegalStateException none) {
+                        // The explanation of slow steps says that these stops are unknown.
+                    }
+                },
+                "brick-agent-stops");
+        starting.setDaemon(true);
+        starting.start();
     }
 
     // ---- windows, which a virtual machine that is killed leaves behind ----
@@ -533,6 +555,10 @@ public final class Agent {
         write("profile", ownOut(), to -> JsonReport.write(snapshot, to));
         writeRunFile(snapshot);
         write("page", options.html(), to -> HtmlReport.write(snapshot, to));
+        VirtualMachineStops reported = stops;
+        if (reported != null) {
+            reported.close();
+        }
         TraceRecorder recorder = trace;
         if (recorder != null) {
             write("timeline", options.timeline(), to -> TraceFiles.write(recorder.timeline(), to));

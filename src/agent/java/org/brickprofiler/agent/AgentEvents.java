@@ -41,9 +41,15 @@ final class AgentEvents implements FlightRecorderListener {
         update();
     }
 
+    /** Returns whether a recording runs and did not switch steps off, as the one of the stops of slow steps did. */
+    private static boolean wantsSteps(Recording recording) {
+        return recording.getState() == RecordingState.RUNNING
+                && !"false".equals(recording.getSettings().get("brick.Step#enabled"));
+    }
+
     private synchronized void update() {
         List<Recording> all = FlightRecorder.getFlightRecorder().getRecordings();
-        boolean isRecording = all.stream().anyMatch(each -> each.getState() == RecordingState.RUNNING);
+        boolean isRecording = all.stream().anyMatch(AgentEvents::wantsSteps);
         if (isRecording && events == null) {
             events = BrickEvents.of(profiler);
         } else if (!isRecording && events != null) {

@@ -24,6 +24,7 @@ import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.jfr.VirtualMachineStops;
 import org.brickprofiler.trace.write.TraceFiles;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +36,7 @@ final class Recordings {
     private final @Nullable Path timelineFile;
     private final @Nullable TraceRecorder trace;
     private final @Nullable Recording flight;
+    private final @Nullable VirtualMachineStops stops;
     private PassRunner.@Nullable Graphed graph;
 
     /**
@@ -63,6 +65,16 @@ final class Recordings {
         }
         trace = timelineFile == null && options.html() == null ? null : timeline(options);
         flight = options.jfr() == null ? null : flight();
+        stops = trace == null || options.slow() == null ? null : stops(trace);
+    }
+
+    /** Returns null if this Java has no flight recorder: the explanation of slow steps then says that stops are unknown. */
+    private static @Nullable VirtualMachineStops stops(TraceRecorder recorder) {
+        try {
+            return VirtualMachineStops.of(recorder);
+        } catch (LinkageError | IllegalStateException none) {
+            return null;
+        }
     }
 
     private static TraceRecorder timeline(DemoOptions options) {
@@ -136,6 +148,9 @@ final class Recordings {
 
     /** Writes the files, and prints their contents' kinds. */
     void write(BrickProfiler profiler, PrintWriter out) throws IOException {
+        if (stops != null) {
+            stops.close();
+        }
         if (trace != null && timelineFile != null) {
             Timeline timeline = trace.timeline(profiler.snapshot().requestTimeline());
             timeline.info().slowSteps().ifPresent(steps -> out.print("\n" + steps.text()));

@@ -373,7 +373,7 @@ final class SlowStepKeeper {
         }
 
         Explained explain(StepWindow window) {
-            return StepComparison.explain(window, sampled, stops.isReported());
+            return StepComparison.explain(window, sampled);
         }
     }
 

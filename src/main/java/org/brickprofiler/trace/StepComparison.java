@@ -42,6 +42,9 @@ final class StepComparison {
 
         StepParts parts();
 
+        /** Returns whether all stops of the virtual machine during the step are known. */
+        boolean knowsStops();
+
         default long durationNs() {
             return endNs() - startNs();
         }
@@ -52,9 +55,8 @@ final class StepComparison {
      *
      * @param step the step
      * @param sample the sampled steps of its phase, the step itself perhaps among them
-     * @param knowsStops whether anybody reports stops of the virtual machine
      */
-    static Explained explain(Candidate step, Collection<? extends Candidate> sample, boolean knowsStops) {
+    static Explained explain(Candidate step, Collection<? extends Candidate> sample) {
         List<Candidate> usable = new ArrayList<>();
         for (Candidate each : sample) {
             if (each.index() != step.index() && each.verdict().isExplained()) {
@@ -62,7 +64,7 @@ final class StepComparison {
             }
         }
         List<Candidate> nearest = nearest(step, usable);
-        Set<Kind> unknown = unknown(step, knowsStops);
+        Set<Kind> unknown = unknown(step);
         Verdict verdict = step.verdict().isExplained() && nearest.size() < SlowSteps.FEWEST
                 ? Verdict.FEW_COMPARABLE_STEPS
                 : step.verdict();
@@ -83,12 +85,12 @@ final class StepComparison {
                 step.index(), step.startNs(), step.durationNs(), step.info(), verdict, typical, parts, unknown);
     }
 
-    private static Set<Kind> unknown(Candidate step, boolean knowsStops) {
+    private static Set<Kind> unknown(Candidate step) {
         Set<Kind> unknown = EnumSet.noneOf(Kind.class);
         if (step.parts().collectedNs() < 0) {
             unknown.add(Kind.GARBAGE_COLLECTION);
         }
-        if (!knowsStops) {
+        if (!step.knowsStops()) {
             unknown.add(Kind.OTHER_STOP);
         }
         if (step.parts().waitedNs() < 0) {

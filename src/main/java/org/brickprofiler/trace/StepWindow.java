@@ -49,6 +49,11 @@ final class StepWindow implements StepComparison.Candidate {
     private Verdict verdict = Verdict.EXPLAINED;
     private int unresolved;
 
+    /** Whether all stops of the virtual machine are known, and whether its places are final for that reason. */
+    private boolean knowsStops;
+
+    private boolean hasAllStops;
+
     /** The spans of a step in one buffer. */
     record Held(SpanContents contents, SpanCopy spans) {}
 
@@ -162,6 +167,7 @@ final class StepWindow implements StepComparison.Candidate {
         verdict = verdict(isLosing);
         work = List.copyOf(busy);
         held = List.copyOf(found);
+        hasAllStops = false;
         addStops(stops);
     }
 
@@ -170,11 +176,21 @@ final class StepWindow implements StepComparison.Candidate {
      * later.
      */
     void addStops(StopLog stops) {
+        if (hasAllStops) {
+            return;
+        }
+        knowsStops = stops.isKnown(startNs, endNs);
+        hasAllStops = stops.isComplete(startNs, endNs);
         List<Busy> busy = new ArrayList<>(work);
         for (StopLog.Stop stop : stops.within(startNs, endNs)) {
             busy.add(new Busy(Work.STOP, Place.of(SlowSteps.Kind.OTHER_STOP), stop.startNs(), stop.endNs()));
         }
         parts = StepParts.of(startNs, endNs, busy, threadTimes);
+    }
+
+    @Override
+    public boolean knowsStops() {
+        return knowsStops;
     }
 
     private Verdict verdict(boolean isLosing) {

@@ -291,6 +291,21 @@ public final class TraceRecorder implements Tracing {
         stops.add(new StopLog.Stop(startNs, startNs + elapsedNs));
     }
 
+    /**
+     * States that all stops between two times have been reported, so that a step without any had none. An application
+     * that never calls this reports each stop before it asks for a timeline.
+     *
+     * @param fromNs the earlier time, ns on the recorder's clock
+     * @param untilNs the later time
+     * @throws IllegalArgumentException when it is the earlier one
+     */
+    public void virtualMachineStopsReported(long fromNs, long untilNs) {
+        if (untilNs < fromNs) {
+            throw new IllegalArgumentException("stops are reported from " + fromNs + " ns until " + untilNs);
+        }
+        stops.reported(fromNs, untilNs);
+    }
+
     private static void requireDuration(long elapsedNs) {
         if (elapsedNs < 0) {
             throw new IllegalArgumentException("elapsedNs " + elapsedNs + " is negative");

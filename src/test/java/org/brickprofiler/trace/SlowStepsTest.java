@@ -428,6 +428,39 @@ final class SlowStepsTest {
         assertThat(partsUs(slowest())).isEqualTo(Map.of("other stops of the virtual machine", 300L));
     }
 
+    /** A flight recording reports stops a second or two later. */
+    @Spec("13.14")
+    @Test
+    void stopsAreUnknownOutsideOfTheTimeOfWhichAllWereReported() {
+        recorder = recorder(TraceRecorder.builder().keepSlowSteps(3));
+        profiler = profiler();
+        long slowUs = 400;
+        step(StepInfo.decode(99), () -> brick(BrickId.FUSED_ATTENTION, slowUs + 2));
+        long fromNs = clock.now();
+        ordinary(30);
+        step(StepInfo.decode(120), () -> brick(BrickId.FUSED_ATTENTION, slowUs + 1));
+        long untilNs = clock.now();
+        step(StepInfo.decode(120), () -> brick(BrickId.FUSED_ATTENTION, slowUs));
+        recorder.virtualMachineStopsReported(fromNs, untilNs);
+
+        assertThat(steps().slowest())
+                .extracting(step -> step.unknown().contains(Kind.OTHER_STOP))
+                .containsExactly(true, false, true);
+
+        // More stops than are kept, the oldest of them in the last step: those of earlier steps stay with them.
+        recorder.virtualMachineStopsReported(untilNs, clock.now());
+        long restNs = clock.now();
+        for (int i = 0; i <= StopLog.MOST; i++) {
+            recorder.virtualMachineStopped(restNs + 10 * i, 1);
+        }
+        step(StepInfo.decode(120), () -> brick(BrickId.FUSED_ATTENTION, slowUs + 3));
+        recorder.virtualMachineStopsReported(untilNs, clock.now());
+
+        assertThat(steps().slowest())
+                .extracting(step -> step.unknown().contains(Kind.OTHER_STOP))
+                .containsExactly(true, true, false);
+    }
+
     @Spec("13.14")
     @Test
     void waitingThatHitsAnotherBrickInEachStepIsNoneOfTheTypicalStep() {
