@@ -289,7 +289,9 @@ public final class Agent {
         }
     }
 
-    /** Starts a recording of the stops of the virtual machine beside the application, as it takes some time to start. */
+    /**
+     * Starts a recording of the stops of the virtual machine beside the application, as it takes some time to start.
+     */
     private void reportStops(TraceRecorder recorder) {
         Thread starting = new Thread(
                 () -> {

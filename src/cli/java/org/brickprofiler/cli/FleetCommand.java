@@ -348,9 +348,10 @@ final class FleetCommand implements Callable<Integer> {
             name = "sql",
             sortOptions = false,
             usageHelpWidth = 100,
-            description = "Answers a SELECT over the tables rank_window, brick_window, brick_phase_window, step_window, "
-                    + "device_window, request_window and pack_problem (columns: docs/FLEETS.md). DuckDB reads nothing else for it and writes nothing; "
-                    + "another engine may.",
+            description =
+                    "Answers a SELECT over the tables rank_window, brick_window, brick_phase_window, step_window, "
+                            + "device_window, request_window and pack_problem (columns: docs/FLEETS.md). DuckDB reads nothing else for it and writes nothing; "
+                            + "another engine may.",
             optionListHeading = "%nOptions:%n")
     static final class SqlCommand implements Callable<Integer> {
 

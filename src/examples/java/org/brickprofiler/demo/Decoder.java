@@ -135,7 +135,8 @@ final class Decoder implements AutoCloseable {
 
     private Pass altered(UnaryOperator<Pass> fault) {
         try {
-            return fault.apply(new Pass(opening(), layers(), closing(), at -> config.work().decode(1, at + 1)));
+            return fault.apply(
+                    new Pass(opening(), layers(), closing(), at -> config.work().decode(1, at + 1)));
         } catch (IllegalArgumentException doesNotFit) {
             close();
             throw doesNotFit;

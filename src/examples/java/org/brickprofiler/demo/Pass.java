@@ -14,8 +14,7 @@ import org.brickprofiler.Work;
  * @param closing the bricks after the layers
  * @param work the work of each brick in a pass at a position
  */
-record Pass(
-        List<Step> opening, List<List<Step>> layers, List<Step> closing, IntFunction<Map<BrickId, Work>> work) {
+record Pass(List<Step> opening, List<List<Step>> layers, List<Step> closing, IntFunction<Map<BrickId, Work>> work) {
 
     Pass {
         opening = List.copyOf(opening);

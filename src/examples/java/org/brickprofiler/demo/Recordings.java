@@ -68,7 +68,9 @@ final class Recordings {
         stops = trace == null || options.slow() == null ? null : stops(trace);
     }
 
-    /** Returns null if this Java has no flight recorder: the explanation of slow steps then says that stops are unknown. */
+    /**
+     * Returns null if this Java has no flight recorder: the explanation of slow steps then says that stops are unknown.
+     */
     private static @Nullable VirtualMachineStops stops(TraceRecorder recorder) {
         try {
             return VirtualMachineStops.of(recorder);

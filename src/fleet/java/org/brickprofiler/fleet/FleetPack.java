@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 public final class FleetPack {
 
     /** The tables that are files, as they are called in SQL. */
-    public static final List<String> TABLES =
-            List.of("rank_window", "brick_window", "step_window", "device_window", FleetPack.REQUESTS, FleetPack.PHASES);
+    public static final List<String> TABLES = List.of(
+            "rank_window", "brick_window", "step_window", "device_window", FleetPack.REQUESTS, FleetPack.PHASES);
 
     /** The table of requests, which packs of earlier versions lack. */
     static final String REQUESTS = "request_window";

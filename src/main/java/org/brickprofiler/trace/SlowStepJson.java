@@ -51,8 +51,8 @@ final class SlowStepJson {
         }
 
         private static <T> Field<T> constant(String key, String meaning, Function<T, Enum<?>> value) {
-            return new Field<>(key, meaning, "string", true, record -> value.apply(record)
-                    .name());
+            return new Field<>(
+                    key, meaning, "string", true, record -> value.apply(record).name());
         }
     }
 
@@ -107,11 +107,10 @@ final class SlowStepJson {
                             "phase", "phase of the step", step -> step.info().phase()),
                     Field.number("start_ns", "beginning on the clock of the timeline, ns", Explained::startNs),
                     Field.number("duration_ns", "duration, ns", Explained::durationNs),
-                    Field.number(
-                            "batch", "sequences of the batch", step -> step.info().batch()),
-                    Field.number(
-                            "prefill_tokens", "tokens of prompts", step -> step.info()
-                                    .prefillTokens()),
+                    Field.number("batch", "sequences of the batch", step -> step.info()
+                            .batch()),
+                    Field.number("prefill_tokens", "tokens of prompts", step -> step.info()
+                            .prefillTokens()),
                     Field.number(
                             "kv_length",
                             "positions in the key-value cache, summed over the sequences",
@@ -128,9 +127,8 @@ final class SlowStepJson {
                             "typical_ns",
                             "duration of the typical step of its size, ns; 0 without a verdict",
                             step -> step.typical().elapsedNs()),
-                    Field.number(
-                            "compared", "steps that make the typical one", step -> step.typical()
-                                    .compared()),
+                    Field.number("compared", "steps that make the typical one", step -> step.typical()
+                            .compared()),
                     Field.number(
                             "as_long", "those of them that took as long as the step, or longer", step -> step.typical()
                                     .asLong()),
@@ -138,9 +136,8 @@ final class SlowStepJson {
                             .longestNs()),
                     Field.number("sampled", "steps of the phase to choose from", step -> step.typical()
                             .sampled()),
-                    Field.number(
-                            "sampled_kv_length", "median of the KV length of those", step -> step.typical()
-                                    .sampledKvLength()),
+                    Field.number("sampled_kv_length", "median of the KV length of those", step -> step.typical()
+                            .sampledKvLength()),
                     Field.number(
                             "sampled_prefill_tokens", "median of the prompt tokens of those", step -> step.typical()
                                     .sampledPrefillTokens()),

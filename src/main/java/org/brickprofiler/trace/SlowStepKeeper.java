@@ -530,7 +530,8 @@ final class SlowStepKeeper {
                 .sum();
         explained.sort(
                 Comparator.comparingLong(Explained::durationNs).reversed().thenComparingLong(Explained::index));
-        SlowSteps steps = new SlowSteps(phaseSteps(), explained, keptCount, Math.max(0, writtenBefore + written - keptCount));
+        SlowSteps steps =
+                new SlowSteps(phaseSteps(), explained, keptCount, Math.max(0, writtenBefore + written - keptCount));
         return new Kept(steps, held);
     }
 

@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.List;
+import org.assertj.core.groups.Tuple;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestRecord;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Timeout;
@@ -106,7 +110,7 @@ class GpuLlama3RulesIT {
     private Path folder;
 
     /** A prompt of five tokens and three generated ones; the loop of Llama begins with one token more. */
-    @Spec("22.15")
+    @Spec({"22.15", "22.27"})
     @ParameterizedTest
     @CsvSource({"Llama, 6", "Qwen3, 5"})
     void thePassesOfAPromptAreOnePrompt(String loop, long passes) throws Exception {
@@ -128,6 +132,12 @@ class GpuLlama3RulesIT {
                 .isEqualTo(List.of(passes, passes, 1L));
         assertThat(List.of(decode.count(), decode.outputTokens())).isEqualTo(List.of(2L, 2L));
         assertThat(steps.timeToFirstToken().count()).isEqualTo(1);
+        RequestStats requests = profile.requests();
+        assertThat(requests.counts().finished(Outcome.COMPLETED)).isEqualTo(1);
+        assertThat(requests.counts().ignoredCalls()).isZero();
+        assertThat(requests.slowestFirstTokens())
+                .extracting(RequestRecord::promptTokens, RequestRecord::outputTokens)
+                .containsExactly(Tuple.tuple(passes, 3L));
         long firstUs = Long.parseLong(out.strip());
         assertThat(steps.timeToFirstToken().percentileNs(50) / 1_000).isBetween(passes * 20_000, firstUs * 11 / 10);
         double tokens = profile.facts().tokensPerSec().orElseThrow() * (prefill.totalNs() + decode.totalNs()) / 1e9;

@@ -225,8 +225,7 @@ final class FleetPackerTest {
         profiler.enable();
         profiler.record(BrickId.RMS_NORM, 5_000, 1);
         ProfileSnapshot both = JsonReport.read(file).merge(profiler.snapshot());
-        JsonReport.write(
-                both.withIdentity(WindowFiles.of("r1", 0, 1, 0).build()), file);
+        JsonReport.write(both.withIdentity(WindowFiles.of("r1", 0, 1, 0).build()), file);
 
         pack();
 

@@ -143,7 +143,8 @@ final class FleetReportTest {
         assertThat(bricks.at("/bricks_by_phase/0/slowest_rank").asLong()).isEqualTo(1);
         assertThat(bricks.at("/spread")).hasSize(1);
         assertThat(report.toText())
-                .containsSubsequence("Bricks, of all ranks", "4.980 us", "Bricks by phase", "decode", "2.025 us", "+2.5");
+                .containsSubsequence(
+                        "Bricks, of all ranks", "4.980 us", "Bricks by phase", "decode", "2.025 us", "+2.5");
     }
 
     @Spec("24.7")

@@ -40,8 +40,7 @@ public final class FleetTimes {
                 if (Files.exists(file)) {
                     engine.table(table, List.of(file.toString()));
                 } else {
-                    engine.view(
-                            table, table.equals(FleetPack.PHASES) ? FleetPack.NO_PHASES : FleetPack.NO_REQUESTS);
+                    engine.view(table, table.equals(FleetPack.PHASES) ? FleetPack.NO_PHASES : FleetPack.NO_REQUESTS);
                 }
             }
             System.out.printf("| start | %d | | | %d |%n", sinceMs(startedNs), mostMemoryMb());

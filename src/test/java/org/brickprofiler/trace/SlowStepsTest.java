@@ -179,7 +179,8 @@ final class SlowStepsTest {
 
         assertThat(steps().phases()).containsExactly(new PhaseSteps(StepInfo.Phase.DECODE, 2_101, 3, 0));
         assertThat(steps().slowest()).hasSize(2);
-        assertThat(partsUs(slowest())).isEqualTo(Map.of("MoeExpert", 900L, "FusedAttention", -60L, "LmHead", -30L, "between bricks", -10L));
+        assertThat(partsUs(slowest()))
+                .isEqualTo(Map.of("MoeExpert", 900L, "FusedAttention", -60L, "LmHead", -30L, "between bricks", -10L));
         assertThat(recorder.eventCount()).isZero();
         assertThat(written()).isEqualTo(100 * (20 * 4 + 3) + 3);
     }
@@ -451,7 +452,7 @@ final class SlowStepsTest {
         recorder.virtualMachineStopsReported(untilNs, clock.now());
         long restNs = clock.now();
         for (int i = 0; i <= StopLog.MOST; i++) {
-            recorder.virtualMachineStopped(restNs + 10 * i, 1);
+            recorder.virtualMachineStopped(restNs + 10L * i, 1);
         }
         step(StepInfo.decode(120), () -> brick(BrickId.FUSED_ATTENTION, slowUs + 3));
         recorder.virtualMachineStopsReported(untilNs, clock.now());

@@ -7,8 +7,8 @@ import java.util.Optional;
 import org.brickprofiler.internal.io.Sums;
 
 /**
- * Checks that the bricks of all phases together are a part of the bricks of all samples, as a report states them. A file
- * that contradicts this would show less than nothing without a phase. One thread.
+ * Checks that the bricks of all phases together are a part of the bricks of all samples, as a report states them. A
+ * file that contradicts this would show less than nothing without a phase. One thread.
  */
 public final class PhaseSums {
 

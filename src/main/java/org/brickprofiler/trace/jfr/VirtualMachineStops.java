@@ -6,8 +6,12 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import jdk.jfr.FlightRecorder;
+import jdk.jfr.FlightRecorderListener;
+import jdk.jfr.Recording;
+import jdk.jfr.RecordingState;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingStream;
 import org.brickprofiler.trace.TraceRecorder;
@@ -20,10 +24,10 @@ import org.brickprofiler.trace.TraceRecorder;
  * VirtualMachineStops stops = VirtualMachineStops.of(recorder); // until stops.close()
  * }</pre>
  *
- * <p>The stops come from a flight recording of its own, with {@code jdk.ExecuteVMOperation} and {@code jdk.GCPhasePause}
- * alone. A stop arrives up to two seconds after its end; the stops of a step that ended since then are unknown, and the
- * explanation of the step says so. The same holds for steps that began before {@link #of}. The recorder's clock must be
- * {@link System#nanoTime()}, as it is by default. Any thread.
+ * <p>The stops come from a flight recording of its own, with {@code jdk.ExecuteVMOperation} and
+ * {@code jdk.GCPhasePause} alone. A stop arrives up to two seconds after its end; the stops of a step that ended since
+ * then are unknown, and the explanation of the step says so. The same holds for steps that began before {@link #of}.
+ * The recorder's clock must be {@link System#nanoTime()}, as it is by default. Any thread.
  */
 public final class VirtualMachineStops implements AutoCloseable {
 
@@ -42,6 +46,19 @@ public final class VirtualMachineStops implements AutoCloseable {
     private final TraceRecorder recorder;
     private final RecordingStream stream;
     private final Runnable anchor = StopAnchor::emit;
+
+    private final CountDownLatch hasBegun = new CountDownLatch(1);
+
+    /** Ties the clocks as soon as the recording runs. */
+    private final FlightRecorderListener beginning = new FlightRecorderListener() {
+        @Override
+        public void recordingStateChanged(Recording recording) {
+            if (recording.getState() == RecordingState.RUNNING) {
+                StopAnchor.emit();
+                hasBegun.countDown();
+            }
+        }
+    };
 
     /** The latest collections, oldest first. Guarded by this, like the next fields. */
     private final Deque<Pause> pauses = new ArrayDeque<>();
@@ -91,9 +108,25 @@ public final class VirtualMachineStops implements AutoCloseable {
         stream.onEvent(OPERATION, this::stopped);
         stream.onFlush(this::flushed);
         stream.onClose(this::over);
+        FlightRecorder.addListener(beginning);
         FlightRecorder.addPeriodicEvent(StopAnchor.class, anchor);
-        stream.startAsync();
-        StopAnchor.emit();
+        // The stream's own thread would keep the process alive after its application has ended.
+        Thread following = new Thread(this::follow, "brick-stops");
+        following.setDaemon(true);
+        following.start();
+        try {
+            hasBegun.await(LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void follow() {
+        try {
+            stream.start();
+        } catch (IllegalStateException closedAlready) {
+            over();
+        }
     }
 
     // ---- the thread of the stream, which gets the events of a flush by their end ----
@@ -120,8 +153,8 @@ public final class VirtualMachineStops implements AutoCloseable {
     private synchronized void stopped(RecordedEvent event) {
         Instant start = event.getStartTime();
         Instant end = event.getEndTime();
-        boolean isCollection =
-                pauses.stream().anyMatch(pause -> pause.start().isBefore(end) && pause.end().isAfter(start));
+        boolean isCollection = pauses.stream()
+                .anyMatch(pause -> pause.start().isBefore(end) && pause.end().isAfter(start));
         if (isAnchored && event.getBoolean("safepoint") && !isCollection) {
             recorder.virtualMachineStopped(
                     unixNs(start) - offsetNs, Duration.between(start, end).toNanos());
@@ -129,7 +162,7 @@ public final class VirtualMachineStops implements AutoCloseable {
     }
 
     private synchronized void flushed() {
-        if (isAnchored) {
+        if (isAnchored && lastNs > firstNs) {
             recorder.virtualMachineStopsReported(firstNs, lastNs);
             reportedNs = lastNs;
             notifyAll();
@@ -148,13 +181,14 @@ public final class VirtualMachineStops implements AutoCloseable {
     // ---- the end ----
 
     /**
-     * Waits for the stops up to now, at most {@code 3 s}, and ends the reports. Reported stops stay. A further call does
-     * nothing.
+     * Waits for the stops up to now, at most {@code 3 s}, and ends the reports. Reported stops stay. A further call
+     * does nothing.
      */
     @Override
     public void close() {
         awaitReported(StopAnchor.emit());
         FlightRecorder.removePeriodicEvent(anchor);
+        FlightRecorder.removeListener(beginning);
         stream.close();
     }
 

@@ -117,8 +117,8 @@ class FormatDocumentTest {
     @Spec("8.2")
     @Test
     void theScriptsOfPagesHaveTheTypesOfTheFieldsOfEachTable() throws IOException {
-        StringBuilder text =
-                new StringBuilder("/* Written by FormatDocumentTest from the tables of ProfileFields and SlowStepJson. */\n");
+        StringBuilder text = new StringBuilder(
+                "/* Written by FormatDocumentTest from the tables of ProfileFields and SlowStepJson. */\n");
         for (Fields<?> table : ProfileFields.all()) {
             if (table != ProfileFields.STEP) {
                 text.append("\ninterface ")
@@ -133,9 +133,9 @@ class FormatDocumentTest {
         }
         for (SlowStepFields.Table table : SlowStepFields.all()) {
             text.append("\ninterface ").append(INTERFACES.get(table.title())).append(" {\n");
-            table.fields()
-                    .forEach(field ->
-                            text.append("  " + field.key() + ": ").append(type(field.type())).append(";\n"));
+            table.fields().forEach(field -> text.append("  " + field.key() + ": ")
+                    .append(type(field.type()))
+                    .append(";\n"));
             text.append("}\n");
         }
         Golden.assertSame(text.toString(), Path.of("build", "pages", "fields.d.ts"));
@@ -150,9 +150,7 @@ class FormatDocumentTest {
     }
 
     private static String type(String name) {
-        return name.endsWith(LIST)
-                ? type(element(name)) + LIST
-                : INTERFACES.getOrDefault(name, name);
+        return name.endsWith(LIST) ? type(element(name)) + LIST : INTERFACES.getOrDefault(name, name);
     }
 
     private static boolean isInCsv(Fields<?> table) {

@@ -50,6 +50,11 @@ final class VirtualMachineStopsIT {
             }
             step(VirtualMachineStopsIT::dumpThreads);
             step(System::gc);
+            assertThat(Thread.getAllStackTraces().keySet())
+                    .filteredOn(thread -> thread.getName().matches("brick-stops|JFR Event Stream.*"))
+                    .as("threads that would keep a process alive after its application has ended")
+                    .isNotEmpty()
+                    .allMatch(Thread::isDaemon);
             stops.close();
         }
 
@@ -59,7 +64,8 @@ final class VirtualMachineStopsIT {
         assertThat(unknown(slowest, 0)).contains(Kind.OTHER_STOP);
         assertThat(unknown(slowest, 41)).doesNotContain(Kind.OTHER_STOP);
         assertThat(stopsNs(slowest, 41)).isPositive();
-        assertThat(stopsNs(slowest, 42)).isLessThan(Objects.requireNonNull(slowest.get(42L)).durationNs() / 2);
+        assertThat(stopsNs(slowest, 42))
+                .isLessThan(Objects.requireNonNull(slowest.get(42L)).durationNs() / 2);
     }
 
     private static Set<Kind> unknown(Map<Long, Explained> slowest, long step) {
