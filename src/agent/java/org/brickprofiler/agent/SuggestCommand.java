@@ -23,12 +23,18 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         usageHelpWidth = 100,
         description =
-                "Reads an engine's classes, runs none of them, and proposes what its bricks may be: rules for the agent, "
-                        + "or settings for the flight recorder of JDK 25. It matches names only, so review the result.",
+            {
+                "Proposes rules of the agent for an engine, or settings for the flight recorder of JDK 25. Review the result.",
+                "With --run, it runs a command twice, samples its hot methods, times the calls of these, and proposes those"
+                        + " that take 1 us or more, with the step. Together they cost at most 2 % of the run.",
+                "Without --run, it reads the classes and matches names only.",
+            },
         optionListHeading = "%nOptions:%n",
         footerHeading = "%nExamples:%n",
         footer = {
-            "  Rules for a start:",
+            "  Rules from two runs of 20 s at most:",
+            "    brick suggest --run -o bricks.yaml --seconds 20 -- java -jar engine.jar --prompt Hello",
+            "  Rules from names:",
             "    brick suggest engine.jar -o bricks.yaml",
             "  If no agent may be attached:",
             "    brick suggest --jfc \"lib/*\" -o engine.jfc",
@@ -42,9 +48,31 @@ public final class SuggestCommand implements ExtraCommand, Callable<Integer> {
 
     @Parameters(
             arity = "1..*",
-            paramLabel = "JAR|CLASSPATH",
-            description = "Jars, folders of classes, or class paths of these.")
-    private List<String> classPaths = List.of();
+            paramLabel = "JAR|CLASSPATH|COMMAND",
+            description = "Jars, folders of classes, or class paths of these; with --run, the command and its arguments.")
+    private List<String> words = List.of();
+
+    @Option(names = "--run", description = "Run the command after --, twice, and propose what takes its time.")
+    private boolean runs;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "N",
+            defaultValue = "60",
+            description = "End each run after this time (SIGTERM). Default: ${DEFAULT-VALUE}.")
+    private int seconds;
+
+    @Option(
+            names = "--classes",
+            paramLabel = "CLASSPATH",
+            description = "With --run, where the engine's classes are if its class path does not name them.")
+    private List<String> classes = List.of();
+
+    @Option(
+            names = "--agent",
+            paramLabel = "JAR",
+            description = "With --run, the agent's jar. Default: the one beside the jar of this command.")
+    private @Nullable Path agent;
 
     @Option(names = "-o", paramLabel = "FILE", description = "Write to a file in place of the standard output.")
     private @Nullable Path file;
@@ -82,12 +110,34 @@ public final class SuggestCommand implements ExtraCommand, Callable<Integer> {
      */
     @Override
     public Integer call() throws IOException {
+        if (runs) {
+            return fromRuns();
+        }
         List<byte[]> files = new ArrayList<>();
-        for (String classPath : classPaths) {
+        for (String classPath : words) {
             files.addAll(ClassFiles.of(classPath));
         }
         Suggestions found = Suggestions.of(files);
-        String text = settings ? found.settings() : found.rules();
+        write(settings ? found.settings() : found.rules());
+        return found.isEmpty() ? CommandLine.ExitCode.SOFTWARE : CommandLine.ExitCode.OK;
+    }
+
+    private int fromRuns() throws IOException {
+        if (settings || file == null || seconds < 1) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(),
+                    settings
+                            ? "--jfc proposes from names: it takes no --run"
+                            : file == null
+                                    ? "--run needs -o FILE, since the command prints to the standard output"
+                                    : "--seconds " + seconds + " is not 1 or more");
+        }
+        Path jar = agent == null ? SuggestionRuns.agentBesideThis() : agent;
+        write(new SuggestionRuns(words, jar.toAbsolutePath(), seconds).rules(classes));
+        return CommandLine.ExitCode.OK;
+    }
+
+    private void write(String text) throws IOException {
         if (file != null) {
             AtomicFile.write(file, out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
         } else {
@@ -95,6 +145,5 @@ public final class SuggestCommand implements ExtraCommand, Callable<Integer> {
             out.print(text);
             out.flush();
         }
-        return found.isEmpty() ? CommandLine.ExitCode.SOFTWARE : CommandLine.ExitCode.OK;
     }
 }

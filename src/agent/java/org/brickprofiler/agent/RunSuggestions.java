@@ -1,0 +1,467 @@
+package org.brickprofiler.agent;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.agent.CallGraph.Code;
+import org.jspecify.annotations.Nullable;
+import org.objectweb.asm.Type;
+import org.objectweb.asm.tree.AbstractInsnNode;
+import org.objectweb.asm.tree.FieldInsnNode;
+import org.objectweb.asm.tree.MethodInsnNode;
+
+/**
+ * Proposes rules for an engine from two runs of it. The samples of the first run say which methods are hot. The second
+ * run times the calls of these, and of their callers, exactly. Of calls within each other, the deepest are proposed as
+ * bricks that still take {@link #SHORTEST_NS} on average, unless one method is called at several places of another: then
+ * these calls are, since they tell the matrices apart. The step is the call in a loop that gets an argument which changes
+ * with the loop, as a position does, and leads to the bricks. One use; one thread.
+ */
+final class RunSuggestions {
+
+    /** A brick takes this on average at least: timing it then costs little. */
+    static final double SHORTEST_NS = 1_000;
+
+    /** The time that a brick of the agent costs at most, roughly: two clock reads and a table. */
+    private static final double COST_NS = 150;
+
+    /** The share of the run that the proposed bricks may cost. */
+    private static final double MOST_COST = 0.02;
+
+    /** Methods with fewer of the samples, and calls with less of the time, are no candidates. */
+    private static final double LEAST_SHARE = 0.005;
+
+    private static final int FEWEST_SAMPLES = 2;
+
+    /** The number of calls of one method in another from which on each is a brick of its own. */
+    private static final int SEVERAL = 3;
+
+    /** A method is replaced by the calls in it only if they cover this share of its time. */
+    private static final double COVERED = 0.5;
+
+    /** A step leads to the bricks with this share of the time. */
+    private static final double OF_STEP = 0.5;
+
+    /** Fewer calls are no tokens. */
+    private static final int FEWEST_STEPS = 4;
+
+    private static final int MOST_LEVELS = 8;
+    private static final int MOST_CANDIDATES = 400;
+
+    private static final double NS_PER_MS = 1e6;
+
+    private static final Pattern PRODUCT = Pattern.compile("(?i).*(matmul|gemm|gemv|dot|product|matrix|mul_?mat).*");
+
+    private final CallGraph graph;
+    private final List<Site> sites = new ArrayList<>();
+    private final Map<Code, List<Site>> inMethod = new LinkedHashMap<>();
+    private final Set<String> names = new HashSet<>();
+
+    /**
+     * A call in a method that leads to hot code.
+     *
+     * @param in the method
+     * @param node the call
+     * @param number its number among the method's calls of that name, from 1
+     * @param targets the methods that it may run, without lambdas
+     * @param bodies the bodies of the lambdas that it takes
+     * @param brick the known brick that the field read before it is named after
+     * @param stats its count and time; without samples before the second run
+     */
+    private record Site(
+            Code in,
+            MethodInsnNode node,
+            int number,
+            List<Code> targets,
+            List<Code> bodies,
+            Optional<BrickId> brick,
+            BrickStats[] stats) {
+
+        long count() {
+            return stats[0].count();
+        }
+
+        long totalNs() {
+            return stats[0].totalNs();
+        }
+
+        double meanNs() {
+            return count() == 0 ? 0 : (double) totalNs() / count();
+        }
+
+        String call() {
+            return node.name + ' ' + number;
+        }
+    }
+
+    /**
+     * A step.
+     *
+     * @param loop the call in a loop; null for a call beside it
+     * @param position the index of the argument that changes with the loop; -1 if unknown
+     */
+    private record Step(Code code, @Nullable Site loop, int position) {}
+
+    private RunSuggestions(CallGraph graph) {
+        this.graph = graph;
+    }
+
+    /**
+     * Finds the candidates.
+     *
+     * @param files the class files of the engine
+     * @param hot the samples of the first run
+     */
+    static RunSuggestions of(List<byte[]> files, HotMethods hot) {
+        RunSuggestions found = new RunSuggestions(CallGraph.of(files));
+        found.findCandidates(hot);
+        return found;
+    }
+
+    // ---- candidates ----
+
+    private void findCandidates(HotMethods hot) {
+        long fewest = Math.max(FEWEST_SAMPLES, Math.round(LEAST_SHARE * hot.total()));
+        Set<Code> leading = new LinkedHashSet<>();
+        graph.all().stream()
+                .filter(code -> hot.samples(code.type.name, code.key()) >= fewest)
+                .forEach(leading::add);
+        Map<Code, List<Site>> all = new LinkedHashMap<>();
+        graph.all().forEach(code -> all.put(code, sitesOf(code)));
+        for (int level = 0; level < MOST_LEVELS; level++) {
+            List<Code> callers = new ArrayList<>();
+            all.forEach((code, its) -> {
+                if (!leading.contains(code) && its.stream().anyMatch(site -> leadsTo(site, leading))) {
+                    callers.add(code);
+                }
+            });
+            if (callers.isEmpty() || leading.size() + callers.size() > MOST_CANDIDATES) {
+                break;
+            }
+            leading.addAll(callers);
+        }
+        for (Code code : leading) {
+            List<Site> kept = all.getOrDefault(code, List.of()).stream()
+                    .filter(site -> code.isWritten() && leadsTo(site, leading))
+                    .toList();
+            if (!kept.isEmpty()) {
+                inMethod.put(code, kept);
+                sites.addAll(kept);
+            }
+        }
+    }
+
+    private static boolean leadsTo(Site site, Set<Code> methods) {
+        return site.bodies().isEmpty()
+                ? site.targets().stream().anyMatch(methods::contains)
+                : site.bodies().stream().anyMatch(methods::contains);
+    }
+
+    private List<Site> sitesOf(Code code) {
+        List<Site> found = new ArrayList<>();
+        Map<String, Integer> numbers = new HashMap<>();
+        List<Code> bodies = new ArrayList<>();
+        Optional<BrickId> read = Optional.empty();
+        for (AbstractInsnNode node : code.method.instructions) {
+            String body = CallGraph.body(node);
+            if (body != null) {
+                graph.codes(body).stream()
+                        .filter(each -> each.type == code.type)
+                        .forEach(bodies::add);
+            } else if (node instanceof FieldInsnNode field) {
+                read = BrickId.parse(field.name).or(() -> Optional.empty());
+            } else if (node instanceof MethodInsnNode call) {
+                int number = numbers.merge(call.name, 1, Integer::sum);
+                if (!call.name.startsWith("<")) {
+                    boolean isOfJdk = CallGraph.isOfJdk(call.owner);
+                    List<Code> targets = isOfJdk ? List.of() : graph.targets(call);
+                    if (!targets.isEmpty() || !bodies.isEmpty()) {
+                        found.add(new Site(
+                                code,
+                                call,
+                                number,
+                                targets,
+                                List.copyOf(bodies),
+                                read,
+                                new BrickStats[] {BrickStats.builder(call.name, BrickCategory.OTHER)
+                                        .build()}));
+                        read = Optional.empty();
+                    }
+                    if (Type.getArgumentTypes(call.desc).length > 0) {
+                        bodies.clear();
+                    }
+                }
+            }
+        }
+        return found;
+    }
+
+    /** Returns whether no class of the engine was hot. */
+    boolean isEmpty() {
+        return sites.isEmpty();
+    }
+
+    /** Returns the rules of the second run: a brick for each candidate. */
+    String candidates() {
+        StringBuilder rules = new StringBuilder("bricks:\n");
+        for (int i = 0; i < sites.size(); i++) {
+            Site site = sites.get(i);
+            rules.append("  - {in: '")
+                    .append(site.in().in())
+                    .append("', call: '")
+                    .append(site.call())
+                    .append("', brick: ")
+                    .append(nameOf(i))
+                    .append(", category: OTHER}\n");
+        }
+        return rules.toString();
+    }
+
+    private static String nameOf(int candidate) {
+        return "candidate " + candidate;
+    }
+
+    // ---- what is proposed ----
+
+    /**
+     * Returns the proposed rules.
+     *
+     * @param measured the profile of the second run
+     */
+    String rules(ProfileSnapshot measured) {
+        for (int i = 0; i < sites.size(); i++) {
+            int at = i;
+            measured.brick(nameOf(i)).ifPresent(stats -> sites.get(at).stats()[0] = stats);
+        }
+        long longestNs = sites.stream().mapToLong(Site::totalNs).max().orElse(0);
+        inMethod.replaceAll((code, its) -> its.stream()
+                .filter(site -> site.meanNs() >= SHORTEST_NS && site.totalNs() >= LEAST_SHARE * longestNs)
+                .toList());
+        List<Step> steps = steps();
+        List<Site> bricks = withinCost(bricks(steps), measured.wallNs());
+        if (bricks.isEmpty()) {
+            return "# no call of hot code took a microsecond\n";
+        }
+        StringBuilder text = new StringBuilder(summary(bricks, measured.wallNs()));
+        if (!steps.isEmpty()) {
+            text.append("step:\n");
+            steps.forEach(step -> text.append(rule(step)));
+        }
+        text.append("bricks:\n");
+        bricks.forEach(brick -> text.append(rule(brick)));
+        return text.toString();
+    }
+
+    private static String summary(List<Site> bricks, long wallNs) {
+        long calls = bricks.stream().mapToLong(Site::count).sum();
+        return String.format(
+                Locale.ROOT,
+                "# Measured: %d bricks with %d samples in %.1f s, which cost about %.1f %% of it.%n",
+                bricks.size(),
+                calls,
+                wallNs / 1e9,
+                100 * calls * COST_NS / Math.max(1, wallNs));
+    }
+
+    /** Leaves out the shortest calls until timing them costs little. */
+    private static List<Site> withinCost(List<Site> bricks, long wallNs) {
+        List<Site> kept = new ArrayList<>(bricks);
+        kept.sort(Comparator.comparingDouble(Site::meanNs).reversed());
+        while (kept.stream().mapToLong(Site::count).sum() * COST_NS > MOST_COST * wallNs) {
+            kept.remove(kept.size() - 1);
+        }
+        return bricks.stream().filter(kept::contains).toList();
+    }
+
+    private List<Site> bricks(List<Step> steps) {
+        Set<Site> chosen = new LinkedHashSet<>();
+        Set<Code> within = new HashSet<>();
+        Set<Code> roots = new LinkedHashSet<>();
+        for (Step step : steps) {
+            if (step.loop() != null) {
+                roots.add(step.loop().in());
+            }
+        }
+        if (roots.isEmpty()) {
+            Set<Code> called = new HashSet<>();
+            inMethod.values().forEach(its -> its.forEach(site -> called.addAll(site.targets())));
+            inMethod.keySet().stream().filter(code -> !called.contains(code)).forEach(roots::add);
+        }
+        for (Code root : roots) {
+            within.add(root);
+            inMethod.getOrDefault(root, List.of()).forEach(site -> chosen.addAll(deepest(site, within)));
+        }
+        return List.copyOf(chosen);
+    }
+
+    /** Returns a call, or the calls in the methods that it runs if these cover most of its time. */
+    private Set<Site> deepest(Site site, Set<Code> within) {
+        Set<Site> itself = Set.of(site);
+        boolean isOneOfSeveral = inMethod.getOrDefault(site.in(), List.of()).stream()
+                        .filter(other -> other.targets().equals(site.targets()))
+                        .count()
+                >= SEVERAL;
+        if (!site.bodies().isEmpty() || isOneOfSeveral) {
+            return itself;
+        }
+        Set<Site> deeper = new LinkedHashSet<>();
+        long coveredNs = 0;
+        for (Code target : site.targets()) {
+            if (within.add(target)) {
+                for (Site inner : inMethod.getOrDefault(target, List.of())) {
+                    coveredNs += inner.totalNs();
+                    deeper.addAll(deepest(inner, within));
+                }
+                within.remove(target);
+            }
+        }
+        long ofTargetNs = inMethod.values().stream()
+                .flatMap(List::stream)
+                .filter(other -> other.targets().equals(site.targets()))
+                .mapToLong(Site::totalNs)
+                .sum();
+        return deeper.size() > 1 && coveredNs >= COVERED * ofTargetNs ? deeper : itself;
+    }
+
+    private String rule(Site site) {
+        Optional<BrickId> known = site.brick()
+                .or(() -> site.bodies().isEmpty() ? BrickId.parse(site.node().name) : Optional.empty());
+        String name = CallGraph.simpleName(site.in().type) + '.' + site.in().method.name + ' ' + site.call();
+        String unique = name;
+        for (int i = 2; known.isEmpty() && !names.add(unique); i++) {
+            unique = name + " (" + i + ')';
+        }
+        boolean isProduct = PRODUCT.matcher(site.node().name).matches();
+        StringBuilder rule = new StringBuilder(String.format(
+                Locale.ROOT,
+                "  # %d calls, %.1f us each%n  - in: %s%n    call: %s%n    brick: %s%n",
+                site.count(),
+                site.meanNs() / 1e3,
+                site.in().in(),
+                site.call(),
+                known.isPresent() ? known.get().name() : unique));
+        if (known.isEmpty()) {
+            rule.append("    category: ").append(isProduct ? "MATRIX_PRODUCT" : "OTHER").append('\n');
+        }
+        int tokens = tokens(site.in());
+        if (tokens >= 0) {
+            rule.append("    elements: arg").append(tokens).append(".length\n");
+        }
+        return rule.toString();
+    }
+
+    /** Returns the index of the only parameter that is an array of ints; -1 if there is none. */
+    private static int tokens(Code code) {
+        Type[] types = Type.getArgumentTypes(code.method.desc);
+        int found = -1;
+        for (int i = 0; i < types.length; i++) {
+            if (types[i].getDescriptor().equals("[I")) {
+                if (found >= 0) {
+                    return -1;
+                }
+                found = i;
+            }
+        }
+        return found;
+    }
+
+    // ---- the step ----
+
+    /** Returns the method that works on a token, and the ones beside it that work on a prompt. */
+    private List<Step> steps() {
+        long allNs = inMethod.values().stream()
+                .flatMap(List::stream)
+                .mapToLong(Site::totalNs)
+                .max()
+                .orElse(0);
+        List<Step> found = new ArrayList<>();
+        inMethod.forEach((code, its) -> its.forEach(site -> {
+            int position = site.count() >= FEWEST_STEPS && site.bodies().isEmpty()
+                    ? LoopArguments.changing(code.method, site.node())
+                    : -1;
+            if (position >= 0 && site.totalNs() >= OF_STEP * allNs / 2) {
+                site.targets().stream()
+                        .filter(inMethod::containsKey)
+                        .forEach(target -> found.add(new Step(target, site, position)));
+            }
+        }));
+        // The outermost one: what it reaches are layers, and rows.
+        List<Step> outer = found.stream()
+                .filter(step -> found.stream()
+                        .noneMatch(other -> other.code() != step.code()
+                                && graph.reached(other.code()).contains(step.code())))
+                .toList();
+        return outer.isEmpty() ? List.of() : withPrompts(outer.get(0), outer);
+    }
+
+    private List<Step> withPrompts(Step first, List<Step> outer) {
+        Site loop = first.loop();
+        Map<Code, Step> all = new LinkedHashMap<>();
+        outer.stream()
+                .filter(step -> loop != null && step.loop() != null && step.loop().in() == loop.in())
+                .forEach(step -> all.putIfAbsent(step.code(), step));
+        if (loop != null) {
+            Set<Code> inner = graph.reached(first.code());
+            for (Site beside : inMethod.getOrDefault(loop.in(), List.of())) {
+                for (Code target : beside.targets()) {
+                    boolean sharesCode = graph.reached(target).stream()
+                            .anyMatch(each -> inMethod.containsKey(each) && inner.contains(each) && each != target);
+                    if (tokens(target) >= 0 && sharesCode) {
+                        all.putIfAbsent(target, new Step(target, null, -1));
+                    }
+                }
+            }
+        }
+        return List.copyOf(all.values());
+    }
+
+    private String rule(Step step) {
+        Code code = step.code();
+        Site loop = step.loop();
+        StringBuilder rule = new StringBuilder();
+        if (loop != null) {
+            rule.append(String.format(
+                    Locale.ROOT, "  # %d calls, %.2f ms each%n", loop.count(), loop.meanNs() / NS_PER_MS));
+        }
+        rule.append("  - in: ").append(code.in()).append('\n');
+        int tokens = tokens(code);
+        if (tokens >= 0) {
+            rule.append("    tokens: arg").append(tokens).append(".length\n");
+        }
+        int position = step.position() >= 0 ? step.position() : onlyInt(code);
+        if (position >= 0) {
+            rule.append("    kv: arg").append(position).append('\n');
+        }
+        Suggestions.logits(code).ifPresent(index -> rule.append("    output: arg")
+                .append(index)
+                .append('\n'));
+        return rule.toString();
+    }
+
+    private static int onlyInt(Code code) {
+        Type[] types = Type.getArgumentTypes(code.method.desc);
+        int found = -1;
+        for (int i = 0; i < types.length; i++) {
+            if (types[i].equals(Type.INT_TYPE)) {
+                if (found >= 0) {
+                    return -1;
+                }
+                found = i;
+            }
+        }
+        return found;
+    }
+}

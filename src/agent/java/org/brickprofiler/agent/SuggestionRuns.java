@@ -1,0 +1,177 @@
+package org.brickprofiler.agent;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.report.JsonReport;
+
+/**
+ * Runs a command twice for {@link RunSuggestions}: once with the flight recorder, and once with the agent. Both reach
+ * each Java virtual machine of the command through the variable JAVA_TOOL_OPTIONS. One thread.
+ */
+final class SuggestionRuns {
+
+    private static final String VARIABLE = "JAVA_TOOL_OPTIONS";
+
+    private final List<String> command;
+    private final Path agent;
+    private final int mostSeconds;
+
+    /**
+     * The runs of a command.
+     *
+     * @param command the program and its arguments
+     * @param agent the agent's jar
+     * @param mostSeconds the time after which a run is ended, s
+     */
+    SuggestionRuns(List<String> command, Path agent, int mostSeconds) {
+        this.command = List.copyOf(command);
+        this.agent = agent;
+        this.mostSeconds = mostSeconds;
+    }
+
+    /**
+     * Returns the proposed rules.
+     *
+     * @param classPaths where the engine's classes are, in addition to the class path of the virtual machine
+     * @throws IOException when the command fails, or ran no Java
+     */
+    String rules(List<String> classPaths) throws IOException {
+        Path folder = Files.createTempDirectory("brick-suggest");
+        try {
+            HotMethods hot = sample(folder);
+            List<byte[]> files = new ArrayList<>();
+            for (String each : classPaths) {
+                files.addAll(ClassFiles.of(each));
+            }
+            for (String each : hot.classPath().split(File.pathSeparator, -1)) {
+                if (!each.isEmpty() && Files.exists(Path.of(each))) {
+                    files.addAll(classesIn(each));
+                }
+            }
+            RunSuggestions found = RunSuggestions.of(files, hot);
+            if (found.isEmpty()) {
+                throw new IOException("of " + hot.total() + " samples of Java code, none lies in the classes of "
+                        + (hot.classPath().isEmpty() ? "the class path" : hot.classPath())
+                        + ": run longer, or name the jars of the engine before --");
+            }
+            return found.rules(measure(found, folder));
+        } finally {
+            delete(folder);
+        }
+    }
+
+    /** An entry of a class path may be a folder without classes. */
+    private static List<byte[]> classesIn(String entry) {
+        try {
+            return ClassFiles.of(entry);
+        } catch (IOException none) {
+            return List.of();
+        }
+    }
+
+    private HotMethods sample(Path folder) throws IOException {
+        Path settings = Files.writeString(folder.resolve("samples.jfc"), HotMethods.SETTINGS);
+        run("-XX:FlightRecorderOptions=stackdepth=256 -XX:StartFlightRecording=dumponexit=true,settings="
+                + settings + ",filename=" + folder.resolve("%p.jfr"));
+        HotMethods most = new HotMethods(Map.of(), 0, "");
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.filter(each -> each.toString().endsWith(".jfr"))
+                    .sorted()
+                    .toList()) {
+                HotMethods hot = HotMethods.read(file);
+                if (hot.total() > most.total()) {
+                    most = hot;
+                }
+            }
+        }
+        if (most.total() == 0) {
+            throw new IOException(
+                    "the command ran no Java for as long as a sample takes: " + String.join(" ", command));
+        }
+        return most;
+    }
+
+    private ProfileSnapshot measure(RunSuggestions found, Path folder) throws IOException {
+        Path rules = Files.writeString(folder.resolve("candidates.yaml"), found.candidates());
+        Path out = folder.resolve("candidates.json");
+        run("-javaagent:" + agent + "=rules=" + rules + ",out=" + out);
+        if (Files.notExists(out)) {
+            throw new IOException("the agent wrote no profile: the second run has to end by itself, or within "
+                    + mostSeconds + " s by SIGTERM");
+        }
+        return JsonReport.read(out);
+    }
+
+    private void run(String options) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
+        builder.environment()
+                .merge(VARIABLE, options, (before, added) -> before.isBlank() ? added : before + ' ' + added);
+        Process process = builder.start();
+        try {
+            if (process.waitFor(mostSeconds, TimeUnit.SECONDS)) {
+                if (process.exitValue() != 0) {
+                    throw new IOException(
+                            "the command ended with exit code " + process.exitValue() + ": " + String.join(" ", command));
+                }
+            } else {
+                process.descendants().forEach(ProcessHandle::destroy);
+                process.destroy();
+                process.waitFor();
+            }
+        } catch (InterruptedException stopped) {
+            process.destroy();
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while the command ran", stopped);
+        }
+    }
+
+    private static void delete(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
+        } catch (UncheckedIOException unreadable) {
+            throw unreadable.getCause();
+        }
+    }
+
+    /**
+     * Returns the agent's jar, which lies beside the jar of the command line.
+     *
+     * @throws IOException when there is none, or several
+     */
+    static Path agentBesideThis() throws IOException {
+        Path here;
+        try {
+            here = Path.of(SuggestionRuns.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .toURI());
+        } catch (URISyntaxException | NullPointerException unknown) {
+            throw new IOException("where the agent's jar is, is unknown: name it by --agent", unknown);
+        }
+        Path folder = Files.isDirectory(here) ? here : here.getParent();
+        try (Stream<Path> files = Files.list(folder)) {
+            List<Path> agents = files.filter(
+                            each -> each.getFileName().toString().matches("brick-profiler-.*agent\\.jar"))
+                    .toList();
+            if (agents.size() != 1) {
+                throw new IOException("there are " + agents.size() + " jars of the agent in " + folder
+                        + ": name it by --agent");
+            }
+            return agents.get(0);
+        }
+    }
+}
