@@ -13,6 +13,7 @@ import java.security.ProtectionDomain;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -56,6 +57,9 @@ public final class Agent {
 
     private static final long BEAN_DELAY_MS = 3_000;
 
+    /** How often the agent looks for bricks that are too short. */
+    private static final long LOOK_MS = 100;
+
     private static @Nullable Agent running;
 
     /** The slowest steps of each phase that {@code slow=} keeps. */
@@ -70,7 +74,11 @@ public final class Agent {
     private final WovenRequests requests;
     private final WovenWork work;
     private final @Nullable Alternation alternation;
-    private final Weaver weaver;
+
+    /** Bricks whose samples are shorter on average are dropped; 0 for none. */
+    private final long shortestNs;
+
+    private volatile Weaver weaver;
     private final PrintStream err = System.err;
 
     /** The messages that have been printed; each is printed only once. */
@@ -127,8 +135,13 @@ public final class Agent {
         runFile = beginRunFile();
         prepareReports();
         steps = new Recorder.Steps(rules.warmupSteps(), this::forgetWarmup, alternation);
-        weaver = new Weaver(rules, rule -> rule.kind() == WeaveRule.Kind.BRICK ? keyOf(rule) : 0);
+        shortestNs = ShortBricks.bound(ShortBricks.setting());
+        weaver = weaver(rules);
         work = new WovenWork(rules.rules(), this::keyOf, profiler, losses);
+    }
+
+    private Weaver weaver(RuleFile.Rules ofRules) {
+        return new Weaver(ofRules, rule -> rule.kind() == WeaveRule.Kind.BRICK ? keyOf(rule) : 0);
     }
 
     /** A rule for a known brick has no category. */
@@ -218,6 +231,9 @@ public final class Agent {
         }
         Runtime.getRuntime().addShutdownHook(new Thread(this::reportAtEnd, "brick-agent-report"));
         options.port().ifPresent(this::open);
+        if (shortestNs > 0) {
+            dropShort(instrumentation);
+        }
         if (alternation == null) {
             registerLater();
             beginWindows();
@@ -304,6 +320,50 @@ public final class Agent {
                 "brick-agent-stops");
         starting.setDaemon(true);
         starting.start();
+    }
+
+    // ---- bricks that are too short ----
+
+    private void dropShort(Instrumentation instrumentation) {
+        ShortBricks watch = new ShortBricks(shortestNs, profiler::allBrickStats, names -> drop(names, instrumentation));
+        Thread watching = new Thread(
+                () -> {
+                    try {
+                        while (true) {
+                            Thread.sleep(LOOK_MS);
+                            watch.look();
+                        }
+                    } catch (InterruptedException over) {
+                        Thread.currentThread().interrupt();
+                    }
+                },
+                "brick-agent-short");
+        watching.setDaemon(true);
+        watching.start();
+    }
+
+    /** Weaves the classes of some bricks again without them, and begins anew: their timers lay in other bricks. */
+    private void drop(Set<String> names, Instrumentation instrumentation) {
+        Set<String> classes = new LinkedHashSet<>();
+        List<WeaveRule> kept = new ArrayList<>();
+        List<String> lines = new ArrayList<>();
+        for (WeaveRule rule : weaver.all()) {
+            if (rule.kind() == WeaveRule.Kind.BRICK && names.contains(WovenWork.nameOf(rule))) {
+                classes.add(rule.target().className());
+                lines.add(Integer.toString(rule.line()));
+            } else {
+                kept.add(rule);
+            }
+        }
+        say(lines.size() + " rules are dropped, since their samples take less than " + shortestNs
+                + " ns on average: those of the lines " + String.join(", ", lines));
+        weaver = weaver(rules.with(kept));
+        for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
+            if (classes.contains(loaded.getName())) {
+                weaveAgain(loaded, instrumentation);
+            }
+        }
+        forgetWarmup();
     }
 
     // ---- windows, which a virtual machine that is killed leaves behind ----

@@ -2,7 +2,6 @@ package org.brickprofiler.agent;
 
 import java.util.HashSet;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;

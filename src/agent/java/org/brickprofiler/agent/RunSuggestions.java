@@ -1,5 +1,6 @@
 package org.brickprofiler.agent;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -9,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -26,23 +28,28 @@ import org.objectweb.asm.tree.MethodInsnNode;
 /**
  * Proposes rules for an engine from two runs of it. The samples of the first run say which methods are hot. The second
  * run times the calls of these, and of their callers, exactly. Of calls within each other, the deepest are proposed as
- * bricks that still take {@link #SHORTEST_NS} on average, unless one method is called at several places of another: then
- * these calls are, since they tell the matrices apart. The step is the call in a loop that gets an argument which changes
- * with the loop, as a position does, and leads to the bricks. One use; one thread.
+ * bricks that still take {@link #SHORTEST_NS} on average, unless one method is called at several places of another:
+ * then these calls are, since they tell the matrices apart. The step is the call in a loop that gets an argument which
+ * changes with the loop, as a position does, and leads to the bricks. One use; one thread.
  */
 final class RunSuggestions {
 
     /** A brick takes this on average at least: timing it then costs little. */
     static final double SHORTEST_NS = 1_000;
 
-    /** The time that a brick of the agent costs at most, roughly: two clock reads and a table. */
-    private static final double COST_NS = 150;
+    /** A shorter run says little. */
+    private static final long SHORTEST_RUN_NS = 200_000_000;
 
-    /** The share of the run that the proposed bricks may cost. */
-    private static final double MOST_COST = 0.02;
+    /** What a brick and a step of the agent cost an engine whose data fills the caches (docs/AGENT.md). */
+    private static final double COST_NS = 2_000;
+
+    private static final double STEP_COST_NS = 15_000;
+
+    /** The share of the run that the proposed rules may cost. */
+    private static final double MOST_COST = 0.03;
 
     /** Methods with fewer of the samples, and calls with less of the time, are no candidates. */
-    private static final double LEAST_SHARE = 0.005;
+    private static final double LEAST_SHARE = 0.01;
 
     private static final int FEWEST_SAMPLES = 2;
 
@@ -58,7 +65,12 @@ final class RunSuggestions {
     /** Fewer calls are no tokens. */
     private static final int FEWEST_STEPS = 4;
 
-    private static final int MOST_LEVELS = 8;
+    /** Callers of callers are followed this far: workers' samples do not show who handed out the work. */
+    private static final int MOST_LEVELS = 12;
+
+    /** So far without a sample of their own. */
+    private static final int NEAR_LEVELS = 2;
+
     private static final int MOST_CANDIDATES = 400;
 
     private static final double NS_PER_MS = 1e6;
@@ -70,32 +82,62 @@ final class RunSuggestions {
     private final Map<Code, List<Site>> inMethod = new LinkedHashMap<>();
     private final Set<String> names = new HashSet<>();
 
-    /**
-     * A call in a method that leads to hot code.
-     *
-     * @param in the method
-     * @param node the call
-     * @param number its number among the method's calls of that name, from 1
-     * @param targets the methods that it may run, without lambdas
-     * @param bodies the bodies of the lambdas that it takes
-     * @param brick the known brick that the field read before it is named after
-     * @param stats its count and time; without samples before the second run
-     */
-    private record Site(
-            Code in,
-            MethodInsnNode node,
-            int number,
-            List<Code> targets,
-            List<Code> bodies,
-            Optional<BrickId> brick,
-            BrickStats[] stats) {
+    /** A call in a method that leads to hot code. */
+    private static final class Site {
+        private final Code in;
+        private final MethodInsnNode node;
+
+        /** Its number among the method's calls of that name, from 1. */
+        private final int number;
+
+        /** The methods that it may run, without lambdas. */
+        private final List<Code> targets;
+
+        /** The bodies of the lambdas that it takes. */
+        private final List<Code> bodies;
+
+        /** The known brick that the field read before it is named after. */
+        private final Optional<BrickId> brick;
+
+        /** Its samples in the second run. */
+        private BrickStats stats;
+
+        Site(Code in, MethodInsnNode node, int number, List<Code> targets, List<Code> bodies, Optional<BrickId> brick) {
+            this.in = in;
+            this.node = node;
+            this.number = number;
+            this.targets = targets;
+            this.bodies = bodies;
+            this.brick = brick;
+            stats = BrickStats.builder(node.name, BrickCategory.OTHER).build();
+        }
+
+        Code in() {
+            return in;
+        }
+
+        MethodInsnNode node() {
+            return node;
+        }
+
+        List<Code> targets() {
+            return targets;
+        }
+
+        List<Code> bodies() {
+            return bodies;
+        }
+
+        Optional<BrickId> brick() {
+            return brick;
+        }
 
         long count() {
-            return stats[0].count();
+            return stats.count();
         }
 
         long totalNs() {
-            return stats[0].totalNs();
+            return stats.totalNs();
         }
 
         double meanNs() {
@@ -142,9 +184,12 @@ final class RunSuggestions {
         Map<Code, List<Site>> all = new LinkedHashMap<>();
         graph.all().forEach(code -> all.put(code, sitesOf(code)));
         for (int level = 0; level < MOST_LEVELS; level++) {
+            boolean isNear = level < NEAR_LEVELS;
             List<Code> callers = new ArrayList<>();
             all.forEach((code, its) -> {
-                if (!leading.contains(code) && its.stream().anyMatch(site -> leadsTo(site, leading))) {
+                if (!leading.contains(code)
+                        && (isNear || hot.samples(code.type.name, code.key()) > 0)
+                        && its.stream().anyMatch(site -> leadsTo(site, leading))) {
                     callers.add(code);
                 }
             });
@@ -182,22 +227,15 @@ final class RunSuggestions {
                         .filter(each -> each.type == code.type)
                         .forEach(bodies::add);
             } else if (node instanceof FieldInsnNode field) {
-                read = BrickId.parse(field.name).or(() -> Optional.empty());
+                Optional<BrickId> before = read;
+                read = BrickId.parse(field.name).or(() -> before);
             } else if (node instanceof MethodInsnNode call) {
                 int number = numbers.merge(call.name, 1, Integer::sum);
                 if (!call.name.startsWith("<")) {
                     boolean isOfJdk = CallGraph.isOfJdk(call.owner);
                     List<Code> targets = isOfJdk ? List.of() : graph.targets(call);
                     if (!targets.isEmpty() || !bodies.isEmpty()) {
-                        found.add(new Site(
-                                code,
-                                call,
-                                number,
-                                targets,
-                                List.copyOf(bodies),
-                                read,
-                                new BrickStats[] {BrickStats.builder(call.name, BrickCategory.OTHER)
-                                        .build()}));
+                        found.add(new Site(code, call, number, targets, List.copyOf(bodies), read));
                         read = Optional.empty();
                     }
                     if (Type.getArgumentTypes(call.desc).length > 0) {
@@ -240,22 +278,34 @@ final class RunSuggestions {
      * Returns the proposed rules.
      *
      * @param measured the profile of the second run
+     * @throws IOException when the run was too short
      */
-    String rules(ProfileSnapshot measured) {
+    String rules(ProfileSnapshot measured) throws IOException {
+        if (measured.wallNs() < SHORTEST_RUN_NS) {
+            throw new IOException("only " + measured.wallNs() / 1_000_000
+                    + " ms of the second run remained after the calls were dropped that are too short to be timed: let the"
+                    + " command run longer");
+        }
         for (int i = 0; i < sites.size(); i++) {
             int at = i;
-            measured.brick(nameOf(i)).ifPresent(stats -> sites.get(at).stats()[0] = stats);
+            measured.brick(nameOf(i)).ifPresent(stats -> sites.get(at).stats = stats);
         }
         long longestNs = sites.stream().mapToLong(Site::totalNs).max().orElse(0);
         inMethod.replaceAll((code, its) -> its.stream()
                 .filter(site -> site.meanNs() >= SHORTEST_NS && site.totalNs() >= LEAST_SHARE * longestNs)
                 .toList());
         List<Step> steps = steps();
-        List<Site> bricks = withinCost(bricks(steps), measured.wallNs());
+        double stepsNs = STEP_COST_NS
+                * steps.stream()
+                        .map(Step::loop)
+                        .filter(Objects::nonNull)
+                        .mapToLong(Site::count)
+                        .sum();
+        List<Site> bricks = withinCost(bricks(steps), MOST_COST * measured.wallNs() - stepsNs);
         if (bricks.isEmpty()) {
-            return "# no call of hot code took a microsecond\n";
+            return "# no call of hot code is long enough to be timed\n";
         }
-        StringBuilder text = new StringBuilder(summary(bricks, measured.wallNs()));
+        StringBuilder text = new StringBuilder(summary(bricks, stepsNs, measured.wallNs()));
         if (!steps.isEmpty()) {
             text.append("step:\n");
             steps.forEach(step -> text.append(rule(step)));
@@ -265,22 +315,22 @@ final class RunSuggestions {
         return text.toString();
     }
 
-    private static String summary(List<Site> bricks, long wallNs) {
+    private static String summary(List<Site> bricks, double stepsNs, long wallNs) {
         long calls = bricks.stream().mapToLong(Site::count).sum();
         return String.format(
                 Locale.ROOT,
-                "# Measured: %d bricks with %d samples in %.1f s, which cost about %.1f %% of it.%n",
-                bricks.size(),
-                calls,
+                "# Proposed from a run of %.1f s. The rules cost at most some %.1f %% of it: %d samples at 2 us, and the"
+                        + " steps at 15 us.%n",
                 wallNs / 1e9,
-                100 * calls * COST_NS / Math.max(1, wallNs));
+                100 * (calls * COST_NS + stepsNs) / wallNs,
+                calls);
     }
 
     /** Leaves out the shortest calls until timing them costs little. */
-    private static List<Site> withinCost(List<Site> bricks, long wallNs) {
+    private static List<Site> withinCost(List<Site> bricks, double mostNs) {
         List<Site> kept = new ArrayList<>(bricks);
         kept.sort(Comparator.comparingDouble(Site::meanNs).reversed());
-        while (kept.stream().mapToLong(Site::count).sum() * COST_NS > MOST_COST * wallNs) {
+        while (!kept.isEmpty() && kept.stream().mapToLong(Site::count).sum() * COST_NS > mostNs) {
             kept.remove(kept.size() - 1);
         }
         return bricks.stream().filter(kept::contains).toList();
@@ -304,7 +354,27 @@ final class RunSuggestions {
             within.add(root);
             inMethod.getOrDefault(root, List.of()).forEach(site -> chosen.addAll(deepest(site, within)));
         }
-        return List.copyOf(chosen);
+        return withoutOuter(chosen);
+    }
+
+    /** Leaves out calls whose time is mostly that of other ones, which a call over an interface or a thread hides. */
+    private List<Site> withoutOuter(Set<Site> chosen) {
+        List<Site> kept = new ArrayList<>();
+        List<Site> shortestFirst = new ArrayList<>(chosen);
+        shortestFirst.sort(Comparator.comparingLong(Site::totalNs));
+        for (Site site : shortestFirst) {
+            Set<Code> within = new HashSet<>();
+            site.targets().forEach(target -> within.addAll(graph.reached(target)));
+            site.bodies().forEach(body -> within.addAll(graph.reached(body)));
+            long innerNs = kept.stream()
+                    .filter(each -> within.contains(each.in()))
+                    .mapToLong(Site::totalNs)
+                    .sum();
+            if (innerNs < COVERED * site.totalNs()) {
+                kept.add(site);
+            }
+        }
+        return chosen.stream().filter(kept::contains).toList();
     }
 
     /** Returns a call, or the calls in the methods that it runs if these cover most of its time. */
@@ -337,14 +407,15 @@ final class RunSuggestions {
     }
 
     private String rule(Site site) {
-        Optional<BrickId> known = site.brick()
-                .or(() -> site.bodies().isEmpty() ? BrickId.parse(site.node().name) : Optional.empty());
+        Optional<BrickId> known =
+                site.brick().or(() -> site.bodies().isEmpty() ? BrickId.parse(site.node().name) : Optional.empty());
         String name = CallGraph.simpleName(site.in().type) + '.' + site.in().method.name + ' ' + site.call();
         String unique = name;
         for (int i = 2; known.isEmpty() && !names.add(unique); i++) {
             unique = name + " (" + i + ')';
         }
-        boolean isProduct = PRODUCT.matcher(site.node().name).matches();
+        boolean isProduct =
+                isProduct(site.node().name) || site.bodies().stream().anyMatch(RunSuggestions::multiplies);
         StringBuilder rule = new StringBuilder(String.format(
                 Locale.ROOT,
                 "  # %d calls, %.1f us each%n  - in: %s%n    call: %s%n    brick: %s%n",
@@ -354,13 +425,24 @@ final class RunSuggestions {
                 site.call(),
                 known.isPresent() ? known.get().name() : unique));
         if (known.isEmpty()) {
-            rule.append("    category: ").append(isProduct ? "MATRIX_PRODUCT" : "OTHER").append('\n');
+            rule.append("    category: ")
+                    .append(isProduct ? "MATRIX_PRODUCT" : "OTHER")
+                    .append('\n');
         }
         int tokens = tokens(site.in());
         if (tokens >= 0) {
             rule.append("    elements: arg").append(tokens).append(".length\n");
         }
         return rule.toString();
+    }
+
+    private static boolean isProduct(String method) {
+        return PRODUCT.matcher(method).matches();
+    }
+
+    /** Returns whether the body of a lambda calls a method that is named like a product. */
+    private static boolean multiplies(Code body) {
+        return body.calls.stream().anyMatch(call -> isProduct(call.substring(0, call.indexOf('('))));
     }
 
     /** Returns the index of the only parameter that is an array of ints; -1 if there is none. */
@@ -411,7 +493,8 @@ final class RunSuggestions {
         Site loop = first.loop();
         Map<Code, Step> all = new LinkedHashMap<>();
         outer.stream()
-                .filter(step -> loop != null && step.loop() != null && step.loop().in() == loop.in())
+                .filter(step ->
+                        loop != null && step.loop() != null && step.loop().in() == loop.in())
                 .forEach(step -> all.putIfAbsent(step.code(), step));
         if (loop != null) {
             Set<Code> inner = graph.reached(first.code());
@@ -445,9 +528,8 @@ final class RunSuggestions {
         if (position >= 0) {
             rule.append("    kv: arg").append(position).append('\n');
         }
-        Suggestions.logits(code).ifPresent(index -> rule.append("    output: arg")
-                .append(index)
-                .append('\n'));
+        Suggestions.logits(code)
+                .ifPresent(index -> rule.append("    output: arg").append(index).append('\n'));
         return rule.toString();
     }
 

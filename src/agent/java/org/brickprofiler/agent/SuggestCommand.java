@@ -22,13 +22,12 @@ import picocli.CommandLine.Spec;
         name = "suggest",
         sortOptions = false,
         usageHelpWidth = 100,
-        description =
-            {
-                "Proposes rules of the agent for an engine, or settings for the flight recorder of JDK 25. Review the result.",
-                "With --run, it runs a command twice, samples its hot methods, times the calls of these, and proposes those"
-                        + " that take 1 us or more, with the step. Together they cost at most 2 % of the run.",
-                "Without --run, it reads the classes and matches names only.",
-            },
+        description = {
+            "Proposes rules of the agent for an engine, or settings for the flight recorder of JDK 25. Review the result.",
+            "With --run, it runs a command twice, samples its hot methods, times the calls of these, and proposes those"
+                    + " that take 1 us or more, with the step. Together they cost at most 3 %% of the run.",
+            "Without --run, it reads the classes and matches names only.",
+        },
         optionListHeading = "%nOptions:%n",
         footerHeading = "%nExamples:%n",
         footer = {
@@ -49,7 +48,8 @@ public final class SuggestCommand implements ExtraCommand, Callable<Integer> {
     @Parameters(
             arity = "1..*",
             paramLabel = "JAR|CLASSPATH|COMMAND",
-            description = "Jars, folders of classes, or class paths of these; with --run, the command and its arguments.")
+            description =
+                    "Jars, folders of classes, or class paths of these; with --run, the command and its arguments.")
     private List<String> words = List.of();
 
     @Option(names = "--run", description = "Run the command after --, twice, and propose what takes its time.")

@@ -82,8 +82,8 @@ final class SuggestionRuns {
 
     private HotMethods sample(Path folder) throws IOException {
         Path settings = Files.writeString(folder.resolve("samples.jfc"), HotMethods.SETTINGS);
-        run("-XX:FlightRecorderOptions=stackdepth=256 -XX:StartFlightRecording=dumponexit=true,settings="
-                + settings + ",filename=" + folder.resolve("%p.jfr"));
+        run("-XX:FlightRecorderOptions=stackdepth=256 -XX:StartFlightRecording=dumponexit=true,settings=" + settings
+                + ",filename=" + folder.resolve("%p.jfr"));
         HotMethods most = new HotMethods(Map.of(), 0, "");
         try (Stream<Path> files = Files.list(folder)) {
             for (Path file : files.filter(each -> each.toString().endsWith(".jfr"))
@@ -105,7 +105,8 @@ final class SuggestionRuns {
     private ProfileSnapshot measure(RunSuggestions found, Path folder) throws IOException {
         Path rules = Files.writeString(folder.resolve("candidates.yaml"), found.candidates());
         Path out = folder.resolve("candidates.json");
-        run("-javaagent:" + agent + "=rules=" + rules + ",out=" + out);
+        run("-Dbrick.profiler.shortest_ns=" + Math.round(RunSuggestions.SHORTEST_NS) + " -javaagent:" + agent
+                + "=rules=" + rules + ",out=" + out);
         if (Files.notExists(out)) {
             throw new IOException("the agent wrote no profile: the second run has to end by itself, or within "
                     + mostSeconds + " s by SIGTERM");
@@ -121,8 +122,8 @@ final class SuggestionRuns {
         try {
             if (process.waitFor(mostSeconds, TimeUnit.SECONDS)) {
                 if (process.exitValue() != 0) {
-                    throw new IOException(
-                            "the command ended with exit code " + process.exitValue() + ": " + String.join(" ", command));
+                    throw new IOException("the command ended with exit code " + process.exitValue() + ": "
+                            + String.join(" ", command));
                 }
             } else {
                 process.descendants().forEach(ProcessHandle::destroy);
@@ -168,8 +169,8 @@ final class SuggestionRuns {
                             each -> each.getFileName().toString().matches("brick-profiler-.*agent\\.jar"))
                     .toList();
             if (agents.size() != 1) {
-                throw new IOException("there are " + agents.size() + " jars of the agent in " + folder
-                        + ": name it by --agent");
+                throw new IOException(
+                        "there are " + agents.size() + " jars of the agent in " + folder + ": name it by --agent");
             }
             return agents.get(0);
         }

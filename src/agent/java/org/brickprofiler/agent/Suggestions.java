@@ -1,7 +1,6 @@
 package org.brickprofiler.agent;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
-import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.FieldInsnNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
@@ -131,8 +129,8 @@ final class Suggestions {
         }
         Map<String, List<Site>> groups = sites(code.method);
         groups.values()
-                .removeIf(
-                        sites -> sites.size() < SEVERAL || graph.isBrief(sites.get(0).key()));
+                .removeIf(sites ->
+                        sites.size() < SEVERAL || graph.isBrief(sites.get(0).key()));
         boolean computes =
                 PASSES.contains(code.method.name) || groups.values().stream().anyMatch(Suggestions::isNamed);
         groups.values()

@@ -127,6 +127,11 @@ final class Weaver {
         return false;
     }
 
+    /** Returns all rules. */
+    List<WeaveRule> all() {
+        return rules.values().stream().flatMap(List::stream).toList();
+    }
+
     /** Returns the internal names of the classes that rules name. */
     Set<String> classes() {
         return rules.keySet();

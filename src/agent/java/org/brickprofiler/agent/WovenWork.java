@@ -285,7 +285,8 @@ final class WovenWork {
         losses.unknownWork("the work of " + String.join(", ", names) + " is unknown: " + reason);
     }
 
-    private static String nameOf(WeaveRule rule) {
+    /** Returns the name of a rule's brick in the profile. */
+    static String nameOf(WeaveRule rule) {
         return BrickId.parse(rule.brick()).map(BrickId::displayName).orElse(rule.brick());
     }
 

@@ -697,6 +697,82 @@ class AgentIT {
                 .contains("brick: there are no classes in ");
     }
 
+    /** Three runs of 0.7 s. The last one has a rule for a method that is too short. */
+    @Spec({"22.36", "22.37"})
+    @Test
+    void suggestsFromRuns() throws Exception {
+        compile(folder, "app/Busy.java", """
+                package app;
+
+                public class Busy {
+                    static double sum;
+
+                    static void multiply(double[] matrix, double[] x) {
+                        for (int i = 0; i < matrix.length; i++) {
+                            sum += add(matrix[i], x[i % x.length]);
+                        }
+                    }
+
+                    static double add(double a, double b) {
+                        return a * b + Math.sqrt(a);
+                    }
+
+                    static void token(double[][] weights, double[] x, int position) {
+                        multiply(weights[0], x);
+                        multiply(weights[1], x);
+                        multiply(weights[2], x);
+                    }
+
+                    public static void main(String[] args) {
+                        double[][] weights = new double[3][40_000];
+                        long endNs = System.nanoTime() + 700_000_000L;
+                        for (int position = 0; System.nanoTime() < endNs; position++) {
+                            token(weights, weights[1], position);
+                        }
+                        System.out.println(sum);
+                    }
+                }
+                """);
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        ProcessResult result = brick(
+                "suggest",
+                "--run",
+                "-o",
+                "busy.yaml",
+                "--agent",
+                JAR.toString(),
+                "--",
+                java,
+                "-cp",
+                classes.toString(),
+                "app.Busy");
+        result.assertSucceeded();
+        assertThat(Files.readString(folder.resolve("busy.yaml")))
+                .contains("  - in: app.Busy.token\n    kv: arg2\n")
+                .contains(
+                        "    call: multiply 1\n    brick: Busy.token multiply 1\n",
+                        "    call: multiply 2\n    brick: Busy.token multiply 2\n",
+                        "    call: multiply 3\n    brick: Busy.token multiply 3\n")
+                .doesNotContain("add");
+        Files.writeString(folder.resolve("short.yaml"), """
+                bricks:
+                  - {in: app.Busy.add, brick: sum, category: OTHER}
+                  - {in: app.Busy.multiply, brick: product, category: MATRIX_PRODUCT}
+                """);
+        ProcessResult dropping = ChildProcess.of(java)
+                .jvmOptions(List.of("-javaagent:" + JAR + "=rules=short.yaml,out=short.json"))
+                .jvmOptions(List.of("-Dbrick.profiler.shortest_ns=1000", "-cp", classes.toString(), "app.Busy"))
+                .in(folder)
+                .run()
+                .assertSucceeded();
+        assertThat(dropping.err())
+                .contains(
+                        "1 rules are dropped, since their samples take less than 1000 ns on average: those of the lines 2");
+        assertThat(JsonReport.read(folder.resolve("short.json")).bricks())
+                .extracting(BrickStats::name)
+                .containsExactly("product");
+    }
+
     /** Its proposals, recorded by the JDK alone, and read. */
     @Spec("22.12")
     @Test

@@ -1,0 +1,83 @@
+package org.brickprofiler.agent;
+
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.internal.io.Settings;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the bricks with many samples that last less than a bound on average, since timing them would cost too much. It
+ * looks at the samples since its last look, because the first ones of a method run before it is compiled. One thread.
+ */
+final class ShortBricks {
+
+    /** The samples between two looks from which on timing them costs something. */
+    private static final long FEWEST = 1_000;
+
+    private static final String SETTING = "shortest_ns";
+
+    private final long shortestNs;
+    private final Supplier<List<BrickStats>> bricks;
+    private final Consumer<Set<String>> drop;
+    private final Map<String, BrickStats> before = new HashMap<>();
+
+    /**
+     * Watches bricks.
+     *
+     * @param shortestNs the bound, ns
+     * @param bricks returns the stats of all bricks
+     * @param drop takes the names of bricks that are too short; it has to discard the samples so far
+     */
+    ShortBricks(long shortestNs, Supplier<List<BrickStats>> bricks, Consumer<Set<String>> drop) {
+        this.shortestNs = shortestNs;
+        this.bricks = bricks;
+        this.drop = drop;
+    }
+
+    /**
+     * Returns the bound that {@code brick.profiler.shortest_ns} sets.
+     *
+     * @param text the setting; null without one
+     * @return ns; 0 for none
+     * @throws IllegalArgumentException when it is not a number
+     */
+    static long bound(@Nullable String text) {
+        if (text == null) {
+            return 0;
+        }
+        if (!text.strip().matches("\\d{1,9}")) {
+            throw new IllegalArgumentException(
+                    "brick.profiler." + SETTING + ": '" + text + "' is not a number of nanoseconds");
+        }
+        return Long.parseLong(text.strip());
+    }
+
+    /** Returns the setting; null without one. */
+    static @Nullable String setting() {
+        return Settings.ofProfiler(SETTING);
+    }
+
+    /** Drops the bricks that are too short now. */
+    void look() {
+        Set<String> tooShort = new LinkedHashSet<>();
+        for (BrickStats now : bricks.get()) {
+            BrickStats last = before.get(now.name());
+            long count = now.count() - (last == null ? 0 : last.count());
+            long ns = now.totalNs() - (last == null ? 0 : last.totalNs());
+            before.put(now.name(), now);
+            if (count >= FEWEST && ns < shortestNs * count) {
+                tooShort.add(now.name());
+            }
+        }
+        if (!tooShort.isEmpty()) {
+            drop.accept(tooShort);
+            before.clear();
+        }
+    }
+}
