@@ -11,7 +11,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.brickprofiler.Environment;
 import org.brickprofiler.bench.PairedBenchmark.Path;
 import org.brickprofiler.device.cuda.CudaBindingBenchmark;
@@ -19,6 +21,7 @@ import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.Options;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
@@ -29,7 +32,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * <p>A round runs every benchmark once, each in a separate virtual machine, in a new random order. If a bound is tight,
  * path and floor take turns within one virtual machine ({@link PairedBenchmark}): the time of each is the first decile
  * of its turns, which no other load of the core affects, and the ratio of all turns is shown beside. The other ratios
- * are taken within a round. The table shows the median over the rounds.
+ * are taken within a round. The paths of {@link ColdBenchmark} are medians of single calls, in turns within one virtual
+ * machine for each buffer. The table shows the median over the rounds.
  *
  * <p>Arguments: a pattern of names (all), {@code -rounds} (3), {@code -warmup} in ms (2,000; some of the other tools
  * need this long to be compiled), {@code -iterations} that are measured (3), {@code -ms} for each (400).
@@ -49,6 +53,7 @@ public final class RatioTable {
     private static final String BINDING = CudaBindingBenchmark.class.getSimpleName() + ".";
 
     private static final String PAIRED = PairedBenchmark.class.getSimpleName() + ".";
+    private static final String COLD = ColdBenchmark.class.getSimpleName() + ".";
 
     // After the name of a pair: its floor, and the ratio of all turns.
     private static final String FLOOR = "/floor";
@@ -59,91 +64,136 @@ public final class RatioTable {
     private static final String LOOP = RECORDING + "floorEmptyLoop";
     private static final String TWO_READS_BESIDE = COMPETITOR + "floorTwoClockReads";
 
-    private static final List<Row> ROWS = List.of(
-            atMost(1.10, "start + stop by id", Path.BY_ID),
-            atMost(1.05, "start + stop by id, bound to its thread", Path.BY_ID_BOUND),
-            shown("start + stop by id, on a second thread", Path.BY_ID_SECOND_THREAD),
-            atMost(1.10, "start + stop by key", Path.BY_KEY),
-            atMost(1.20, "start + stop with percentiles", Path.WITH_PERCENTILES),
-            atMost(1.22, "start + stop with a timeline", Path.WITH_TIMELINE),
-            atMost(1.35, "start + stop by dynamic name", Path.BY_NAME),
-            shown("start + stop by alias", Path.BY_ALIAS),
-            atMost(0.62, "lap by id", Path.LAP_BY_ID),
-            shown("lap by key", Path.LAP_BY_KEY),
-            new Row("off, start + stop", RECORDING + "startStopOff", LOOP, Kind.NS_OVER, 1.0),
-            atMost(1.4, "elapsedNs + recordDeferred + share of finalize", Path.DEFERRED),
-            shown("record", Path.RECORD),
-            shown("scope", Path.SCOPE),
-            shown("tile, start + stop", Path.TILE),
-            shown("graph, a brick", GRAPH + "brickOn", GRAPH + "floorTwoClockReads"),
-            shown("graph, a brick past the budget", GRAPH + "brickPastTheBudget", GRAPH + "floorTwoClockReads"),
-            shown("graph, off", GRAPH + "brickOff", GRAPH + "floorTwoClockReads"),
-            shown("checksum of 64 floats, to their sum", CHECKSUM + "first64", CHECKSUM + "floorSumOf64"),
-            shown("checksum of a tensor, to its sum", CHECKSUM + "whole", CHECKSUM + "floorSumOfAll"),
-            shown("kernel timing, record", KERNELS + "record", KERNELS + "floorOneClockRead"),
-            shown("kernel timing, off", KERNELS + "recordOff", KERNELS + "floorEmptyLoop"),
-            new Row(
-                    "kernel timing, switched off by property",
-                    KERNELS + "recordSwitchedOff",
-                    KERNELS + "floorEmptyLoop",
-                    Kind.NS_OVER,
-                    0.1),
-            atMost(1.25, "brick on a simulated CUDA stream", Path.MARKED),
-            atMost(0.7, "the same by lap", Path.MARKED_BY_LAP),
-            shown("the same, start and stop, to the resolved sample", Path.MARKED_TO_THE_END),
-            new Row("a request in a step", REQUEST + "inStep", REQUEST + "floorStores", Kind.NS_OVER, 25),
-            new Row(
-                    "a request, arrival and finish",
-                    REQUEST + "arriveAndFinish",
-                    REQUEST + "floorTwoClockReads",
-                    Kind.NS_OVER,
-                    400),
-            new Row(
-                    "a step with 256 requests",
-                    REQUEST + "stepOf256",
-                    REQUEST + "floorTwoClockReads",
-                    Kind.NS_OVER,
-                    10_000),
-            new Row(
-                    "a step of 23 bricks, slow steps kept",
-                    SLOW + "keepsSlowSteps",
-                    SLOW + "floorPlainTimeline",
-                    Kind.NS_OVER,
-                    3_000),
-            shown("cuEventRecord through JCuda", BINDING + "recordThroughJCuda", BINDING + "floorRecord"),
-            shown("cuEventRecord through JNA", BINDING + "recordThroughJna", BINDING + "recordThroughJCuda"),
-            shown("cuEventQuery through JNA", BINDING + "queryThroughJna", BINDING + "queryThroughJCuda"),
-            shown(
-                    "cuEventElapsedTime through JNA",
-                    BINDING + "elapsedTimeThroughJna",
-                    BINDING + "elapsedTimeThroughJCuda"),
-            new Row("two threads to one", THREADS + "twoThreads", THREADS + "oneThread", Kind.AT_LEAST, 1.9),
-            shown("(clock reads, two threads to one)", THREADS + "floorTwoThreads", THREADS + "floorOneThread"),
-            shown("Brick Profiler", COMPETITOR + "brickProfiler", TWO_READS_BESIDE),
-            shown("PerfMark", COMPETITOR + "perfMark", TWO_READS_BESIDE),
-            shown("PerfMark, off", COMPETITOR + "perfMarkOff", TWO_READS_BESIDE),
-            shown("HdrHistogram SingleWriterRecorder", COMPETITOR + "hdrSingleWriter", TWO_READS_BESIDE),
-            shown("HdrHistogram Recorder", COMPETITOR + "hdrRecorder", TWO_READS_BESIDE),
-            shown("Micrometer Timer.record", COMPETITOR + "micrometerRecord", TWO_READS_BESIDE),
-            shown("Micrometer Timer.Sample", COMPETITOR + "micrometerSample", TWO_READS_BESIDE),
-            shown("Dropwizard Timer", COMPETITOR + "dropwizard", TWO_READS_BESIDE),
-            shown("JFR event", COMPETITOR + "jfrEvent", TWO_READS_BESIDE),
-            shown("JFR event, off", COMPETITOR + "jfrEventOff", TWO_READS_BESIDE),
-            shown("OpenTelemetry span", COMPETITOR + "openTelemetry", TWO_READS_BESIDE),
-            shown("OpenTelemetry span, not sampled", COMPETITOR + "openTelemetryNotSampled", TWO_READS_BESIDE));
+    private static final List<Row> ROWS = Stream.of(hotRows(), coldRows("24", 100, 600), coldRows("256", 400, 2_000))
+            .flatMap(List::stream)
+            .toList();
 
     private RatioTable() {}
+
+    private static List<Row> hotRows() {
+        return List.of(
+                atMost(1.10, "start + stop by id", Path.BY_ID),
+                atMost(1.05, "start + stop by id, bound to its thread", Path.BY_ID_BOUND),
+                shown("start + stop by id, on a second thread", Path.BY_ID_SECOND_THREAD),
+                atMost(1.10, "start + stop by key", Path.BY_KEY),
+                atMost(1.20, "start + stop with percentiles", Path.WITH_PERCENTILES),
+                atMost(1.22, "start + stop with a timeline", Path.WITH_TIMELINE),
+                atMost(1.35, "start + stop by dynamic name", Path.BY_NAME),
+                shown("start + stop by alias", Path.BY_ALIAS),
+                atMost(0.62, "lap by id", Path.LAP_BY_ID),
+                shown("lap by key", Path.LAP_BY_KEY),
+                new Row("off, start + stop", RECORDING + "startStopOff", LOOP, Kind.NS_OVER, 1.0),
+                atMost(1.4, "elapsedNs + recordDeferred + share of finalize", Path.DEFERRED),
+                shown("record", Path.RECORD),
+                shown("scope", Path.SCOPE),
+                shown("tile, start + stop", Path.TILE),
+                shown("graph, a brick", GRAPH + "brickOn", GRAPH + "floorTwoClockReads"),
+                shown("graph, a brick past the budget", GRAPH + "brickPastTheBudget", GRAPH + "floorTwoClockReads"),
+                shown("graph, off", GRAPH + "brickOff", GRAPH + "floorTwoClockReads"),
+                shown("checksum of 64 floats, to their sum", CHECKSUM + "first64", CHECKSUM + "floorSumOf64"),
+                shown("checksum of a tensor, to its sum", CHECKSUM + "whole", CHECKSUM + "floorSumOfAll"),
+                shown("kernel timing, record", KERNELS + "record", KERNELS + "floorOneClockRead"),
+                shown("kernel timing, off", KERNELS + "recordOff", KERNELS + "floorEmptyLoop"),
+                new Row(
+                        "kernel timing, switched off by property",
+                        KERNELS + "recordSwitchedOff",
+                        KERNELS + "floorEmptyLoop",
+                        Kind.NS_OVER,
+                        0.1),
+                atMost(1.25, "brick on a simulated CUDA stream", Path.MARKED),
+                atMost(0.7, "the same by lap", Path.MARKED_BY_LAP),
+                shown("the same, start and stop, to the resolved sample", Path.MARKED_TO_THE_END),
+                new Row("a request in a step", REQUEST + "inStep", REQUEST + "floorStores", Kind.NS_OVER, 25),
+                new Row(
+                        "a request, arrival and finish",
+                        REQUEST + "arriveAndFinish",
+                        REQUEST + "floorTwoClockReads",
+                        Kind.NS_OVER,
+                        400),
+                new Row(
+                        "a step with 256 requests",
+                        REQUEST + "stepOf256",
+                        REQUEST + "floorTwoClockReads",
+                        Kind.NS_OVER,
+                        10_000),
+                new Row(
+                        "a step of 23 bricks, slow steps kept",
+                        SLOW + "keepsSlowSteps",
+                        SLOW + "floorPlainTimeline",
+                        Kind.NS_OVER,
+                        3_000),
+                shown("cuEventRecord through JCuda", BINDING + "recordThroughJCuda", BINDING + "floorRecord"),
+                shown("cuEventRecord through JNA", BINDING + "recordThroughJna", BINDING + "recordThroughJCuda"),
+                shown("cuEventQuery through JNA", BINDING + "queryThroughJna", BINDING + "queryThroughJCuda"),
+                shown(
+                        "cuEventElapsedTime through JNA",
+                        BINDING + "elapsedTimeThroughJna",
+                        BINDING + "elapsedTimeThroughJCuda"),
+                new Row("two threads to one", THREADS + "twoThreads", THREADS + "oneThread", Kind.AT_LEAST, 1.9),
+                shown("(clock reads, two threads to one)", THREADS + "floorTwoThreads", THREADS + "floorOneThread"),
+                shown("Brick Profiler", COMPETITOR + "brickProfiler", TWO_READS_BESIDE),
+                shown("PerfMark", COMPETITOR + "perfMark", TWO_READS_BESIDE),
+                shown("PerfMark, off", COMPETITOR + "perfMarkOff", TWO_READS_BESIDE),
+                shown("HdrHistogram SingleWriterRecorder", COMPETITOR + "hdrSingleWriter", TWO_READS_BESIDE),
+                shown("HdrHistogram Recorder", COMPETITOR + "hdrRecorder", TWO_READS_BESIDE),
+                shown("Micrometer Timer.record", COMPETITOR + "micrometerRecord", TWO_READS_BESIDE),
+                shown("Micrometer Timer.Sample", COMPETITOR + "micrometerSample", TWO_READS_BESIDE),
+                shown("Dropwizard Timer", COMPETITOR + "dropwizard", TWO_READS_BESIDE),
+                shown("JFR event", COMPETITOR + "jfrEvent", TWO_READS_BESIDE),
+                shown("JFR event, off", COMPETITOR + "jfrEventOff", TWO_READS_BESIDE),
+                shown("OpenTelemetry span", COMPETITOR + "openTelemetry", TWO_READS_BESIDE),
+                shown("OpenTelemetry span, not sampled", COMPETITOR + "openTelemetryNotSampled", TWO_READS_BESIDE));
+    }
+
+    /**
+     * Returns the rows of {@link ColdBenchmark} with one buffer.
+     *
+     * @param percentilesNs the bound of percentiles over a plain brick, ns
+     * @param stepNs the bound of a step over two clock reads, ns
+     */
+    private static List<Row> coldRows(String megabytes, double percentilesNs, double stepNs) {
+        String cold = COLD + megabytes + ".";
+        String when = "cold, " + megabytes + " MB: ";
+        BiFunction<String, String, Row> over =
+                (what, name) -> new Row(when + what, cold + name, cold + "twoClockReads", Kind.SHOWN_OVER, 0);
+        return List.of(
+                over.apply("one row of an array", "oneRow"),
+                over.apply("brick by constant id", "brick"),
+                over.apply("brick bound to its thread", "bound"),
+                over.apply("brick by a variable id", "variable"),
+                over.apply("brick with percentiles", "withPercentiles"),
+                new Row(
+                        when + "percentiles, over a brick without",
+                        cold + "withPercentiles",
+                        cold + "brick",
+                        Kind.NS_OVER,
+                        percentilesNs),
+                over.apply("lap, two bricks", "lap"),
+                new Row(when + "a step", cold + "step", cold + "twoClockReads", Kind.NS_OVER, stepNs),
+                over.apply("a step, 8 threads have recorded", "stepAfterThreads"),
+                over.apply("a step of 23 bricks", "stepOfBricks"),
+                over.apply("a step of 23 bricks with percentiles", "stepOfBricksWithPercentiles"),
+                over.apply("PerfMark", "perfMark"),
+                over.apply("HdrHistogram SingleWriterRecorder", "hdrSingleWriter"),
+                over.apply("Micrometer Timer.record", "micrometerRecord"),
+                over.apply("Micrometer Timer.Sample", "micrometerSample"));
+    }
 
     private enum Kind {
         AT_MOST,
         AT_LEAST,
         NS_OVER,
-        SHOWN
+        SHOWN,
+        SHOWN_OVER
     }
 
     private record Row(String what, String benchmark, String floor, Kind kind, double bound) {
         double compare(double value, double floorValue) {
-            return kind == Kind.NS_OVER ? value - floorValue : value / floorValue;
+            return isDifference() ? value - floorValue : value / floorValue;
+        }
+
+        boolean isDifference() {
+            return kind == Kind.NS_OVER || kind == Kind.SHOWN_OVER;
         }
 
         String boundText() {
@@ -151,7 +201,7 @@ public final class RatioTable {
                 case AT_MOST -> format("≤ %.2f ×", bound);
                 case AT_LEAST -> format("≥ %.2f ×", bound);
                 case NS_OVER -> format("≤ floor + %.2f ns", bound);
-                case SHOWN -> "";
+                case SHOWN, SHOWN_OVER -> "";
             };
         }
 
@@ -159,7 +209,7 @@ public final class RatioTable {
             return switch (kind) {
                 case AT_MOST, NS_OVER -> compared <= bound ? "ok" : "over";
                 case AT_LEAST -> compared >= bound ? "ok" : "under";
-                case SHOWN -> "";
+                case SHOWN, SHOWN_OVER -> "";
             };
         }
     }
@@ -227,15 +277,19 @@ public final class RatioTable {
             throws RunnerException {
         Set<String> wanted = new LinkedHashSet<>();
         for (Row row : rows) {
-            wanted.add(row.benchmark);
+            wanted.add(run(row.benchmark));
             if (!row.floor.endsWith(FLOOR)) {
-                wanted.add(row.floor);
+                wanted.add(run(row.floor));
             }
         }
         List<String> shuffled = new ArrayList<>(wanted);
         Collections.shuffle(shuffled, order);
         Map<String, Double> scores = new HashMap<>();
         for (String benchmark : shuffled) {
+            if (benchmark.startsWith(COLD)) {
+                scores.putAll(cold(benchmark));
+                continue;
+            }
             boolean paired = benchmark.startsWith(PAIRED);
             ChainedOptionsBuilder options = new OptionsBuilder()
                     .include(Pattern.quote("." + (paired ? PAIRED + "turns" : benchmark)) + "$")
@@ -259,6 +313,29 @@ public final class RatioTable {
                 scores.put(benchmark, result.getPrimaryResult().getScore());
             }
         }
+        return scores;
+    }
+
+    /** Returns the name of the run that measures a benchmark: one measures all paths of a {@link ColdBenchmark}. */
+    private static String run(String benchmark) {
+        return benchmark.startsWith(COLD) ? benchmark.substring(0, benchmark.lastIndexOf('.') + 1) : benchmark;
+    }
+
+    private static Map<String, Double> cold(String run) throws RunnerException {
+        Options options = new OptionsBuilder()
+                .include(Pattern.quote("." + COLD + "turns") + "$")
+                .param("megabytes", run.substring(COLD.length(), run.length() - 1))
+                .forks(1)
+                .verbosity(VerboseMode.SILENT)
+                .shouldFailOnError(true)
+                .build();
+        Map<String, Double> scores = new HashMap<>();
+        new Runner(options)
+                .run()
+                .iterator()
+                .next()
+                .getSecondaryResults()
+                .forEach((name, median) -> scores.put(run + name, median.getScore()));
         return scores;
     }
 
@@ -291,7 +368,7 @@ public final class RatioTable {
                     unit,
                     median(floors),
                     unit,
-                    format(row.kind == Kind.NS_OVER ? "%+.2f ns" : "%.2f ×", median(compared)),
+                    format(row.isDifference() ? "%+.2f ns" : "%.2f ×", median(compared)),
                     compared[0],
                     compared[compared.length - 1],
                     Double.isNaN(all[0]) ? "" : format("%.2f ×", median(all)),
