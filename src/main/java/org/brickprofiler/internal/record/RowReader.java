@@ -1,6 +1,7 @@
 package org.brickprofiler.internal.record;
 
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 import org.brickprofiler.internal.io.Sums;
 import org.jspecify.annotations.Nullable;
@@ -34,29 +35,40 @@ final class RowReader {
      */
     static StatRow read(StatTable table, int phase, int key, long @Nullable [] into, boolean settling) {
         long[] spread = null;
+        long[] log = null;
         long stuckAt = -1;
         int stuckReads = 0;
         for (int reads = 1; ; reads++) {
             long[] cells = table.cells(phase);
-            int base = key * StatTable.STRIDE;
+            int base = table.base(key);
             if (base >= cells.length) {
                 return StatRow.EMPTY;
             }
-            long count = (long) StatTable.CELL.getAcquire(cells, base + StatTable.COUNT);
-            StatRow values = count == 0 ? StatRow.EMPTY : copy(cells, base, count, table.extras(phase));
-            if (into != null && (settling || reads <= READS_WITH_BUCKETS)) {
+            long before = 0;
+            boolean copies = into != null && (settling || reads <= READS_WITH_BUCKETS);
+            if (copies) {
+                // Before the log: samples that leave the log in between are missed, and none is counted twice.
+                before = (long) StatTable.CELL.getAcquire(cells, base + StatTable.COUNT);
                 long[] live = table.buckets(phase, key);
                 spread = live == null ? null : live.clone();
+                VarHandle.loadLoadFence();
+            }
+            long count = (long) StatTable.CELL.getAcquire(cells, base + StatTable.COUNT);
+            StatRow values = count == 0 ? StatRow.EMPTY : copy(table, phase, key, cells, count);
+            if (spread != null) {
+                log = Arrays.copyOfRange(cells, table.log(key), table.log(key) + BucketLog.LONGS);
             }
             VarHandle.loadLoadFence();
             long begun = (long) StatTable.CELL.getOpaque(cells, base + StatTable.BEGUN);
             // A writer that an error stopped between its two counts must not block readers forever.
             stuckReads = begun == stuckAt ? stuckReads + 1 : 0;
             stuckAt = begun;
+            boolean agrees = !copies
+                    || (spread == null ? before == count : BucketLog.fills(before) == BucketLog.fills(count));
             // Buckets and further columns go on in longer rows, too: those that were read must be the rows until now.
             boolean isCurrent = table.cells(phase) == cells;
-            if (isCurrent && (begun == count || (begun == count + 1 && stuckReads >= READS_OF_A_STUCK_ROW))) {
-                addBuckets(spread, into);
+            if (isCurrent && agrees && (begun == count || (begun == count + 1 && stuckReads >= READS_OF_A_STUCK_ROW))) {
+                addBuckets(spread, log, BucketLog.size(count), into);
                 return values;
             }
             if (reads < READS_BEFORE_PAUSE) {
@@ -67,7 +79,8 @@ final class RowReader {
         }
     }
 
-    private static StatRow copy(long[] cells, int base, long count, long @Nullable [] extras) {
+    private static StatRow copy(StatTable table, int phase, int key, long[] cells, long count) {
+        int base = table.base(key);
         StatRow.Builder row = StatRow.builder()
                 .samples(
                         count,
@@ -76,23 +89,27 @@ final class RowReader {
                         cells[base + StatTable.MAX_NS])
                 .last(cells[base + StatTable.LAST_NS], cells[base + StatTable.LAST_AT_NS])
                 .elements(Sums.limited(cells[base + StatTable.ELEMENTS]));
-        if (extras != null && base < extras.length) {
-            row.bytes(extras[base + StatTable.BYTES], extras[base + StatTable.COMPRESSED_BYTES])
+        long[] extras = table.extras(phase);
+        int further = StatTable.extrasBase(key);
+        if (extras != null && further < extras.length) {
+            row.bytes(extras[further + StatTable.BYTES], extras[further + StatTable.COMPRESSED_BYTES])
                     .cycles(
-                            extras[base + StatTable.CYCLES],
-                            extras[base + StatTable.MIN_CYCLES],
-                            extras[base + StatTable.MAX_CYCLES])
-                    .work(extras[base + StatTable.WORK])
-                    .maxTag(extras[base + StatTable.MAX_TAG]);
+                            extras[further + StatTable.CYCLES],
+                            extras[further + StatTable.MIN_CYCLES],
+                            extras[further + StatTable.MAX_CYCLES])
+                    .work(extras[further + StatTable.WORK])
+                    .maxTag(extras[further + StatTable.MAX_TAG]);
         }
         return row.build();
     }
 
-    private static void addBuckets(long @Nullable [] spread, long @Nullable [] into) {
-        if (spread != null && into != null) {
+    private static void addBuckets(
+            long @Nullable [] spread, long @Nullable [] log, int logged, long @Nullable [] into) {
+        if (spread != null && log != null && into != null) {
             for (int i = 0; i < spread.length; i++) {
                 into[i] += spread[i];
             }
+            BucketLog.count(log, 0, logged, into);
         }
     }
 }

@@ -3,6 +3,7 @@ package org.brickprofiler.internal.record;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.Objects;
 import org.brickprofiler.internal.io.Sums;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,13 @@ import org.jspecify.annotations.Nullable;
  * writer's fences order <i>begun, columns, count</i>; a reader's order <i>count, columns, begun</i>. If a reader finds
  * both counts equal, no write lay between its first and its last load: a write that had begun would show in
  * {@code BEGUN}, and one that ended earlier was complete when {@code COUNT} was read.
+ *
+ * <h2>The layout of a row</h2>
+ *
+ * Between two samples an engine reads its weights, so nothing of a table is in a cache, and the cost of a sample is the
+ * number of lines and pages that it has to wait for. All columns of a sample are therefore in eight longs side by side.
+ * With percentiles, eight further longs follow: the {@link BucketLog} of the row's latest samples. Only when it is full
+ * are its samples counted in the row's buckets, which lie on other pages.
  *
  * <h2>Phases</h2>
  *
@@ -51,8 +59,13 @@ public final class StatTable extends PerThread.Owned {
      */
     private static final int LARGE_BITS = 32;
 
-    /** Longs a row: as many as a cache line has. */
-    static final int STRIDE = 8;
+    /** The columns of a row, the binary logarithm of their number: as many longs as a cache line has. */
+    private static final int COLUMNS_SHIFT = 3;
+
+    private static final int COLUMNS = 1 << COLUMNS_SHIFT;
+
+    /** The same with the log of a row's latest samples. */
+    private static final int LOGGED_SHIFT = COLUMNS_SHIFT + 1;
 
     /**
      * The state of a profiler that is off. No phase is selected for it, so {@link #addTimed} with this state records in
@@ -90,7 +103,8 @@ public final class StatTable extends PerThread.Owned {
     /** How many samples need not be the writer's own. */
     private long foreign;
 
-    private final boolean withBuckets;
+    /** The longs a row, their binary logarithm. */
+    private final int shift;
 
     /** The rows of each phase, {@link PhaseRow#NO_PHASE} first; null if the phase has no sample. */
     private final @Nullable Part[] parts = new Part[PhaseRow.PHASES];
@@ -119,9 +133,9 @@ public final class StatTable extends PerThread.Owned {
         /** The buckets of each row, null if percentiles are off; a row's own buckets come with its first sample. */
         private long @Nullable [] @Nullable [] buckets;
 
-        Part(int rowCount, boolean withBuckets) {
-            rows = emptyRows(rowCount);
-            buckets = withBuckets ? new long[rowCount][] : null;
+        Part(int rowCount, int shift) {
+            rows = emptyRows(rowCount, shift);
+            buckets = shift == LOGGED_SHIFT ? new long[rowCount][] : null;
         }
     }
 
@@ -146,17 +160,17 @@ public final class StatTable extends PerThread.Owned {
         this.pending = pending;
         this.spans = spans;
         this.names = names;
-        this.withBuckets = withBuckets;
-        Part first = new Part(rowCount, withBuckets);
+        this.shift = withBuckets ? LOGGED_SHIFT : COLUMNS_SHIFT;
+        Part first = new Part(rowCount, shift);
         this.part = first;
         this.rows = first.rows;
         this.buckets = first.buckets;
         PHASES.setRelease(parts, PhaseRow.NO_PHASE, first);
     }
 
-    private static long[] emptyRows(int rowCount) {
-        long[] cells = new long[rowCount * STRIDE];
-        initialise(cells, 0);
+    private static long[] emptyRows(int rowCount, int shift) {
+        long[] cells = new long[rowCount << shift];
+        initialise(cells, 0, shift);
         return cells;
     }
 
@@ -166,15 +180,15 @@ public final class StatTable extends PerThread.Owned {
         return cells;
     }
 
-    private static void initialise(long[] cells, int from) {
-        for (int base = from; base < cells.length; base += STRIDE) {
+    private static void initialise(long[] cells, int from, int shift) {
+        for (int base = from; base < cells.length; base += 1 << shift) {
             cells[base + MIN_NS] = Long.MAX_VALUE;
             cells[base + LAST_AT_NS] = Long.MIN_VALUE;
         }
     }
 
     private static void initialiseExtras(long[] cells, int from) {
-        for (int base = from; base < cells.length; base += STRIDE) {
+        for (int base = from; base < cells.length; base += COLUMNS) {
             cells[base + MIN_CYCLES] = Long.MAX_VALUE;
             cells[base + MAX_TAG] = StatRow.NO_TAG;
         }
@@ -192,7 +206,7 @@ public final class StatTable extends PerThread.Owned {
         if (number != phase) {
             Part next = parts[number];
             if (next == null) {
-                next = new Part(rows.length / STRIDE, withBuckets);
+                next = new Part(rows.length >>> shift, shift);
                 PHASES.setRelease(parts, number, next);
             }
             part = next;
@@ -246,21 +260,29 @@ public final class StatTable extends PerThread.Owned {
      * @param timer a {@link TimerToken}
      * @param nowNs the clock when it was stopped
      * @param elementCount elements it processed
-     * @return false, without adding anything, if the phase is to be selected, this table has no row for it yet, or the
-     *     elements are negative or so many that their sum may wrap
+     * @return false, without adding anything, if the phase is to be selected, this table has no row for it yet, the row
+     *     has no buckets yet, or the elements are negative or so many that their sum may wrap
      */
     public boolean addTimed(int state, long timer, long nowNs, long elementCount) {
         long[] cells = rows;
-        int base = TimerToken.key(timer) * STRIDE;
+        int key = TimerToken.key(timer);
+        int base = key << shift;
         if (state != selectedFor || base < 0 || base >= cells.length || elementCount >>> LARGE_BITS != 0) {
             return false;
         }
-        long @Nullable [] spread = buckets == null ? null : spreadOf(base / STRIDE);
+        boolean logs = logs();
+        if (logs && cells[base + COUNT] == 0) {
+            // The row has no buckets yet.
+            return false;
+        }
         long elapsedNs = TimerToken.elapsedNs(timer, nowNs);
         long count = begin(cells, base);
-        addTime(cells, base, spread, elapsedNs, nowNs, elementCount);
+        addTime(cells, base, elapsedNs, nowNs, elementCount);
+        if (logs) {
+            log(cells, base, count, elapsedNs);
+        }
         end(cells, base, count);
-        addSpan(SpanKind.SPAN, base / STRIDE, nowNs - elapsedNs, elapsedNs, elementCount);
+        addSpan(SpanKind.SPAN, key, nowNs - elapsedNs, elapsedNs, elementCount);
         return true;
     }
 
@@ -287,10 +309,9 @@ public final class StatTable extends PerThread.Owned {
     /** Adds a sample to the sums alone: it is on no timeline. Only the writer. */
     private void addUntraced(int key, long elapsedNs, long atNs, long elementCount) {
         long[] cells = rowsFor(key);
-        long @Nullable [] spread = spreadOf(key);
-        int base = key * STRIDE;
+        int base = key << shift;
         long count = begin(cells, base);
-        addTimeLimited(cells, base, spread, elapsedNs, atNs, elementCount);
+        addTimeLimited(cells, base, count, elapsedNs, atNs, elementCount);
         end(cells, base, count);
     }
 
@@ -334,13 +355,13 @@ public final class StatTable extends PerThread.Owned {
      */
     public void addBytes(int key, long elapsedNs, long atNs, long elementCount, long inputBytes, long outputBytes) {
         long[] cells = rowsFor(key);
-        long @Nullable [] spread = spreadOf(key);
-        int base = key * STRIDE;
+        int base = key << shift;
         long[] more = extrasFor(key);
+        int further = key << COLUMNS_SHIFT;
         long count = begin(cells, base);
-        addTimeLimited(cells, base, spread, elapsedNs, atNs, elementCount);
-        addLimited(more, base + BYTES, inputBytes);
-        addLimited(more, base + COMPRESSED_BYTES, outputBytes);
+        addTimeLimited(cells, base, count, elapsedNs, atNs, elementCount);
+        addLimited(more, further + BYTES, inputBytes);
+        addLimited(more, further + COMPRESSED_BYTES, outputBytes);
         end(cells, base, count);
         addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
@@ -356,15 +377,15 @@ public final class StatTable extends PerThread.Owned {
      */
     public void addCycles(int key, long elapsedNs, long atNs, long elementCount, long cycleCount) {
         long[] cells = rowsFor(key);
-        long @Nullable [] spread = spreadOf(key);
-        int base = key * STRIDE;
+        int base = key << shift;
         long[] more = extrasFor(key);
+        int further = key << COLUMNS_SHIFT;
         long count = begin(cells, base);
-        addTimeLimited(cells, base, spread, elapsedNs, atNs, elementCount);
+        addTimeLimited(cells, base, count, elapsedNs, atNs, elementCount);
         if (cycleCount > 0) {
-            addLimited(more, base + CYCLES, cycleCount);
-            more[base + MIN_CYCLES] = Math.min(more[base + MIN_CYCLES], cycleCount);
-            more[base + MAX_CYCLES] = Math.max(more[base + MAX_CYCLES], cycleCount);
+            addLimited(more, further + CYCLES, cycleCount);
+            more[further + MIN_CYCLES] = Math.min(more[further + MIN_CYCLES], cycleCount);
+            more[further + MAX_CYCLES] = Math.max(more[further + MAX_CYCLES], cycleCount);
         }
         end(cells, base, count);
         addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
@@ -382,17 +403,17 @@ public final class StatTable extends PerThread.Owned {
      */
     public void addWork(int key, long elapsedNs, long atNs, long elementCount, long workCount, long tag) {
         long[] cells = rowsFor(key);
-        long @Nullable [] spread = spreadOf(key);
-        int base = key * STRIDE;
+        int base = key << shift;
         long[] more = extrasFor(key);
+        int further = key << COLUMNS_SHIFT;
         long count = begin(cells, base);
         // The greater tag among equals, as in StatRow.plus: the result must not depend on the order of the threads.
         long longest = cells[base + MAX_NS];
-        if (elapsedNs > longest || (elapsedNs == longest && tag > more[base + MAX_TAG])) {
-            more[base + MAX_TAG] = tag;
+        if (elapsedNs > longest || (elapsedNs == longest && tag > more[further + MAX_TAG])) {
+            more[further + MAX_TAG] = tag;
         }
-        addTimeLimited(cells, base, spread, elapsedNs, atNs, elementCount);
-        addLimited(more, base + WORK, workCount);
+        addTimeLimited(cells, base, count, elapsedNs, atNs, elementCount);
+        addLimited(more, further + WORK, workCount);
         end(cells, base, count);
         addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
@@ -409,13 +430,14 @@ public final class StatTable extends PerThread.Owned {
      */
     public void addAmounts(int key, long size, long elementCount, long inputBytes, long outputBytes, long workCount) {
         long[] cells = rowsFor(key);
-        int base = key * STRIDE;
+        int base = key << shift;
         long[] more = extrasFor(key);
+        int further = key << COLUMNS_SHIFT;
         long count = begin(cells, base);
-        addTimeLimited(cells, base, null, size, 0, elementCount);
-        addLimited(more, base + BYTES, inputBytes);
-        addLimited(more, base + COMPRESSED_BYTES, outputBytes);
-        addLimited(more, base + WORK, workCount);
+        addTimeLimited(cells, base, count, size, 0, elementCount);
+        addLimited(more, further + BYTES, inputBytes);
+        addLimited(more, further + COMPRESSED_BYTES, outputBytes);
+        addLimited(more, further + WORK, workCount);
         end(cells, base, count);
     }
 
@@ -426,14 +448,16 @@ public final class StatTable extends PerThread.Owned {
         return count;
     }
 
-    /** As {@link #addTime}, but sums that have passed 2<sup>63</sup> - 1 stay there. */
-    private static void addTimeLimited(
-            long[] cells, int base, long @Nullable [] spread, long elapsedNs, long atNs, long elementCount) {
+    /** As {@link #addTime}, but sums that have passed 2<sup>63</sup> - 1 stay there; with the sample in the log. */
+    private void addTimeLimited(long[] cells, int base, long count, long elapsedNs, long atNs, long elementCount) {
         long totalNs = Sums.limited(Sums.limited(cells[base + TOTAL_NS]), elapsedNs);
         long elements = Sums.limited(Sums.limited(cells[base + ELEMENTS]), elementCount);
-        addTime(cells, base, spread, elapsedNs, atNs, elementCount);
+        addTime(cells, base, elapsedNs, atNs, elementCount);
         cells[base + TOTAL_NS] = totalNs;
         cells[base + ELEMENTS] = elements;
+        if (logs()) {
+            log(cells, base, count, elapsedNs);
+        }
     }
 
     private static void addLimited(long[] cells, int cell, long amount) {
@@ -444,8 +468,7 @@ public final class StatTable extends PerThread.Owned {
      * Adds without limits: a sum that passes 2<sup>63</sup> - 1 becomes negative, which readers recognise as an
      * overflow.
      */
-    private static void addTime(
-            long[] cells, int base, long @Nullable [] spread, long elapsedNs, long atNs, long elementCount) {
+    private static void addTime(long[] cells, int base, long elapsedNs, long atNs, long elementCount) {
         cells[base + TOTAL_NS] += elapsedNs;
         if (elapsedNs < cells[base + MIN_NS]) {
             cells[base + MIN_NS] = elapsedNs;
@@ -456,8 +479,17 @@ public final class StatTable extends PerThread.Owned {
         cells[base + LAST_NS] = elapsedNs;
         cells[base + LAST_AT_NS] = atNs;
         cells[base + ELEMENTS] += elementCount;
-        if (spread != null) {
-            spread[LatencyBuckets.indexOf(elapsedNs)]++;
+    }
+
+    private boolean logs() {
+        return shift == LOGGED_SHIFT;
+    }
+
+    /** Logs the bucket of a sample, which is number {@code count} of its row; counts the samples of a full log. */
+    private void log(long[] cells, int base, long count, long elapsedNs) {
+        int bucket = LatencyBuckets.indexOf(elapsedNs);
+        if (BucketLog.add(cells, base + COLUMNS, count, bucket)) {
+            BucketLog.count(cells, base + COLUMNS, BucketLog.CAPACITY, bucketsOf(base >>> shift));
         }
     }
 
@@ -465,36 +497,36 @@ public final class StatTable extends PerThread.Owned {
         CELL.setRelease(cells, base + COUNT, count);
     }
 
-    /**
-     * Returns the buckets of a row, or null if percentiles are off. Made before the row's write begins: it may fail.
-     */
-    private long @Nullable [] spreadOf(int key) {
-        long @Nullable [] @Nullable [] all = buckets;
-        if (all == null) {
-            return null;
-        }
+    /** Returns the buckets of a row, which percentiles need. */
+    private long[] bucketsOf(int key) {
+        long[] @Nullable [] all = Objects.requireNonNull(buckets, "buckets");
         long[] row = all[key];
-        return row != null ? row : makeBuckets(all, key);
-    }
-
-    private static long[] makeBuckets(long[] @Nullable [] all, int key) {
-        long[] row = new long[LatencyBuckets.COUNT];
-        all[key] = row;
+        if (row == null) {
+            row = new long[LatencyBuckets.COUNT];
+            all[key] = row;
+        }
         return row;
     }
 
+    /** Returns the rows, with one for a key, and with its buckets. Called before the row's write begins: it may fail. */
     private long[] rowsFor(int key) {
         long[] cells = rows;
-        return key * STRIDE < cells.length ? cells : grow(key);
+        if (key << shift >= cells.length) {
+            cells = grow(key);
+        }
+        if (logs() && cells[(key << shift) + COUNT] == 0) {
+            bucketsOf(key);
+        }
+        return cells;
     }
 
     private long[] grow(int key) {
         long[] old = rows;
-        int oldCount = old.length / STRIDE;
+        int oldCount = old.length >>> shift;
         int inUse = names == null ? TimerToken.MAX_KEY + 1 : names.size();
         int newCount = Math.max(key + 1, Math.min(inUse, oldCount + oldCount / 2));
-        long[] longer = Arrays.copyOf(old, newCount * STRIDE);
-        initialise(longer, old.length);
+        long[] longer = Arrays.copyOf(old, newCount << shift);
+        initialise(longer, old.length, shift);
         long @Nullable [] @Nullable [] oldBuckets = buckets;
         if (oldBuckets != null) {
             buckets = Arrays.copyOf(oldBuckets, newCount);
@@ -508,11 +540,12 @@ public final class StatTable extends PerThread.Owned {
     /** Returns the further columns, with a row for a key that has a row. Made before the row's write begins. */
     private long[] extrasFor(int key) {
         long[] more = part.extras;
-        return more != null && key * STRIDE < more.length ? more : growExtras(more);
+        return more != null && key << COLUMNS_SHIFT < more.length ? more : growExtras(more);
     }
 
     private long[] growExtras(long @Nullable [] old) {
-        long[] longer = old == null ? emptyExtras(rows.length) : Arrays.copyOf(old, rows.length);
+        int length = rows.length >>> shift << COLUMNS_SHIFT;
+        long[] longer = old == null ? emptyExtras(length) : Arrays.copyOf(old, length);
         if (old != null) {
             initialiseExtras(longer, old.length);
         }
@@ -529,7 +562,7 @@ public final class StatTable extends PerThread.Owned {
     public long count(int key) {
         long count = 0;
         for (Part each : parts) {
-            count += each == null ? 0 : count(each.rows, key * STRIDE);
+            count += each == null ? 0 : count(each.rows, key << shift);
         }
         return count;
     }
@@ -540,7 +573,7 @@ public final class StatTable extends PerThread.Owned {
 
     /** Returns the rows of the phase in which a row has its latest sample; the selected ones if it has none. */
     private long[] latest(int key) {
-        int base = key * STRIDE;
+        int base = key << shift;
         long[] latest = rows;
         for (Part each : parts) {
             if (each != null
@@ -560,7 +593,7 @@ public final class StatTable extends PerThread.Owned {
      */
     public long latestNs(int key) {
         long[] cells = latest(key);
-        return count(cells, key * STRIDE) > 0 ? cells[key * STRIDE + LAST_NS] : -1;
+        return count(cells, key << shift) > 0 ? cells[(key << shift) + LAST_NS] : -1;
     }
 
     /**
@@ -571,7 +604,7 @@ public final class StatTable extends PerThread.Owned {
      */
     public long latestBeganNs(int key) {
         long[] cells = latest(key);
-        int base = key * STRIDE;
+        int base = key << shift;
         return cells[base + LAST_AT_NS] - cells[base + LAST_NS];
     }
 
@@ -583,7 +616,7 @@ public final class StatTable extends PerThread.Owned {
      */
     public long latestEndedNs(int key) {
         long[] cells = latest(key);
-        return count(cells, key * STRIDE) > 0 ? cells[key * STRIDE + LAST_AT_NS] : Long.MIN_VALUE;
+        return count(cells, key << shift) > 0 ? cells[(key << shift) + LAST_AT_NS] : Long.MIN_VALUE;
     }
 
     /**
@@ -595,10 +628,10 @@ public final class StatTable extends PerThread.Owned {
      */
     public boolean isLatest(int key) {
         long[] own = latest(key);
-        if (count(own, key * STRIDE) == 0) {
+        if (count(own, key << shift) == 0) {
             return false;
         }
-        long endedNs = own[key * STRIDE + LAST_AT_NS];
+        long endedNs = own[(key << shift) + LAST_AT_NS];
         return !hasSample((cells, base) -> cells[base + LAST_AT_NS] - endedNs > 0);
     }
 
@@ -620,7 +653,7 @@ public final class StatTable extends PerThread.Owned {
     private boolean hasSample(Question question) {
         for (Part each : parts) {
             long[] cells = each == null ? NO_ROWS : each.rows;
-            for (int base = 0; base < cells.length; base += STRIDE) {
+            for (int base = 0; base < cells.length; base += 1 << shift) {
                 if (cells[base + COUNT] > 0 && question.test(cells, base)) {
                     return true;
                 }
@@ -638,7 +671,7 @@ public final class StatTable extends PerThread.Owned {
 
     /** Returns the number of rows of a phase; 0 if it has no sample. */
     int rowCount(int number) {
-        return cells(number).length / STRIDE;
+        return cells(number).length >>> shift;
     }
 
     /** Returns the largest number of rows of a phase. */
@@ -662,7 +695,7 @@ public final class StatTable extends PerThread.Owned {
     boolean isWritten() {
         for (int number = 0; number < PhaseRow.PHASES; number++) {
             long[] cells = cells(number);
-            for (int base = 0; base < cells.length; base += STRIDE) {
+            for (int base = 0; base < cells.length; base += 1 << shift) {
                 if ((long) CELL.getAcquire(cells, base + COUNT) != 0) {
                     return true;
                 }
@@ -672,7 +705,22 @@ public final class StatTable extends PerThread.Owned {
     }
 
     boolean withBuckets() {
-        return withBuckets;
+        return logs();
+    }
+
+    /** Returns the place of a row's columns in {@link #cells}. */
+    int base(int key) {
+        return key << shift;
+    }
+
+    /** Returns the place of the log of a row's latest samples in {@link #cells}, if there are buckets. */
+    int log(int key) {
+        return base(key) + COLUMNS;
+    }
+
+    /** Returns the place of a row's further columns in {@link #extras}. */
+    static int extrasBase(int key) {
+        return key << COLUMNS_SHIFT;
     }
 
     /**
@@ -680,9 +728,9 @@ public final class StatTable extends PerThread.Owned {
      */
     void addTotalsNs(int number, NameTable keys, long[] totalsNs) {
         long[] cells = cells(number);
-        int rowCount = Math.min(keys.size(), cells.length / STRIDE);
+        int rowCount = Math.min(keys.size(), cells.length >>> shift);
         for (int key = 0; key < rowCount; key++) {
-            int base = key * STRIDE;
+            int base = key << shift;
             if ((long) CELL.getAcquire(cells, base + COUNT) != 0) {
                 totalsNs[keys.tag(key)] += (long) CELL.getOpaque(cells, base + TOTAL_NS);
             }
@@ -696,7 +744,7 @@ public final class StatTable extends PerThread.Owned {
         for (int number = 1; number < PhaseRow.PHASES; number++) {
             PHASES.setRelease(parts, number, (Part) null);
         }
-        Part first = new Part(rowCount, withBuckets);
+        Part first = new Part(rowCount, shift);
         PHASES.setRelease(parts, PhaseRow.NO_PHASE, first);
         part = first;
         phase = PhaseRow.NO_PHASE;
@@ -707,7 +755,7 @@ public final class StatTable extends PerThread.Owned {
 
     /** Returns an empty table of the same writer, with the same number of rows. */
     StatTable renewed() {
-        return new StatTable(owner(), rowCount(), withBuckets, pending, spans, names);
+        return new StatTable(owner(), rowCount(), logs(), pending, spans, names);
     }
 
     /** Returns whether the durations of a row of a phase were counted in buckets. */

@@ -6,6 +6,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.reflect.Field;
 import java.util.Arrays;
+import java.util.Random;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 import org.brickprofiler.testing.Spec;
@@ -213,6 +214,51 @@ final class StatTableTest {
         assertThat(counts[5]).isEqualTo(11);
     }
 
+    /** The latest samples are in the row's log and the others in its buckets: a reader gets both after each sample. */
+    @Test
+    void everySampleIsInTheBucketsOnceWhereverItsRowKeepsIt() {
+        StatTable table = table(3, true);
+        table.select(0, 1);
+        table.add(2, 0, 1, 1);
+        long[] expected = new long[LatencyBuckets.COUNT];
+        expected[0] = 1;
+        Random random = new Random(1);
+        for (int n = 2; n <= 5 * BucketLog.CAPACITY; n++) {
+            long elapsedNs = random.nextLong() >>> random.nextInt(20, 64);
+            switch (n % 4) {
+                case 0 -> table.addBytes(2, elapsedNs, n, 1, 1, 1);
+                case 1 -> table.addWork(2, elapsedNs, n, 1, 1, 1);
+                default -> {
+                    elapsedNs >>>= 14;
+                    assertThat(table.addTimed(1, TimerToken.pack(2, 0), elapsedNs, 1))
+                            .isTrue();
+                }
+            }
+            expected[LatencyBuckets.indexOf(elapsedNs)]++;
+
+            long[] counts = new long[LatencyBuckets.COUNT];
+            assertThat(table.read(0, 2, counts, true).count()).isEqualTo(n);
+            assertThat(counts).as("after %d samples", n).isEqualTo(expected);
+        }
+        assertThat(table.hasBuckets(0, 1)).isFalse();
+    }
+
+    /** The first sample of a row makes its buckets, on the path that may allocate. */
+    @Test
+    void aTimedSampleOfARowWithoutBucketsIsLeftToTheOtherPath() {
+        StatTable table = table(1, true);
+        table.select(0, 1);
+
+        assertThat(table.addTimed(1, TimerToken.pack(0, 0), 5, 1)).isFalse();
+        table.add(0, 5, 5, 1);
+        assertThat(table.addTimed(1, TimerToken.pack(0, 0), 6, 1)).isTrue();
+
+        long[] counts = new long[LatencyBuckets.COUNT];
+        table.read(0, 0, counts, true);
+        assertThat(counts[5]).isEqualTo(1);
+        assertThat(counts[6]).isEqualTo(1);
+    }
+
     @Test
     void hasNoBucketsUnlessAskedTo() {
         StatTable table = table(1, false);
@@ -243,7 +289,7 @@ final class StatTableTest {
             return countAndSum;
         });
         awaitPause(reader);
-        field(table, "buckets", long[][].class)[0][6]++;
+        BucketLog.add(cells, table.log(0), 2, 6);
         // Ends the sample as the writer does: its count is stored last.
         CELL.setRelease(cells, StatTable.COUNT, 2L);
         crew.join();

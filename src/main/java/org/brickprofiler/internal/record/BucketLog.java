@@ -1,0 +1,63 @@
+package org.brickprofiler.internal.record;
+
+/**
+ * The buckets of the latest samples of a row, in eight longs beside its columns. A sample costs one store there, and a
+ * row's buckets, which lie on other pages, are touched by one sample in 32.
+ *
+ * <p>A long takes four buckets, 16 bits each, the latest in the lowest bits. How many there are follows from the count of
+ * the row, so every sample of the row has to be logged. Stateless; only the writer of the row may add, and readers
+ * validate their copy with the counts of the row: whatever a long holds, each 16 bits are a bucket.
+ */
+final class BucketLog {
+
+    /** How many samples fill a log. */
+    static final int CAPACITY = 32;
+
+    /** How many longs a log takes. */
+    static final int LONGS = 8;
+
+    private static final int CAPACITY_SHIFT = 5;
+    private static final int A_LONG_SHIFT = 2;
+    private static final int A_LONG = 1 << A_LONG_SHIFT;
+    private static final int BITS = Long.SIZE / A_LONG;
+    private static final int MASK = (1 << BITS) - 1;
+
+    private BucketLog() {}
+
+    /**
+     * Adds a sample.
+     *
+     * @param cells holds the log
+     * @param from its first cell
+     * @param number the number of the sample in its row, from 1
+     * @param bucket its bucket
+     * @return whether the log is full now: its samples have to be {@linkplain #count counted} before the next one
+     */
+    static boolean add(long[] cells, int from, long number, int bucket) {
+        int at = (int) (number - 1) & (CAPACITY - 1);
+        int cell = from + (at >>> A_LONG_SHIFT);
+        cells[cell] = cells[cell] << BITS | bucket;
+        return at == CAPACITY - 1;
+    }
+
+    /** Returns how many samples of a row are in its log, and not in its buckets. */
+    static int size(long count) {
+        return (int) count & (CAPACITY - 1);
+    }
+
+    /** Returns how often the log of a row has been full. */
+    static long fills(long count) {
+        return count >>> CAPACITY_SHIFT;
+    }
+
+    /** Adds the samples of a log to counts by bucket. */
+    static void count(long[] cells, int from, int size, long[] counts) {
+        for (int at = 0; at < size; at += A_LONG) {
+            long buckets = cells[from + (at >>> A_LONG_SHIFT)];
+            for (int i = Math.min(A_LONG, size - at); i > 0; i--) {
+                counts[(int) buckets & MASK]++;
+                buckets >>>= BITS;
+            }
+        }
+    }
+}
