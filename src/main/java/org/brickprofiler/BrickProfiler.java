@@ -127,6 +127,17 @@ public final class BrickProfiler {
     private final NameTable names = BrickId.newNameTable();
     private final TableRegistry registry;
 
+    // The lane: the rows of the thread that registered first, for the state in which it may use them without a lookup.
+    // Only that thread writes these fields, and any other thread finds that it is not the owner. A change of the state
+    // closes the lane, and a reset changes the state when it has replaced the tables. The table closes it, too, when its
+    // rows or its phase change.
+
+    private @Nullable Thread laneOwner;
+    private int laneState = StatTable.NO_STATE;
+    private long[] laneRows = {};
+
+    private final boolean hasPercentiles;
+
     /** The tables of the registry, by thread. */
     final PerThread<StatTable, ?> tables;
 
@@ -151,8 +162,8 @@ public final class BrickProfiler {
     private final WorkSums work = new WorkSums(names, BrickId.FIXED_KEYS);
     private final PendingResolver resolver;
     private final ChecksumLog checksums;
-    private final boolean hasPercentiles;
     private final Listeners<ProfilerListener> listeners = new Listeners<>();
+    private final Lane lane = new Lane();
     private final BrickScope noScope = new BrickScope(this, TimerToken.VOID, 0);
     private final RunPeriod period;
     private final SelfCost selfCost;
@@ -345,7 +356,7 @@ public final class BrickProfiler {
             return;
         }
         if (devices == null) {
-            stop(now, tables.own(), timer, elements, nowNs());
+            stop(now, timer, elements, nowNs());
         } else {
             stopOn(devices, timer, elements);
         }
@@ -356,12 +367,32 @@ public final class BrickProfiler {
      *
      * @param now the state of this profiler
      */
-    void stop(int now, @Nullable StatTable own, long timer, long elements, long nowNs) {
-        if (own == null || !own.addTimed(now, timer, nowNs, elements)) {
-            addElsewhere(timer, elements, nowNs);
+    private void stop(int now, long timer, long elements, long nowNs) {
+        if (!addInLane(now, Thread.currentThread(), timer, elements, nowNs)) {
+            add(now, tables.own(), timer, elements, nowNs);
         }
         if (followed) {
             followTimed(timer, elements, nowNs);
+        }
+    }
+
+    /**
+     * Adds the sample of a timer in the lane.
+     *
+     * @param now the state of this profiler
+     * @param caller the calling thread
+     * @return false if the lane is not open for the thread, or the sample needs more than its row
+     */
+    boolean addInLane(int now, Thread caller, long timer, long elements, long nowNs) {
+        return now == laneState
+                && caller == laneOwner
+                && StatTable.addTimed(laneRows, hasPercentiles, timer, nowNs, elements);
+    }
+
+    /** Adds the sample of a timer to the calling thread's own table, or to a shared one. */
+    void add(int now, @Nullable StatTable own, long timer, long elements, long nowNs) {
+        if (own == null || !own.addTimed(now, timer, nowNs, elements)) {
+            addElsewhere(timer, elements, nowNs);
         }
     }
 
@@ -374,12 +405,36 @@ public final class BrickProfiler {
         }
     }
 
-    /** Returns the number of the phase of the samples that the calling thread records now. */
+    /**
+     * Returns the number of the phase of the samples that the calling thread records now, and selects it in the thread's
+     * table. The state is read before the table is looked up: a table that is replaced meanwhile is not selected for the
+     * state after that.
+     */
     int phase() {
-        return layers.phase(tables.own(), state);
+        int now = state;
+        StatTable own = tables.own();
+        int phase = layers.phase(own, now);
+        if (now != laneState && own != null && own == tables.first() && own.isSelectedFor(now) && !registry.hasSpans()) {
+            laneOwner = Thread.currentThread();
+            laneRows = own.openLane(lane);
+            laneState = now;
+        }
+        return phase;
     }
 
-    private void followTimed(long timer, long elements, long nowNs) {
+    /** Closes the lane, on the thread that owns it. */
+    private final class Lane implements StatTable.Lane {
+        @Override
+        public void close() {
+            laneState = StatTable.NO_STATE;
+        }
+    }
+
+    private void tablesReplaced() {
+        ProfilerState.renew(STATE, this);
+    }
+
+    void followTimed(long timer, long elements, long nowNs) {
         int key = TimerToken.key(timer);
         if (hasBrick(key)) {
             long elapsedNs = TimerToken.elapsedNs(timer, nowNs);
@@ -433,7 +488,7 @@ public final class BrickProfiler {
         if (timer == TimerToken.VOID) {
             requireNotNegative("elements", elements);
         } else {
-            stop(now, tables.own(), timer, elements, nowNs);
+            stop(now, timer, elements, nowNs);
         }
         return TimerToken.pack(nextKey, nowNs);
     }
@@ -1454,7 +1509,7 @@ public final class BrickProfiler {
             StepRecorder recorder = steps;
             StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.readAndReset();
             ProfileSnapshot next = results.snapshot(
-                    Results.Recorded.readAndReset(registry, devices, work),
+                    Results.Recorded.readAndReset(registry, devices, work, this::tablesReplaced),
                     tiles.snapshotAndReset(),
                     ended,
                     part,
@@ -1505,7 +1560,7 @@ public final class BrickProfiler {
         if (devices != null) {
             devices.discard();
         }
-        Results.Recorded.readAndReset(registry, devices, work);
+        Results.Recorded.readAndReset(registry, devices, work, this::tablesReplaced);
         StepRecorder stepped = steps;
         if (stepped != null) {
             stepped.readAndReset();

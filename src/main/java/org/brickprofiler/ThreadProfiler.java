@@ -1,6 +1,5 @@
 package org.brickprofiler;
 
-import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TimerToken;
 import org.jspecify.annotations.Nullable;
@@ -18,19 +17,13 @@ public final class ThreadProfiler {
     private final BrickProfiler profiler;
     private final Thread owner;
 
-    private final PerThread<StatTable, ?> tables;
-
-    private PerThread.Slots<StatTable, ?> seen;
-
-    /** The owner's table in those slots; null if it has none. */
+    /** The owner's table when it was last looked up; null if there was none. */
     private @Nullable StatTable own;
 
     ThreadProfiler(BrickProfiler profiler, Thread owner) {
         this.profiler = profiler;
         this.owner = owner;
-        this.tables = profiler.tables;
-        this.seen = tables.slots();
-        this.own = tables.own();
+        this.own = profiler.tables.own();
     }
 
     /**
@@ -114,12 +107,18 @@ public final class ThreadProfiler {
     }
 
     private void stop(int state, long timer, long elements, long nowNs) {
-        PerThread.Slots<StatTable, ?> now = tables.slots();
-        if (now != seen) {
-            seen = now;
-            own = tables.own();
+        if (!profiler.addInLane(state, owner, timer, elements, nowNs)) {
+            StatTable table = own;
+            if (table == null || !table.isSelectedFor(state)) {
+                // It may have been replaced: a reset changes the state after it has replaced the tables.
+                table = profiler.tables.own();
+                own = table;
+            }
+            profiler.add(state, table, timer, elements, nowNs);
         }
-        profiler.stop(state, own, timer, elements, nowNs);
+        if (profiler.followed) {
+            profiler.followTimed(timer, elements, nowNs);
+        }
     }
 
     private boolean isOwner() {

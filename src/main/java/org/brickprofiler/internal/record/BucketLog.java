@@ -40,6 +40,15 @@ final class BucketLog {
         return at == CAPACITY - 1;
     }
 
+    /**
+     * Returns whether the next sample of a row fills its log, or begins it, so that the row's buckets are needed.
+     *
+     * @param count the count of the row
+     */
+    static boolean needsBuckets(long count) {
+        return size(count + 1) <= 1;
+    }
+
     /** Returns how many samples of a row are in its log, and not in its buckets. */
     static int size(long count) {
         return (int) count & (CAPACITY - 1);

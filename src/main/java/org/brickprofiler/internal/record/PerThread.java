@@ -78,6 +78,16 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         }
 
         /**
+         * Returns whether this is the object of a thread; another object may have replaced it.
+         *
+         * @param thread a thread
+         * @return false if another thread owns it, or threads share it
+         */
+        public final boolean isOf(Thread thread) {
+            return owner == thread;
+        }
+
+        /**
          * Returns whether the owner may still write.
          *
          * @return false if it has ended or there is none
@@ -327,6 +337,15 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
      */
     public @Nullable T own() {
         return slots.of(Thread.currentThread());
+    }
+
+    /**
+     * Returns the slot of the thread that registered first among those that are alive.
+     *
+     * @return the object that {@link #own} returns there; null if no thread has registered
+     */
+    public @Nullable T first() {
+        return slots.first;
     }
 
     /**

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
  *
  * <p><b>Only</b> is the phase of every step that is under way, or {@link PhaseRow#NO_PHASE} if none is under way or
  * they have different phases. A thread's {@link StatTable} keeps the state for which its phase was selected, so a
- * change of any part makes each thread look its phase up again with its next sample.
+ * change of any part makes each thread look up its table and its phase again with its next sample.
  */
 public final class ProfilerState {
 
@@ -67,6 +67,17 @@ public final class ProfilerState {
      */
     public static <T> void setOnly(AtomicIntegerFieldUpdater<T> field, T profiler, int phase) {
         field.updateAndGet(profiler, state -> (state & ~ONLY_MASK) | (phase << ONLY_SHIFT));
+    }
+
+    /**
+     * Makes each thread look its table up with its next sample, as after all tables were replaced.
+     *
+     * @param <T> the type of the profiler
+     * @param field the field of its state
+     * @param profiler the profiler
+     */
+    public static <T> void renew(AtomicIntegerFieldUpdater<T> field, T profiler) {
+        field.updateAndGet(profiler, state -> state + RESET);
     }
 
     /**

@@ -71,7 +71,7 @@ public final class StatTable extends PerThread.Owned {
      * The state of a profiler that is off. No phase is selected for it, so {@link #addTimed} with this state records in
      * the phase that {@link #use} selected; in a table that knows no phases, this is the only state.
      */
-    static final int NO_STATE = 0;
+    public static final int NO_STATE = 0;
 
     private static final long[] NO_ROWS = {};
 
@@ -121,6 +121,16 @@ public final class StatTable extends PerThread.Owned {
 
     /** For which state of the profiler the phase was selected. */
     private int selectedFor = NO_STATE;
+
+    /** Holds the rows, too; null if nothing does. */
+    private @Nullable Lane lane;
+
+    /** Something that holds the rows of a table until it is told that they may have changed. */
+    @FunctionalInterface
+    public interface Lane {
+        /** Forgets the rows. Called by the writer alone. */
+        void close();
+    }
 
     /** The rows of one phase. Only the writer replaces the arrays, with release, by longer copies. */
     private static final class Part {
@@ -231,6 +241,27 @@ public final class StatTable extends PerThread.Owned {
     /** The phase has to be selected anew before the next timed sample. Only the writer. */
     public void deselect() {
         selectedFor = NO_STATE;
+        closeLane();
+    }
+
+    /**
+     * Returns the rows of the selected phase, for the static {@link #addTimed(long[], boolean, long, long, long)}. Only
+     * the writer.
+     *
+     * @param holder is closed before these are no longer the rows of the selected phase
+     * @return the rows
+     */
+    public long[] openLane(Lane holder) {
+        lane = holder;
+        return rows;
+    }
+
+    private void closeLane() {
+        Lane open = lane;
+        if (open != null) {
+            lane = null;
+            open.close();
+        }
     }
 
     /**
@@ -260,29 +291,52 @@ public final class StatTable extends PerThread.Owned {
      * @param timer a {@link TimerToken}
      * @param nowNs the clock when it was stopped
      * @param elementCount elements it processed
-     * @return false, without adding anything, if the phase is to be selected, this table has no row for it yet, the row
-     *     has no buckets yet, or the elements are negative or so many that their sum may wrap
+     * @return false, without adding anything, if the phase is to be selected, this table has no row for it yet, or the
+     *     elements are negative or so many that their sum may wrap
      */
     public boolean addTimed(int state, long timer, long nowNs, long elementCount) {
-        long[] cells = rows;
-        int key = TimerToken.key(timer);
-        int base = key << shift;
-        if (state != selectedFor || base < 0 || base >= cells.length || elementCount >>> LARGE_BITS != 0) {
+        if (state != selectedFor) {
             return false;
         }
-        boolean logs = logs();
-        if (logs && cells[base + COUNT] == 0) {
-            // The row has no buckets yet.
+        int key = TimerToken.key(timer);
+        long elapsedNs = TimerToken.elapsedNs(timer, nowNs);
+        if (!addTimed(rows, logs(), timer, nowNs, elementCount)) {
+            if (!logs() || key < 0 || key << shift >= rows.length || elementCount >>> LARGE_BITS != 0) {
+                return false;
+            }
+            addUntraced(key, elapsedNs, nowNs, elementCount);
+        }
+        addSpan(SpanKind.SPAN, key, nowNs - elapsedNs, elapsedNs, elementCount);
+        return true;
+    }
+
+    /**
+     * Adds the sample of a timer to rows alone. Only the writer.
+     *
+     * @param cells the rows that {@link #openLane} returned
+     * @param logs whether the rows have logs, as those of a table with buckets
+     * @param timer a {@link TimerToken}
+     * @param nowNs the clock when it was stopped
+     * @param elementCount elements it processed
+     * @return false, without adding anything, if the row does not exist, its log is empty or would be full, or the
+     *     elements are negative or so many that their sum may wrap
+     */
+    public static boolean addTimed(long[] cells, boolean logs, long timer, long nowNs, long elementCount) {
+        int key = TimerToken.key(timer);
+        int base = logs ? key << LOGGED_SHIFT : key << COLUMNS_SHIFT;
+        if (base < 0 || base >= cells.length || elementCount >>> LARGE_BITS != 0) {
+            return false;
+        }
+        if (logs && BucketLog.needsBuckets(cells[base + COUNT])) {
             return false;
         }
         long elapsedNs = TimerToken.elapsedNs(timer, nowNs);
         long count = begin(cells, base);
         addTime(cells, base, elapsedNs, nowNs, elementCount);
         if (logs) {
-            log(cells, base, count, elapsedNs);
+            BucketLog.add(cells, base + COLUMNS, count, LatencyBuckets.indexOf(elapsedNs));
         }
         end(cells, base, count);
-        addSpan(SpanKind.SPAN, key, nowNs - elapsedNs, elapsedNs, elementCount);
         return true;
     }
 
@@ -534,6 +588,7 @@ public final class StatTable extends PerThread.Owned {
         }
         rows = longer;
         ROWS.setRelease(part, longer);
+        closeLane();
         return longer;
     }
 

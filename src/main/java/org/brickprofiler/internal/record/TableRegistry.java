@@ -439,6 +439,17 @@ public final class TableRegistry {
      * @return the sums since the last reset
      */
     public StatSums readAndReset() {
+        return readAndReset(() -> {});
+    }
+
+    /**
+     * Resets the sums, as {@link #readAndReset()} does.
+     *
+     * @param replaced runs when the tables have been replaced, before the old ones are read: for callers that let
+     *     threads find their tables again without a lookup
+     * @return the sums since the last reset
+     */
+    public StatSums readAndReset(Runnable replaced) {
         synchronized (readers) {
             late.count(threads.slots());
             StatSums ended = late.takeSums();
@@ -448,6 +459,7 @@ public final class TableRegistry {
                 before = threads.swept();
                 after = renewed(before);
             } while (!threads.replace(before, after));
+            replaced.run();
             if (hasOthersThan(Thread.currentThread(), before.live())) {
                 awaitStores();
             }

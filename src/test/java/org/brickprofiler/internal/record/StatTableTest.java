@@ -8,6 +8,7 @@ import java.lang.reflect.Field;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
@@ -243,20 +244,46 @@ final class StatTableTest {
         assertThat(table.hasBuckets(0, 1)).isFalse();
     }
 
-    /** The first sample of a row makes its buckets, on the path that may allocate. */
+    /** The rows alone have no buckets for the first sample of a log, nor for the one that fills it. */
     @Test
-    void aTimedSampleOfARowWithoutBucketsIsLeftToTheOtherPath() {
+    void theRowsOfALaneTakeTheSamplesThatNeedNoBuckets() {
         StatTable table = table(1, true);
         table.select(0, 1);
-
-        assertThat(table.addTimed(1, TimerToken.pack(0, 0), 5, 1)).isFalse();
-        table.add(0, 5, 5, 1);
-        assertThat(table.addTimed(1, TimerToken.pack(0, 0), 6, 1)).isTrue();
+        long[] rows = table.openLane(() -> {});
+        for (int n = 0; n < 4 * BucketLog.CAPACITY; n++) {
+            boolean added = StatTable.addTimed(rows, true, TimerToken.pack(0, 0), 5, 1);
+            assertThat(added).as("sample %d", n).isEqualTo(n % BucketLog.CAPACITY != 0 && (n + 1) % BucketLog.CAPACITY != 0);
+            assertThat(added || table.addTimed(1, TimerToken.pack(0, 0), 5, 1)).isTrue();
+        }
 
         long[] counts = new long[LatencyBuckets.COUNT];
-        table.read(0, 0, counts, true);
-        assertThat(counts[5]).isEqualTo(1);
-        assertThat(counts[6]).isEqualTo(1);
+        assertThat(table.read(0, 0, counts, true).count()).isEqualTo(4 * BucketLog.CAPACITY);
+        assertThat(counts[5]).isEqualTo(4 * BucketLog.CAPACITY);
+        assertThat(StatTable.addTimed(rows, true, TimerToken.pack(1, 0), 5, 1))
+                .as("a row that does not exist")
+                .isFalse();
+        assertThat(StatTable.addTimed(rows, true, TimerToken.pack(0, 0), 5, -1))
+                .as("negative elements")
+                .isFalse();
+    }
+
+    @Test
+    void aLaneIsClosedOnceWhenTheRowsOrTheSelectionChange() {
+        StatTable table = table(1, false);
+        AtomicInteger closed = new AtomicInteger();
+        table.openLane(closed::incrementAndGet);
+        table.use(0);
+        assertThat(closed).as("the phase that is selected").hasValue(0);
+        table.use(1);
+        assertThat(closed).as("another phase").hasValue(1);
+        table.deselect();
+        assertThat(closed).as("no lane is open").hasValue(1);
+        table.openLane(closed::incrementAndGet);
+        table.deselect();
+        assertThat(closed).as("no phase").hasValue(2);
+        table.openLane(closed::incrementAndGet);
+        table.add(1, 1, 1, 1);
+        assertThat(closed).as("longer rows").hasValue(3);
     }
 
     @Test
