@@ -129,7 +129,8 @@ public final class BrickProfiler {
 
     // The lane: the rows of the thread that registered first, for the state in which it may use them without a lookup.
     // Only that thread writes these fields, and any other thread finds that it is not the owner. A change of the state
-    // closes the lane, and a reset changes the state when it has replaced the tables. The table closes it, too, when its
+    // closes the lane, and a reset changes the state when it has replaced the tables. The table closes it, too, when
+    // its
     // rows or its phase change.
 
     private @Nullable Thread laneOwner;
@@ -406,15 +407,19 @@ public final class BrickProfiler {
     }
 
     /**
-     * Returns the number of the phase of the samples that the calling thread records now, and selects it in the thread's
-     * table. The state is read before the table is looked up: a table that is replaced meanwhile is not selected for the
-     * state after that.
+     * Returns the number of the phase of the samples that the calling thread records now, and selects it in the
+     * thread's table. The state is read before the table is looked up: a table that is replaced meanwhile is not
+     * selected for the state after that.
      */
     int phase() {
         int now = state;
         StatTable own = tables.own();
         int phase = layers.phase(own, now);
-        if (now != laneState && own != null && own == tables.first() && own.isSelectedFor(now) && !registry.hasSpans()) {
+        if (now != laneState
+                && own != null
+                && own == tables.first()
+                && own.isSelectedFor(now)
+                && !registry.hasSpans()) {
             laneOwner = Thread.currentThread();
             laneRows = own.openLane(lane);
             laneState = now;

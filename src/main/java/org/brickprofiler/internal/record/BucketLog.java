@@ -4,8 +4,8 @@ package org.brickprofiler.internal.record;
  * The buckets of the latest samples of a row, in eight longs beside its columns. A sample costs one store there, and a
  * row's buckets, which lie on other pages, are touched by one sample in 32.
  *
- * <p>A long takes four buckets, 16 bits each, the latest in the lowest bits. How many there are follows from the count of
- * the row, so every sample of the row has to be logged. Stateless; only the writer of the row may add, and readers
+ * <p>A long takes four buckets, 16 bits each, the latest in the lowest bits. How many there are follows from the count
+ * of the row, so every sample of the row has to be logged. Stateless; only the writer of the row may add, and readers
  * validate their copy with the counts of the row: whatever a long holds, each 16 bits are a bucket.
  */
 final class BucketLog {

@@ -63,8 +63,8 @@ final class RowReader {
             // A writer that an error stopped between its two counts must not block readers forever.
             stuckReads = begun == stuckAt ? stuckReads + 1 : 0;
             stuckAt = begun;
-            boolean agrees = !copies
-                    || (spread == null ? before == count : BucketLog.fills(before) == BucketLog.fills(count));
+            boolean agrees =
+                    !copies || (spread == null ? before == count : BucketLog.fills(before) == BucketLog.fills(count));
             // Buckets and further columns go on in longer rows, too: those that were read must be the rows until now.
             boolean isCurrent = table.cells(phase) == cells;
             if (isCurrent && agrees && (begun == count || (begun == count + 1 && stuckReads >= READS_OF_A_STUCK_ROW))) {

@@ -562,7 +562,9 @@ public final class StatTable extends PerThread.Owned {
         return row;
     }
 
-    /** Returns the rows, with one for a key, and with its buckets. Called before the row's write begins: it may fail. */
+    /**
+     * Returns the rows, with one for a key, and with its buckets. Called before the row's write begins: it may fail.
+     */
     private long[] rowsFor(int key) {
         long[] cells = rows;
         if (key << shift >= cells.length) {

@@ -252,7 +252,9 @@ final class StatTableTest {
         long[] rows = table.openLane(() -> {});
         for (int n = 0; n < 4 * BucketLog.CAPACITY; n++) {
             boolean added = StatTable.addTimed(rows, true, TimerToken.pack(0, 0), 5, 1);
-            assertThat(added).as("sample %d", n).isEqualTo(n % BucketLog.CAPACITY != 0 && (n + 1) % BucketLog.CAPACITY != 0);
+            assertThat(added)
+                    .as("sample %d", n)
+                    .isEqualTo(n % BucketLog.CAPACITY != 0 && (n + 1) % BucketLog.CAPACITY != 0);
             assertThat(added || table.addTimed(1, TimerToken.pack(0, 0), 5, 1)).isTrue();
         }
 
