@@ -137,6 +137,9 @@ public final class BrickProfiler {
     private int laneState = StatTable.NO_STATE;
     private long[] laneRows = {};
 
+    /** The table of the lane, also after the lane was closed. */
+    private @Nullable StatTable laneTable;
+
     private final boolean hasPercentiles;
 
     /** The tables of the registry, by thread. */
@@ -422,9 +425,21 @@ public final class BrickProfiler {
                 && !registry.hasSpans()) {
             laneOwner = Thread.currentThread();
             laneRows = own.openLane(lane);
+            laneTable = own;
             laneState = now;
         }
         return phase;
+    }
+
+    /** Makes the calling thread look its phase up with its next timed sample. */
+    private void deselect() {
+        StatTable table = laneTable;
+        if (table == null || !table.isOf(Thread.currentThread())) {
+            registry.deselect();
+        } else if (laneState != StatTable.NO_STATE) {
+            table.deselect();
+        }
+        // Else the thread has selected no phase since its lane was closed: a selection opens it.
     }
 
     /** Closes the lane, on the thread that owns it. */
@@ -1237,7 +1252,7 @@ public final class BrickProfiler {
     /** A boundary of the calling thread is about to end its work for another layer, which may have another phase. */
     private void endWorkForOthers() {
         if (layers.isGiven()) {
-            registry.deselect();
+            deselect();
         }
     }
 
@@ -1294,7 +1309,7 @@ public final class BrickProfiler {
         long endNs = recorder == null ? 0 : nowNs();
         reach(SpanKind.PASS_END, abandoned ? 1 : 0, resolves);
         if (recorder != null) {
-            registry.deselect();
+            deselect();
             endStep(recorder, endNs);
         }
         GraphRecorder follower = follower();
@@ -1316,9 +1331,10 @@ public final class BrickProfiler {
 
     private void reach(SpanKind boundary, long value, boolean resolves) {
         boolean traced = isEnabled() && registry.hasSpans();
-        if (resolves || traced) {
+        boolean hasDeferred = resolves && registry.hasDeferred();
+        if (hasDeferred || traced) {
             long now = nowNs();
-            if (resolves) {
+            if (hasDeferred) {
                 resolver.resolve(now);
             }
             if (traced) {
@@ -1366,7 +1382,7 @@ public final class BrickProfiler {
         StepRecorder recorder = steps;
         boolean records = isEnabled();
         layers.beginStep(records ? info.phase().number() : PhaseRow.NO_PHASE);
-        registry.deselect();
+        deselect();
         if (records) {
             if (!listeners.isEmpty()) {
                 listeners.ofStep(each -> each.stepBegan(info));
@@ -1459,7 +1475,7 @@ public final class BrickProfiler {
     public long workFor(long layer) {
         long before = layers.workFor(layer);
         if (before != layer) {
-            registry.deselect();
+            deselect();
         }
         if (before != layer && isEnabled()) {
             if (registry.hasSpans() && LayerToken.layerOf(before) != LayerToken.layerOf(layer)) {

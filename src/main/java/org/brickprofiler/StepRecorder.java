@@ -14,7 +14,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.internal.record.DurationCounts;
 import org.brickprofiler.internal.record.Listeners;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
@@ -48,14 +48,31 @@ final class StepRecorder {
     private final TableRegistry registry;
     private final NameTable names;
     private final RunPeriod period;
-    private final NanoClock clock;
+
+    /** The clock that the builder was given; null for the system's. */
+    private final @Nullable NanoClock ownClock;
 
     /** Chooses the steps whose spans a timeline keeps; null unless it chooses by step. */
     private final @Nullable StepFollower chooser;
 
     private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
 
-    private Sums sums = new Sums(0);
+    /** The place of the thread that was here last: nearly always that of the next one. */
+    private @Nullable Place recent;
+
+    /** The steps of each phase since the last reset. */
+    private final PhaseSums[] phases = Arrays.stream(PHASES).map(PhaseSums::new).toArray(PhaseSums[]::new);
+
+    /** The sampled steps since the last reset; the one that goes when a better one comes is the first. */
+    private final PriorityQueue<Step> sampled = new PriorityQueue<>(Steps.BY_CHANCE.reversed());
+
+    /** A step is sampled if its hash is not larger: so that most steps need not look at the sample. */
+    private long largestSampledHash = Long.MAX_VALUE;
+
+    /** The number of the first step that ended since the last reset. */
+    private long first;
+
+    private long abandoned;
 
     /** Follows the requests that the steps work on; null if nobody asked for it. */
     private @Nullable RequestRecorder requests;
@@ -66,17 +83,13 @@ final class StepRecorder {
     /** How many steps have ended, also before resets. */
     private long ended;
 
-    private final List<Place> underWay = new ArrayList<>();
+    private int underWay;
 
-    /** How many steps of each phase are under way, and up to when the time of such steps is counted. */
-    private final int[] underWayOf = new int[PHASES.length];
+    /** The place of the step under way that began last; each knows the one that began before. */
+    private @Nullable Place latest;
 
-    private final long[] countedToNs = new long[PHASES.length];
-
-    /** The sums of each phase at the end of its latest step, by category; good if {@link #summed} is true. */
-    private final long[][] sumNs = new long[PHASES.length][CATEGORIES.length];
-
-    private final boolean[] summed = new boolean[PHASES.length];
+    /** Room for the brick time of a step that ends. */
+    private final long[] ofStepNs = new long[CATEGORIES.length];
 
     /** Takes the only phase of which steps are under way. */
     private final IntConsumer onlyPhase;
@@ -118,8 +131,8 @@ final class StepRecorder {
         /** The number of the step if its brick time may be known, 0 otherwise. */
         private long alone;
 
-        /** Room for the brick time of a step that ends. */
-        private final long[] categoryNs = new long[CATEGORIES.length];
+        /** The place of the step under way that began before; null if there is none. */
+        private @Nullable Place before;
 
         /** Whether a prompt is under way, and since when. */
         private boolean inPrompt;
@@ -150,49 +163,34 @@ final class StepRecorder {
         }
     }
 
-    /** The sums of the steps since a reset. Guarded by the recorder. */
-    private static final class Sums {
-        private final long[] firstToken = new long[LatencyBuckets.COUNT];
-        private long firstTokenNs;
-        private final long[] perOutputToken = new long[LatencyBuckets.COUNT];
-        private final PhaseSums[] phases =
-                Arrays.stream(PHASES).map(PhaseSums::new).toArray(PhaseSums[]::new);
-
-        /** The sample; the one that goes when a better one comes is the first. */
-        private final PriorityQueue<Step> sampled = new PriorityQueue<>(Steps.BY_CHANCE.reversed());
-
-        /** The number of the first step that counts here. */
-        private final long first;
-
-        private long abandoned;
-
-        Sums(long first) {
-            this.first = first;
-        }
-
-        Steps steps() {
-            List<Step> kept = new ArrayList<>(sampled);
-            List<StepStats> stats = new ArrayList<>();
-            for (PhaseSums phase : phases) {
-                kept.addAll(phase.slowest);
-                stats.add(phase.stats());
-            }
-            return new Steps(
-                    stats,
-                    LatencyDistribution.ofCounts(firstToken),
-                    firstTokenNs,
-                    LatencyDistribution.ofCounts(perOutputToken),
-                    abandoned,
-                    kept);
-        }
-    }
-
-    /** The sums of the steps of a phase. Guarded by the recorder. */
+    /** The steps of a phase that are under way, and the sums of those since the last reset. Guarded by the recorder. */
     private static final class PhaseSums {
         private final StepInfo.Phase phase;
-        private final long[] durations = new long[LatencyBuckets.COUNT];
+
+        /** How many are under way, and up to when their time is counted. */
+        private int underWay;
+
+        private long countedToNs;
+
+        /** The brick time of the phase at the end of its latest step, by category; good if {@code summed} is true. */
+        private final long[] sumNs = new long[CATEGORIES.length];
+
+        private boolean summed;
+
+        // The sums.
+
         private final long[] categoryNs = new long[CATEGORIES.length];
+        private DurationCounts durations = new DurationCounts();
+
+        /** The times to first token of prompts; of decoding the times per output token. */
+        private DurationCounts tokenTimes = new DurationCounts();
+
+        private long tokenTimesNs;
         private final PriorityQueue<Step> slowest = new PriorityQueue<>(Steps.BY_SLOWNESS.reversed());
+
+        /** A step is one of the slowest if it lasted as long: so that most steps need not look at them. */
+        private long shortestKeptNs;
+
         private long count;
         private long wallNs;
         private long totalNs;
@@ -210,12 +208,34 @@ final class StepRecorder {
             this.phase = phase;
         }
 
+        /** Forgets the sums. */
+        void clear() {
+            Arrays.fill(categoryNs, 0);
+            durations = new DurationCounts();
+            tokenTimes = new DurationCounts();
+            tokenTimesNs = 0;
+            slowest.clear();
+            shortestKeptNs = 0;
+            count = 0;
+            wallNs = 0;
+            totalNs = 0;
+            minNs = Long.MAX_VALUE;
+            maxNs = 0;
+            sequences = 0;
+            prefillTokens = 0;
+            outputTokens = 0;
+            draftedTokens = 0;
+            acceptedTokens = 0;
+            kvLength = 0;
+            attributed = 0;
+        }
+
         void add(StepInfo info, long durationNs, long accepted) {
             count++;
             totalNs = limited(totalNs, durationNs);
             minNs = Math.min(minNs, durationNs);
             maxNs = Math.max(maxNs, durationNs);
-            durations[LatencyBuckets.indexOf(durationNs)]++;
+            durations.add(durationNs);
             sequences = limited(sequences, info.batch());
             prefillTokens = limited(prefillTokens, info.prefillTokens());
             outputTokens = limited(outputTokens, limited(info.outputTokens(), accepted));
@@ -227,7 +247,7 @@ final class StepRecorder {
         StepStats stats() {
             return StepStats.builder(phase)
                     .steps(count, wallNs)
-                    .durations(totalNs, count == 0 ? 0 : minNs, maxNs, LatencyDistribution.ofCounts(durations))
+                    .durations(totalNs, count == 0 ? 0 : minNs, maxNs, LatencyDistribution.ofCounts(durations.counts()))
                     .sequences(sequences)
                     .tokens(prefillTokens, outputTokens, draftedTokens, acceptedTokens)
                     .kvLength(kvLength)
@@ -246,7 +266,7 @@ final class StepRecorder {
         this.registry = registry;
         this.names = names;
         this.period = period;
-        this.clock = clock;
+        this.ownClock = clock == NanoClock.SYSTEM ? null : clock;
         this.chooser = registry.stepFollower();
         this.onlyPhase = onlyPhase;
     }
@@ -262,18 +282,24 @@ final class StepRecorder {
             LongSupplier epochNs, BooleanSupplier on, Listeners<ProfilerListener> listeners) {
         RequestRecorder recorder = requests;
         if (recorder == null) {
-            recorder = new RequestRecorder(clock, epochNs);
+            recorder = new RequestRecorder(ownClock == null ? NanoClock.SYSTEM : ownClock, epochNs);
             recorder.onFinished(
                     () -> !listeners.isEmpty(), request -> listeners.ofStep(each -> each.requestFinished(request)));
             requests = recorder;
-            for (Place place : underWay) {
-                StepInfo info = Objects.requireNonNull(place.info, "info");
-                place.requestStep = recorder.stepUnderWay(hasPrompts(info), clock.nanoTime());
-            }
+            announceUnderWay(recorder, latest);
             // Asked under the lock that a switch takes, too: the recorder misses none.
             switched(on.getAsBoolean());
         }
         return recorder;
+    }
+
+    /** Announces the steps that are under way, in the order in which they began. */
+    private void announceUnderWay(RequestRecorder recorder, @Nullable Place place) {
+        if (place != null) {
+            announceUnderWay(recorder, place.before);
+            StepInfo info = Objects.requireNonNull(place.info, "info");
+            place.requestStep = recorder.stepUnderWay(hasPrompts(info), nanoTime());
+        }
     }
 
     /** The profiler was switched on or off. */
@@ -283,6 +309,11 @@ final class StepRecorder {
         } else if (requests != null) {
             requests.disable();
         }
+    }
+
+    private long nanoTime() {
+        NanoClock own = ownClock;
+        return own == null ? System.nanoTime() : own.nanoTime();
     }
 
     private static boolean hasPrompts(StepInfo info) {
@@ -321,27 +352,29 @@ final class StepRecorder {
     }
 
     private synchronized long start(StepInfo info, boolean pending) {
-        Place mine = places.mine();
+        Place mine = mine();
         leaveEarlierEpoch(mine);
         if (mine.info != null) {
             abandon(mine);
         }
         abandonEnded();
         begun++;
-        mine.alone = pending || !underWay.isEmpty() ? 0 : begun;
-        int phase = info.phase().index();
-        if (mine.alone != 0 && !summed[phase]) {
-            sum(phase, sumNs[phase]);
+        PhaseSums phase = phases[info.phase().index()];
+        mine.alone = pending || underWay > 0 ? 0 : begun;
+        if (mine.alone != 0 && !phase.summed) {
+            sum(phase, phase.sumNs);
         }
-        summed[phase] = false;
+        phase.summed = false;
         mine.info = info;
         mine.acceptedTokens = 0;
-        underWay.add(mine);
-        mine.startNs = clock.nanoTime();
-        if (underWayOf[phase]++ == 0) {
-            countedToNs[phase] = mine.startNs;
+        mine.before = latest;
+        latest = mine;
+        underWay++;
+        mine.startNs = nanoTime();
+        if (phase.underWay++ == 0) {
+            phase.countedToNs = mine.startNs;
         }
-        announceOnly();
+        announceOnly(phase);
         if (!mine.inPrompt) {
             mine.inPrompt = true;
             mine.promptNs = mine.startNs;
@@ -352,13 +385,30 @@ final class StepRecorder {
         return mine.startNs;
     }
 
+    /** Returns the place of the calling thread. */
+    private Place mine() {
+        Place hint = recent;
+        if (hint != null && hint.isOf(Thread.currentThread())) {
+            return hint;
+        }
+        Place mine = places.mine();
+        recent = mine;
+        return mine;
+    }
+
+    /** Returns the place of the calling thread; null if it has none. */
+    private @Nullable Place mineOrNull() {
+        Place hint = recent;
+        return hint != null && hint.isOf(Thread.currentThread()) ? hint : places.mineOrNull();
+    }
+
     /**
      * Counts drafted tokens of the step under way as accepted.
      *
      * @throws IllegalArgumentException when there are more of them than were drafted
      */
     synchronized void accept(long tokens) {
-        Place mine = places.mineOrNull();
+        Place mine = mineOrNull();
         StepInfo info = mine == null || mine.epoch != epoch ? null : mine.info;
         if (mine == null || info == null) {
             return;
@@ -388,7 +438,7 @@ final class StepRecorder {
     }
 
     private synchronized @Nullable Step stop(long endNs, boolean pending, boolean followed) {
-        Place mine = places.mineOrNull();
+        Place mine = mineOrNull();
         if (mine == null) {
             return null;
         }
@@ -397,91 +447,100 @@ final class StepRecorder {
         if (info == null) {
             return null;
         }
-        PhaseSums phase = sums.phases[info.phase().index()];
-        leave(mine, info, endNs);
+        PhaseSums phase = phases[info.phase().index()];
+        leave(mine, phase, endNs);
         if (requests != null) {
             requests.stepEnded(mine.requestStep, endNs, mine.acceptedTokens);
         }
         long durationNs = Math.max(0, endNs - mine.startNs);
         phase.add(info, durationNs, mine.acceptedTokens);
-        long[] categoryNs = mine.categoryNs;
-        Arrays.fill(categoryNs, 0);
-        if (mine.alone == begun && !pending) {
-            int index = info.phase().index();
-            long[] beforeNs = sumNs[index];
-            sum(index, categoryNs);
-            summed[index] = true;
-            phase.attributed++;
-            for (int i = 0; i < categoryNs.length; i++) {
-                long ofStepNs = Math.max(0, categoryNs[i] - beforeNs[i]);
-                beforeNs[i] = categoryNs[i];
-                categoryNs[i] = ofStepNs;
-                phase.categoryNs[i] += ofStepNs;
-            }
+        boolean isAttributed = mine.alone == begun && !pending;
+        if (isAttributed) {
+            attribute(phase);
         }
-        countTokens(mine, info, endNs);
+        countTokens(mine, info, phase, endNs);
         long index = ended++;
         mine.lastIndex = index;
         if (!followed && !isKept(index, durationNs, phase)) {
             return null;
         }
+        if (!isAttributed) {
+            Arrays.fill(ofStepNs, 0);
+        }
         Step step = new Step(
-                index, period.unixNs(mine.startNs), durationNs, info, mine.acceptedTokens, byCategory(categoryNs));
-        keep(step);
+                index, period.unixNs(mine.startNs), durationNs, info, mine.acceptedTokens, byCategory(ofStepNs));
+        keep(step, phase);
         return step;
     }
 
+    /** Attributes the brick time since the latest step of a phase to the step that ends. */
+    private void attribute(PhaseSums phase) {
+        sum(phase, ofStepNs);
+        phase.summed = true;
+        phase.attributed++;
+        for (int i = 0; i < ofStepNs.length; i++) {
+            long nowNs = ofStepNs[i];
+            ofStepNs[i] = Math.max(0, nowNs - phase.sumNs[i]);
+            phase.sumNs[i] = nowNs;
+            phase.categoryNs[i] += ofStepNs[i];
+        }
+    }
+
     /** Reads the time of all samples of a phase so far, by category. */
-    private void sum(int phase, long[] categoryNs) {
+    private void sum(PhaseSums phase, long[] categoryNs) {
         Arrays.fill(categoryNs, 0);
-        registry.addTotalsNs(PHASES[phase].number(), names, categoryNs);
+        registry.addTotalsNs(phase.phase.number(), names, categoryNs);
     }
 
     private void abandonEnded() {
-        for (int i = underWay.size() - 1; i >= 0; i--) {
-            if (!underWay.get(i).isOwnerAlive()) {
-                abandon(underWay.get(i));
+        Place place = latest;
+        while (place != null) {
+            Place before = place.before;
+            if (!place.isOwnerAlive()) {
+                abandon(place);
             }
+            place = before;
         }
     }
 
     /** Announces the only phase of which steps are under way, if it has changed. */
-    private void announceOnly() {
+    private void announceOnly(PhaseSums changed) {
         int now = PhaseRow.NO_PHASE;
-        int phases = 0;
-        for (int phase = 0; phase < underWayOf.length; phase++) {
-            if (underWayOf[phase] > 0) {
-                now = PHASES[phase].number();
-                phases++;
-            }
+        if (underWay > 0) {
+            now = changed.underWay == underWay ? changed.phase.number() : onlyPhaseOfAll();
         }
-        now = phases > 1 ? PhaseRow.NO_PHASE : now;
         if (now != only) {
             only = now;
             onlyPhase.accept(now);
         }
     }
 
-    /** Returns whether a step may be kept: asked before the step is made, since few are kept. */
-    private boolean isKept(long index, long durationNs, PhaseSums phase) {
-        return sums.sampled.size() < Steps.SAMPLED
-                || phase.slowest.size() < Steps.SLOWEST
-                || Steps.hash(index) <= Steps.hash(sums.sampled.element().index())
-                || durationNs >= phase.slowest.element().durationNs();
+    private int onlyPhaseOfAll() {
+        for (PhaseSums phase : phases) {
+            if (phase.underWay == underWay) {
+                return phase.phase.number();
+            }
+        }
+        return PhaseRow.NO_PHASE;
     }
 
-    private void countTokens(Place mine, StepInfo info, long endNs) {
+    /** Returns whether a step may be kept: asked before the step is made, since few are kept. */
+    private boolean isKept(long index, long durationNs, PhaseSums phase) {
+        return Steps.hash(index) <= largestSampledHash || durationNs >= phase.shortestKeptNs;
+    }
+
+    private void countTokens(Place mine, StepInfo info, PhaseSums phase, long endNs) {
         long tokens = limited(info.outputTokens(), mine.acceptedTokens);
         if (tokens == 0) {
             return;
         }
         if (info.phase() == StepInfo.Phase.PREFILL) {
             long sinceNs = Math.max(0, endNs - mine.promptNs);
-            sums.firstToken[LatencyBuckets.indexOf(sinceNs)]++;
-            sums.firstTokenNs += sinceNs;
+            phase.tokenTimes.add(sinceNs);
+            phase.tokenTimesNs += sinceNs;
         } else if (info.phase() == StepInfo.Phase.DECODE) {
             long sinceNs = Math.max(0, endNs - (mine.hasGiven ? mine.gaveNs : mine.startNs));
-            sums.perOutputToken[LatencyBuckets.indexOf(Math.round((double) sinceNs * info.batch() / tokens))]++;
+            phase.tokenTimes.add(Math.round((double) sinceNs * info.batch() / tokens));
         }
         mine.inPrompt = false;
         mine.hasGiven = true;
@@ -490,7 +549,7 @@ final class StepRecorder {
 
     /** Returns the number of the step that the calling thread has ended since the last call, or no step. */
     private synchronized long takeEnded() {
-        Place mine = places.mineOrNull();
+        Place mine = mineOrNull();
         if (mine == null) {
             return StepFollower.NO_STEP;
         }
@@ -508,7 +567,7 @@ final class StepRecorder {
     }
 
     private synchronized void forgetThread() {
-        Place mine = places.mineOrNull();
+        Place mine = mineOrNull();
         if (mine == null) {
             return;
         }
@@ -521,46 +580,69 @@ final class StepRecorder {
 
     private void abandon(Place mine) {
         StepInfo info = Objects.requireNonNull(mine.info, "info");
-        long nowNs = clock.nanoTime();
-        leave(mine, info, nowNs);
+        long nowNs = nanoTime();
+        leave(mine, phases[info.phase().index()], nowNs);
         if (requests != null) {
             requests.stepAbandoned(mine.requestStep, nowNs);
         }
         mine.forgetSteps();
-        sums.abandoned++;
+        abandoned++;
     }
 
-    private void leave(Place mine, StepInfo info, long endNs) {
+    private void leave(Place mine, PhaseSums phase, long endNs) {
         mine.info = null;
-        underWay.remove(mine);
-        int phase = info.phase().index();
-        underWayOf[phase]--;
-        sums.phases[phase].wallNs += Math.max(0, endNs - countedToNs[phase]);
-        countedToNs[phase] = Math.max(countedToNs[phase], endNs);
-        announceOnly();
+        unlink(mine);
+        underWay--;
+        phase.underWay--;
+        phase.wallNs += Math.max(0, endNs - phase.countedToNs);
+        phase.countedToNs = Math.max(phase.countedToNs, endNs);
+        announceOnly(phase);
+    }
+
+    private void unlink(Place mine) {
+        Place after = null;
+        for (Place each = latest; each != mine && each != null; each = each.before) {
+            after = each;
+        }
+        if (after == null) {
+            latest = mine.before;
+        } else {
+            after.before = mine.before;
+        }
+        mine.before = null;
     }
 
     private void leaveEarlierEpoch(Place mine) {
         if (mine.epoch != epoch) {
             mine.epoch = epoch;
             mine.info = null;
+            mine.before = null;
             mine.forgetSteps();
         }
     }
 
-    private void keep(Step step) {
-        offer(sums.sampled, step, Steps.SAMPLED, Steps.BY_CHANCE);
-        offer(sums.phases[step.info().phase().index()].slowest, step, Steps.SLOWEST, Steps.BY_SLOWNESS);
+    private void keep(Step step, PhaseSums phase) {
+        if (offer(sampled, step, Steps.SAMPLED, Steps.BY_CHANCE)) {
+            largestSampledHash = Steps.hash(sampled.element().index());
+        }
+        if (offer(phase.slowest, step, Steps.SLOWEST, Steps.BY_SLOWNESS)) {
+            phase.shortestKeptNs = phase.slowest.element().durationNs();
+        }
     }
 
-    /** Keeps an element among the first ones in an order; the last of these is the first of the queue. */
-    private static void offer(PriorityQueue<Step> queue, Step step, int capacity, Comparator<Step> order) {
+    /**
+     * Keeps an element among the first ones in an order; the last of these is the first of the queue.
+     *
+     * @return whether the queue is full
+     */
+    private static boolean offer(PriorityQueue<Step> queue, Step step, int capacity, Comparator<Step> order) {
         if (queue.size() < capacity) {
             queue.add(step);
         } else if (order.compare(step, queue.element()) < 0) {
             queue.remove();
             queue.add(step);
         }
+        return queue.size() == capacity;
     }
 
     private static Map<BrickCategory, Long> byCategory(long[] categoryNs) {
@@ -576,6 +658,9 @@ final class StepRecorder {
     /** Returns the steps that have ended since the last reset. */
     synchronized Reading read() {
         abandonEnded();
+        if (recent != null && !recent.isOwnerAlive()) {
+            recent = null;
+        }
         Supplier<RequestTimeline> timeline = timeline();
         return reading(requests == null ? RequestStats.NONE : requests.stats(), timeline);
     }
@@ -585,7 +670,35 @@ final class StepRecorder {
     }
 
     private Reading reading(RequestStats ofRequests, Supplier<RequestTimeline> timeline) {
-        return new Reading(sums.steps(), ofRequests, timeline, sums.first, ended);
+        return new Reading(steps(), ofRequests, timeline, first, ended);
+    }
+
+    private Steps steps() {
+        List<Step> kept = new ArrayList<>(sampled);
+        List<StepStats> stats = new ArrayList<>();
+        for (PhaseSums phase : phases) {
+            kept.addAll(phase.slowest);
+            stats.add(phase.stats());
+        }
+        PhaseSums prompts = phases[StepInfo.Phase.PREFILL.index()];
+        PhaseSums decoding = phases[StepInfo.Phase.DECODE.index()];
+        return new Steps(
+                stats,
+                LatencyDistribution.ofCounts(prompts.tokenTimes.counts()),
+                prompts.tokenTimesNs,
+                LatencyDistribution.ofCounts(decoding.tokenTimes.counts()),
+                abandoned,
+                kept);
+    }
+
+    private void clear() {
+        for (PhaseSums phase : phases) {
+            phase.clear();
+        }
+        sampled.clear();
+        largestSampledHash = Long.MAX_VALUE;
+        first = ended;
+        abandoned = 0;
     }
 
     /** Returns whether no step has ended since a reading. */
@@ -598,21 +711,25 @@ final class StepRecorder {
         abandonEnded();
         Supplier<RequestTimeline> timeline = timeline();
         Reading reading = reading(requests == null ? RequestStats.NONE : requests.statsAndReset(), timeline);
-        sums = new Sums(ended);
+        clear();
         return reading;
     }
 
     /** Forgets everything, the steps that are under way too. */
     synchronized void reset() {
         epoch++;
-        sums = new Sums(ended);
+        clear();
         if (requests != null) {
             requests.reset();
         }
-        underWay.clear();
-        Arrays.fill(underWayOf, 0);
-        Arrays.fill(summed, false);
-        announceOnly();
+        latest = null;
+        underWay = 0;
+        for (PhaseSums phase : phases) {
+            phase.underWay = 0;
+            phase.summed = false;
+            announceOnly(phase);
+        }
         places.sweep();
+        recent = null;
     }
 }

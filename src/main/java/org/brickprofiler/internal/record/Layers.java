@@ -20,6 +20,12 @@ public final class Layers implements LongSupplier {
     private static final int UNRECORDED = PhaseRow.PHASES;
 
     private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
+    /**
+     * The place of the thread that was the first to reach a boundary, which finds it here without a lookup. Written
+     * without a fence: a thread takes it if it is its own.
+     */
+    private @Nullable Place first;
+
     private final AtomicLong passes = new AtomicLong();
 
     /** Increases with each {@link #reset}: a thread whose place has an older epoch discards its pass. */
@@ -82,7 +88,13 @@ public final class Layers implements LongSupplier {
     }
 
     private Place mine() {
-        Place mine = places.mine();
+        Place mine = first;
+        if (mine == null || !mine.isOf(Thread.currentThread())) {
+            mine = places.mine();
+            if (mine == places.first()) {
+                first = mine;
+            }
+        }
         int now = epoch;
         if (mine.epoch != now) {
             mine.epoch = now;
@@ -189,7 +201,8 @@ public final class Layers implements LongSupplier {
     }
 
     private int phase(int only) {
-        Place mine = places.mineOrNull();
+        Place hint = first;
+        Place mine = hint != null && hint.isOf(Thread.currentThread()) ? hint : places.mineOrNull();
         if (mine == null) {
             return only;
         }
@@ -207,6 +220,7 @@ public final class Layers implements LongSupplier {
         epoch++;
         stepEpoch += endsSteps ? 1 : 0;
         places.sweep();
+        first = places.first();
     }
 
     /**

@@ -16,6 +16,9 @@ public final class Listeners<L> {
     private final List<L> all = new CopyOnWriteArrayList<>();
     private final List<L> ofBricks = new CopyOnWriteArrayList<>();
 
+    /** Whether there is any listener: each step asks, and finds the answer without going through the lists. */
+    private volatile boolean isEmpty = true;
+
     /** Creates an empty list. */
     public Listeners() {}
 
@@ -25,8 +28,9 @@ public final class Listeners<L> {
      * @param listener the listener; added twice, it hears everything twice
      * @param wantsBricks whether it hears of bricks, too
      */
-    public void add(L listener, boolean wantsBricks) {
+    public synchronized void add(L listener, boolean wantsBricks) {
         all.add(listener);
+        isEmpty = false;
         if (wantsBricks) {
             ofBricks.add(listener);
         }
@@ -37,9 +41,10 @@ public final class Listeners<L> {
      *
      * @param listener the listener; nothing happens if it was not added
      */
-    public void remove(L listener) {
+    public synchronized void remove(L listener) {
         all.remove(listener);
         ofBricks.remove(listener);
+        isEmpty = all.isEmpty();
     }
 
     /**
@@ -48,7 +53,7 @@ public final class Listeners<L> {
      * @return true without a listener
      */
     public boolean isEmpty() {
-        return all.isEmpty();
+        return isEmpty;
     }
 
     /**

@@ -219,6 +219,21 @@ public final class NameTable {
     }
 
     /**
+     * Adds a column of values by key to sums by tag. Keys without a name are left out.
+     *
+     * @param values the values, which other threads may be writing
+     * @param from the place of the value of key 0
+     * @param stride the distance from the value of one key to that of the next
+     * @param sums the sums, by tag
+     */
+    void addByTag(long[] values, int from, int stride, long[] sums) {
+        int[] ofKeys = tags;
+        for (int key = 0, end = size, at = from; key < end && at < values.length; key++, at += stride) {
+            sums[ofKeys[key]] += (long) StatTable.CELL.getOpaque(values, at);
+        }
+    }
+
+    /**
      * Returns whether a name is the fixed name of a key: no alias, no other spelling, and not added later.
      *
      * @param name any name

@@ -221,6 +221,18 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
             return null;
         }
 
+        /** Returns how many places there are, of which some have an object: for loops in few loads. */
+        int places() {
+            return placed.length;
+        }
+
+        /** Returns the object at a place, or null. */
+        @SuppressWarnings("unchecked") // there are only things of this type
+        @Nullable
+        T at(int place) {
+            return (T) placed[place];
+        }
+
         /** Returns the objects of threads that were alive at the last check; cannot be changed. */
         List<T> live() {
             return live;
@@ -280,8 +292,8 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
 
     private volatile Slots<T, L> slots;
 
-    /** The objects that virtual threads share. Replaced by a longer list. */
-    private volatile List<T> shared = List.of();
+    /** The objects that virtual threads share; null if there are none. Replaced by a longer list. */
+    private volatile @Nullable List<T> shared;
 
     /**
      * Creates slots without threads.
@@ -385,7 +397,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     }
 
     private T hold(Thread caller) {
-        List<T> all = shared;
+        List<T> all = shared();
         int first = (int) caller.getId();
         for (int i = 0; i < all.size(); i++) {
             T each = all.get(Math.floorMod(first + i, all.size()));
@@ -400,8 +412,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         List<T> after;
         do {
             before = shared;
-            after = new ArrayList<>(before.size() + 1);
-            after.addAll(before);
+            after = before == null ? new ArrayList<>() : new ArrayList<>(before);
             after.add(added);
         } while (!SHARED.compareAndSet(this, before, Collections.unmodifiableList(after)));
         return added;
@@ -420,7 +431,8 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
 
     /** Returns the things that virtual threads share. */
     List<T> shared() {
-        return shared;
+        List<T> all = shared;
+        return all == null ? List.of() : all;
     }
 
     /** Replaces the slots if they are still the given ones. */

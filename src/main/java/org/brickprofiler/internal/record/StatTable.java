@@ -784,14 +784,10 @@ public final class StatTable extends PerThread.Owned {
      * Adds the time of each row's samples of a phase to the sum of its key's tag; of one that is being added, perhaps.
      */
     void addTotalsNs(int number, NameTable keys, long[] totalsNs) {
-        long[] cells = cells(number);
-        int rowCount = Math.min(keys.size(), cells.length >>> shift);
-        for (int key = 0; key < rowCount; key++) {
-            int base = key << shift;
-            if ((long) CELL.getAcquire(cells, base + COUNT) != 0) {
-                totalsNs[keys.tag(key)] += (long) CELL.getOpaque(cells, base + TOTAL_NS);
-            }
-        }
+        // The writer finds its rows with fewer loads.
+        long[] cells = number == phase && isOf(Thread.currentThread()) ? rows : cells(number);
+        VarHandle.acquireFence();
+        keys.addByTag(cells, TOTAL_NS, 1 << shift, totalsNs);
     }
 
     /** Forgets everything. Only the writer. */

@@ -33,19 +33,20 @@ public final class TableRegistry {
 
     private final @Nullable SpanStore spans;
     private final PerThread<StatTable, Left> threads;
-    private final Object readers = new Object();
-
     /**
      * Whether any measurement was ever queued; if not, as on an engine without a device, boundaries check no queue.
      * Written before the measurement, so that a reader that may see the measurement sees this.
      */
     private volatile boolean hasDeferred;
 
-    /** Guarded by {@code readers}. */
+    /** Also the lock of readers. */
     private final LateTables late = new LateTables();
 
-    /** The time of the samples that resets have handed over, ns by phase and key. Guarded by {@code readers}. */
+    /** The time of the samples that resets have handed over, ns by phase and key. Guarded by {@code late}. */
     private final long[][] resetNs = new long[PhaseRow.PHASES][0];
+
+    /** Whether there was a reset, after which tables may be late. Guarded by {@code late}. */
+    private boolean wasReset;
 
     /**
      * The samples and queues of ended threads.
@@ -369,7 +370,7 @@ public final class TableRegistry {
      * @return the sums of those rows, consistent row by row
      */
     public StatSums read(int fromKey, int toKey) {
-        synchronized (readers) {
+        synchronized (late) {
             late.count(threads.slots());
             PerThread.Slots<StatTable, Left> now = threads.swept();
             StatSums sums = new StatSums();
@@ -400,23 +401,36 @@ public final class TableRegistry {
      * @param totalsNs the sums, ns
      */
     public void addTotalsNs(int phase, NameTable keys, long[] totalsNs) {
-        synchronized (readers) {
+        synchronized (late) {
             PerThread.Slots<StatTable, Left> now = threads.slots();
-            late.count(now);
-            late.sums().addTotalsNs(phase, keys, totalsNs);
-            now.left().sums().addTotalsNs(phase, keys, totalsNs);
-            long[] reset = resetNs[phase];
-            for (int key = 0; key < reset.length; key++) {
-                totalsNs[keys.tag(key)] += reset[key];
+            if (hasOthers(now)) {
+                addOthersNs(now, phase, keys, totalsNs);
             }
-            addTotalsNs(now.live(), phase, keys, totalsNs);
-            addTotalsNs(threads.shared(), phase, keys, totalsNs);
+            for (int i = 0; i < now.places(); i++) {
+                StatTable table = now.at(i);
+                if (table != null) {
+                    table.addTotalsNs(phase, keys, totalsNs);
+                }
+            }
+            List<StatTable> shared = threads.shared();
+            for (int i = 0; i < shared.size(); i++) {
+                shared.get(i).addTotalsNs(phase, keys, totalsNs);
+            }
         }
     }
 
-    private static void addTotalsNs(List<StatTable> tables, int phase, NameTable keys, long[] totalsNs) {
-        for (int i = 0; i < tables.size(); i++) {
-            tables.get(i).addTotalsNs(phase, keys, totalsNs);
+    /** Returns whether there is time that is in no table of the slots: of ended threads, or from before a reset. */
+    private boolean hasOthers(PerThread.Slots<StatTable, Left> now) {
+        return wasReset || now.left() != Left.NOTHING;
+    }
+
+    private void addOthersNs(PerThread.Slots<StatTable, Left> now, int phase, NameTable keys, long[] totalsNs) {
+        late.count(now);
+        late.sums().addTotalsNs(phase, keys, totalsNs);
+        now.left().sums().addTotalsNs(phase, keys, totalsNs);
+        long[] reset = resetNs[phase];
+        for (int key = 0; key < reset.length; key++) {
+            totalsNs[keys.tag(key)] += reset[key];
         }
     }
 
@@ -450,9 +464,10 @@ public final class TableRegistry {
      * @return the sums since the last reset
      */
     public StatSums readAndReset(Runnable replaced) {
-        synchronized (readers) {
+        synchronized (late) {
             late.count(threads.slots());
             StatSums ended = late.takeSums();
+            wasReset = true;
             PerThread.Slots<StatTable, Left> before;
             PerThread.Slots<StatTable, Left> after;
             do {
@@ -517,8 +532,12 @@ public final class TableRegistry {
 
     // ---- pending measurements ----
 
-    /** Returns whether a measurement was ever queued. */
-    boolean hasDeferred() {
+    /**
+     * Returns whether a measurement was ever queued. If not, nothing is pending.
+     *
+     * @return true from the first {@link #defer} on
+     */
+    public boolean hasDeferred() {
         return hasDeferred;
     }
 
@@ -578,7 +597,7 @@ public final class TableRegistry {
 
     /** Returns how many replaced tables are kept because their thread may still finish a sample there. */
     int lateTableCount() {
-        synchronized (readers) {
+        synchronized (late) {
             return late.size();
         }
     }
