@@ -14,6 +14,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.brickprofiler.internal.record.DurationCounts;
 import org.brickprofiler.internal.record.Listeners;
 import org.brickprofiler.internal.record.NameTable;
@@ -44,6 +45,7 @@ final class StepRecorder {
 
     private static final StepInfo.Phase[] PHASES = StepInfo.Phase.values();
     private static final BrickCategory[] CATEGORIES = BrickCategory.values();
+    private static final int PROPOSALS = 16;
 
     private final TableRegistry registry;
     private final NameTable names;
@@ -69,6 +71,15 @@ final class StepRecorder {
     /** A step is sampled if its hash is not larger: so that most steps need not look at the sample. */
     private long largestSampledHash = Long.MAX_VALUE;
 
+    /**
+     * The latest steps that may be among the kept ones. Several are taken at once: making and comparing a step is much
+     * more code than the end of most steps needs, and stays out of its way.
+     */
+    private final Proposal[] proposals =
+            Stream.generate(Proposal::new).limit(PROPOSALS).toArray(Proposal[]::new);
+
+    private int proposed;
+
     /** The number of the first step that ended since the last reset. */
     private long first;
 
@@ -87,9 +98,6 @@ final class StepRecorder {
 
     /** The place of the step under way that began last; each knows the one that began before. */
     private @Nullable Place latest;
-
-    /** Room for the brick time of a step that ends. */
-    private final long[] ofStepNs = new long[CATEGORIES.length];
 
     /** Takes the only phase of which steps are under way. */
     private final IntConsumer onlyPhase;
@@ -163,6 +171,16 @@ final class StepRecorder {
         }
     }
 
+    /** A step that has ended, and may be among the kept ones. Guarded by the recorder. */
+    private static final class Proposal {
+        private long index;
+        private long startNs;
+        private long durationNs;
+        private @Nullable StepInfo info;
+        private long acceptedTokens;
+        private final long[] categoryNs = new long[CATEGORIES.length];
+    }
+
     /** The steps of a phase that are under way, and the sums of those since the last reset. Guarded by the recorder. */
     private static final class PhaseSums {
         private final StepInfo.Phase phase;
@@ -172,14 +190,26 @@ final class StepRecorder {
 
         private long countedToNs;
 
-        /** The brick time of the phase at the end of its latest step, by category; good if {@code summed} is true. */
-        private final long[] sumNs = new long[CATEGORIES.length];
+        /**
+         * The brick time of the phase by category: at the end of its latest attributed step, or at the beginning of the
+         * one under way if other samples may have come since; and the reading before.
+         */
+        private long[] sumNs = new long[CATEGORIES.length];
 
+        private long[] sumBeforeNs = new long[CATEGORIES.length];
+
+        /** Whether the next step of the phase begins with {@code sumNs}. */
         private boolean summed;
 
         // The sums.
 
+        /**
+         * The brick time of the attributed steps is this, and {@code sumNs} less {@code sumNs} when consecutive steps
+         * began: what is between is theirs.
+         */
         private final long[] categoryNs = new long[CATEGORIES.length];
+
+        private final long[] consecutiveFromNs = new long[CATEGORIES.length];
         private DurationCounts durations = new DurationCounts();
 
         /** The times to first token of prompts; of decoding the times per output token. */
@@ -210,6 +240,7 @@ final class StepRecorder {
 
         /** Forgets the sums. */
         void clear() {
+            addConsecutive();
             Arrays.fill(categoryNs, 0);
             durations = new DurationCounts();
             tokenTimes = new DurationCounts();
@@ -230,6 +261,30 @@ final class StepRecorder {
             attributed = 0;
         }
 
+        /** Adds the brick time of the consecutive steps so far. */
+        private void addConsecutive() {
+            for (int i = 0; i < categoryNs.length; i++) {
+                categoryNs[i] += sumNs[i] - consecutiveFromNs[i];
+                consecutiveFromNs[i] = sumNs[i];
+            }
+        }
+
+        /** Consecutive steps begin here. */
+        void sumAnew(TableRegistry registry, NameTable names) {
+            addConsecutive();
+            sum(registry, names);
+            System.arraycopy(sumNs, 0, consecutiveFromNs, 0, sumNs.length);
+        }
+
+        /** Reads the brick time of the phase so far. */
+        void sum(TableRegistry registry, NameTable names) {
+            long[] nowNs = sumBeforeNs;
+            Arrays.fill(nowNs, 0);
+            registry.addTotalsNs(phase.number(), names, nowNs);
+            sumBeforeNs = sumNs;
+            sumNs = nowNs;
+        }
+
         void add(StepInfo info, long durationNs, long accepted) {
             count++;
             totalNs = limited(totalNs, durationNs);
@@ -245,6 +300,7 @@ final class StepRecorder {
         }
 
         StepStats stats() {
+            addConsecutive();
             return StepStats.builder(phase)
                     .steps(count, wallNs)
                     .durations(totalNs, count == 0 ? 0 : minNs, maxNs, LatencyDistribution.ofCounts(durations.counts()))
@@ -362,7 +418,7 @@ final class StepRecorder {
         PhaseSums phase = phases[info.phase().index()];
         mine.alone = pending || underWay > 0 ? 0 : begun;
         if (mine.alone != 0 && !phase.summed) {
-            sum(phase, phase.sumNs);
+            phase.sumAnew(registry, names);
         }
         phase.summed = false;
         mine.info = info;
@@ -456,7 +512,9 @@ final class StepRecorder {
         phase.add(info, durationNs, mine.acceptedTokens);
         boolean isAttributed = mine.alone == begun && !pending;
         if (isAttributed) {
-            attribute(phase);
+            phase.sum(registry, names);
+            phase.summed = true;
+            phase.attributed++;
         }
         countTokens(mine, info, phase, endNs);
         long index = ended++;
@@ -464,32 +522,50 @@ final class StepRecorder {
         if (!followed && !isKept(index, durationNs, phase)) {
             return null;
         }
-        if (!isAttributed) {
-            Arrays.fill(ofStepNs, 0);
+        propose(mine, info, phase, durationNs, isAttributed);
+        if (!followed && proposed < proposals.length) {
+            return null;
         }
-        Step step = new Step(
-                index, period.unixNs(mine.startNs), durationNs, info, mine.acceptedTokens, byCategory(ofStepNs));
-        keep(step, phase);
+        Step step = takeProposals();
+        return followed ? step : null;
+    }
+
+    /** Notes a step that has ended, and may be among the kept ones. */
+    private void propose(Place mine, StepInfo info, PhaseSums phase, long durationNs, boolean isAttributed) {
+        Proposal step = proposals[proposed++];
+        step.index = mine.lastIndex;
+        step.startNs = mine.startNs;
+        step.durationNs = durationNs;
+        step.info = info;
+        step.acceptedTokens = mine.acceptedTokens;
+        for (int i = 0; i < step.categoryNs.length; i++) {
+            step.categoryNs[i] = isAttributed ? Math.max(0, phase.sumNs[i] - phase.sumBeforeNs[i]) : 0;
+        }
+    }
+
+    /** Keeps the proposed steps that are among the sampled or the slowest ones, and returns the latest of them. */
+    private @Nullable Step takeProposals() {
+        Step step = null;
+        for (int i = 0; i < proposed; i++) {
+            Proposal each = proposals[i];
+            StepInfo info = Objects.requireNonNull(each.info, "info");
+            step = new Step(
+                    each.index,
+                    period.unixNs(each.startNs),
+                    each.durationNs,
+                    info,
+                    each.acceptedTokens,
+                    byCategory(each.categoryNs));
+            PhaseSums phase = phases[info.phase().index()];
+            if (offer(sampled, step, Steps.SAMPLED, Steps.BY_CHANCE)) {
+                largestSampledHash = Steps.hash(sampled.element().index());
+            }
+            if (offer(phase.slowest, step, Steps.SLOWEST, Steps.BY_SLOWNESS)) {
+                phase.shortestKeptNs = phase.slowest.element().durationNs();
+            }
+        }
+        proposed = 0;
         return step;
-    }
-
-    /** Attributes the brick time since the latest step of a phase to the step that ends. */
-    private void attribute(PhaseSums phase) {
-        sum(phase, ofStepNs);
-        phase.summed = true;
-        phase.attributed++;
-        for (int i = 0; i < ofStepNs.length; i++) {
-            long nowNs = ofStepNs[i];
-            ofStepNs[i] = Math.max(0, nowNs - phase.sumNs[i]);
-            phase.sumNs[i] = nowNs;
-            phase.categoryNs[i] += ofStepNs[i];
-        }
-    }
-
-    /** Reads the time of all samples of a phase so far, by category. */
-    private void sum(PhaseSums phase, long[] categoryNs) {
-        Arrays.fill(categoryNs, 0);
-        registry.addTotalsNs(phase.phase.number(), names, categoryNs);
     }
 
     private void abandonEnded() {
@@ -540,7 +616,8 @@ final class StepRecorder {
             phase.tokenTimesNs += sinceNs;
         } else if (info.phase() == StepInfo.Phase.DECODE) {
             long sinceNs = Math.max(0, endNs - (mine.hasGiven ? mine.gaveNs : mine.startNs));
-            phase.tokenTimes.add(Math.round((double) sinceNs * info.batch() / tokens));
+            boolean oneEach = tokens == info.batch();
+            phase.tokenTimes.add(oneEach ? sinceNs : Math.round((double) sinceNs * info.batch() / tokens));
         }
         mine.inPrompt = false;
         mine.hasGiven = true;
@@ -621,15 +698,6 @@ final class StepRecorder {
         }
     }
 
-    private void keep(Step step, PhaseSums phase) {
-        if (offer(sampled, step, Steps.SAMPLED, Steps.BY_CHANCE)) {
-            largestSampledHash = Steps.hash(sampled.element().index());
-        }
-        if (offer(phase.slowest, step, Steps.SLOWEST, Steps.BY_SLOWNESS)) {
-            phase.shortestKeptNs = phase.slowest.element().durationNs();
-        }
-    }
-
     /**
      * Keeps an element among the first ones in an order; the last of these is the first of the queue.
      *
@@ -674,6 +742,7 @@ final class StepRecorder {
     }
 
     private Steps steps() {
+        takeProposals();
         List<Step> kept = new ArrayList<>(sampled);
         List<StepStats> stats = new ArrayList<>();
         for (PhaseSums phase : phases) {
@@ -695,6 +764,7 @@ final class StepRecorder {
         for (PhaseSums phase : phases) {
             phase.clear();
         }
+        proposed = 0;
         sampled.clear();
         largestSampledHash = Long.MAX_VALUE;
         first = ended;

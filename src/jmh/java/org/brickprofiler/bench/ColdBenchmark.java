@@ -233,18 +233,18 @@ public class ColdBenchmark {
             tools[i] = new Tools();
             recordByThreads(tools[i].steppedByThreads);
             recordInStep(tools[i].stepped);
+            tools[i].steppedOnes().forEach(ColdBenchmark::recordSlowSteps);
+        }
+        // One profiler's steps alone, so that the compiler sees how few of its steps a process keeps.
+        for (int i = 0; i < WARMUP_CALLS; i++) {
+            shoot(Path.STEP, tools[0]);
         }
         for (int i = 0; i < WARMUP_CALLS; i++) {
             Tools used = tools[i % INSTANCES];
             used.id = IDS[i % BRICKS];
             for (Path path : Path.values()) {
-                if (path.shoot(used) < 0) {
-                    throw new IllegalStateException("the clock ran backwards in " + path);
-                }
+                shoot(path, used);
             }
-        }
-        for (Tools each : tools) {
-            each.steppedOnes().forEach(ColdBenchmark::recordSlowSteps);
         }
         byte[][] garbage = new byte[8][];
         for (int i = 0; i < GARBAGE_ARRAYS; i++) {
@@ -252,6 +252,12 @@ public class ColdBenchmark {
         }
         weights = new long[megabytes << 17];
         Arrays.fill(weights, 1);
+    }
+
+    private static void shoot(Path path, Tools tools) {
+        if (path.shoot(tools) < 0) {
+            throw new IllegalStateException("the clock ran backwards in " + path);
+        }
     }
 
     /** Leaves rows of several threads that are alive, all in the phase of the measured steps. */

@@ -66,7 +66,10 @@ public final class ProfilerState {
      * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
      */
     public static <T> void setOnly(AtomicIntegerFieldUpdater<T> field, T profiler, int phase) {
-        field.updateAndGet(profiler, state -> (state & ~ONLY_MASK) | (phase << ONLY_SHIFT));
+        int before;
+        do {
+            before = field.get(profiler);
+        } while (!field.compareAndSet(profiler, before, (before & ~ONLY_MASK) | (phase << ONLY_SHIFT)));
     }
 
     /**
