@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.brickprofiler.checksum.ChecksumLog;
@@ -24,17 +23,13 @@ import org.brickprofiler.internal.record.Listeners;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.OwnSamples;
 import org.brickprofiler.internal.record.PendingResolver;
-import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.ProfilerState;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SelfCost;
 import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.SpanKind;
-import org.brickprofiler.internal.record.SpanSink;
-import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.internal.record.StatTable;
-import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.internal.record.WorkSums;
@@ -95,7 +90,7 @@ import org.jspecify.annotations.Nullable;
  * message names the parameter, except on the hot path. While the profiler is off, methods of the hot path check neither
  * timers nor bricks.
  */
-public final class BrickProfiler {
+public final class BrickProfiler extends SampleTables {
 
     /** The name of the brick that counts the samples of all names past the bound. */
     public static final String OTHER_NAMES = NameTable.OTHER_NAMES;
@@ -109,12 +104,6 @@ public final class BrickProfiler {
     // Fields of the hot path live here, not behind another object: if a clock read waits for earlier loads, each
     // dependent load adds its latency.
 
-    /**
-     * Whether the profiler is on, and which phases are under way: see {@link ProfilerState}. One load gives both, so a
-     * worker whose table has the rows of another phase selected notices it at no cost.
-     */
-    volatile int state;
-
     /** The clock that the builder was given; null for the system's. */
     private final @Nullable NanoClock ownClock;
 
@@ -123,27 +112,6 @@ public final class BrickProfiler {
 
     /** Whether the graph or a listener follows the bricks. Written while holding {@code this}. */
     volatile boolean followed;
-
-    private final NameTable names = BrickId.newNameTable();
-    private final TableRegistry registry;
-
-    // The lane: the rows of the thread that registered first, for the state in which it may use them without a lookup.
-    // Only that thread writes these fields, and any other thread finds that it is not the owner. A change of the state
-    // closes the lane, and a reset changes the state when it has replaced the tables. The table closes it, too, when
-    // its
-    // rows or its phase change.
-
-    private @Nullable Thread laneOwner;
-    private int laneState = StatTable.NO_STATE;
-    private long[] laneRows = {};
-
-    /** The table of the lane, also after the lane was closed. */
-    private @Nullable StatTable laneTable;
-
-    private final boolean hasPercentiles;
-
-    /** The tables of the registry, by thread. */
-    final PerThread<StatTable, ?> tables;
 
     private volatile SyncMode mode = SyncMode.DEFERRED;
     private volatile long epochNs;
@@ -159,15 +127,10 @@ public final class BrickProfiler {
     private final NanoClock clock;
     private final List<String> streamNames;
     private final @Nullable DeviceStream firstStream;
-    private final SpanSink.Names spanNames = names.spanNames(BrickCategory.displayNames());
-    /** The layer of each thread: its own, or the one that it works for. */
-    final Layers layers = new Layers();
-
     private final WorkSums work = new WorkSums(names, BrickId.FIXED_KEYS);
     private final PendingResolver resolver;
     private final ChecksumLog checksums;
     private final Listeners<ProfilerListener> listeners = new Listeners<>();
-    private final Lane lane = new Lane();
     private final BrickScope noScope = new BrickScope(this, TimerToken.VOID, 0);
     private final RunPeriod period;
     private final SelfCost selfCost;
@@ -175,9 +138,6 @@ public final class BrickProfiler {
     private final TileProfiler tiles;
 
     private final BrickKeys keys = new BrickKeys(names, BrickCategory.displayNames(), BrickProfiler.class);
-
-    private static final AtomicIntegerFieldUpdater<BrickProfiler> STATE =
-            AtomicIntegerFieldUpdater.newUpdater(BrickProfiler.class, "state");
 
     private final WindowReaders<ProfileSnapshot> windows = new WindowReaders<>(new SnapshotDifference());
 
@@ -199,23 +159,19 @@ public final class BrickProfiler {
     }
 
     BrickProfiler(BrickProfilerBuilder options) {
+        super(options);
         clock = options.clock;
         ownClock = clock == NanoClock.SYSTEM ? null : clock;
-        SpanSink sink = options.tracing;
-        SpanStore spans = sink == null ? null : sink.bricks(spanNames);
-        registry = new TableRegistry(BrickId.FIXED_KEYS, options.percentiles, names, spans, layers);
-        tables = registry.threads();
         period = new RunPeriod(clock.nanoTime());
         selfCost = SelfCost.of(options.percentiles, registry.hasSpans());
         results = new Results(names, period, selfCost, options.identity);
-        tiles = new TileProfiler(clock, sink);
+        tiles = new TileProfiler(clock, options.tracing);
         streamNames = List.copyOf(options.streams.keySet());
         firstStream = options.firstStream();
         devices = options.recorder(registry, spanNames, this);
         resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);
         checksums = new ChecksumLog(options.checksums, OwnSamples.of(names, registry, this::timesLater, this::nowNs));
         epochNs = period.originNs();
-        hasPercentiles = options.percentiles;
     }
 
     /**
@@ -380,19 +336,6 @@ public final class BrickProfiler {
         }
     }
 
-    /**
-     * Adds the sample of a timer in the lane.
-     *
-     * @param now the state of this profiler
-     * @param caller the calling thread
-     * @return false if the lane is not open for the thread, or the sample needs more than its row
-     */
-    boolean addInLane(int now, Thread caller, long timer, long elements, long nowNs) {
-        return now == laneState
-                && caller == laneOwner
-                && StatTable.addTimed(laneRows, hasPercentiles, timer, nowNs, elements);
-    }
-
     /** Adds the sample of a timer to the calling thread's own table, or to a shared one. */
     void add(int now, @Nullable StatTable own, long timer, long elements, long nowNs) {
         if (own == null || !own.addTimed(now, timer, nowNs, elements)) {
@@ -407,51 +350,6 @@ public final class BrickProfiler {
         if (hasBrick(key)) {
             registry.add(phase(), key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
         }
-    }
-
-    /**
-     * Returns the number of the phase of the samples that the calling thread records now, and selects it in the
-     * thread's table. The state is read before the table is looked up: a table that is replaced meanwhile is not
-     * selected for the state after that.
-     */
-    int phase() {
-        int now = state;
-        StatTable own = tables.own();
-        int phase = layers.phase(own, now);
-        if (now != laneState
-                && own != null
-                && own == tables.first()
-                && own.isSelectedFor(now)
-                && !registry.hasSpans()) {
-            laneOwner = Thread.currentThread();
-            laneRows = own.openLane(lane);
-            laneTable = own;
-            laneState = now;
-        }
-        return phase;
-    }
-
-    /** Makes the calling thread look its phase up with its next timed sample. */
-    private void deselect() {
-        StatTable table = laneTable;
-        if (table == null || !table.isOf(Thread.currentThread())) {
-            registry.deselect();
-        } else if (laneState != StatTable.NO_STATE) {
-            table.deselect();
-        }
-        // Else the thread has selected no phase since its lane was closed: a selection opens it.
-    }
-
-    /** Closes the lane, on the thread that owns it. */
-    private final class Lane implements StatTable.Lane {
-        @Override
-        public void close() {
-            laneState = StatTable.NO_STATE;
-        }
-    }
-
-    private void tablesReplaced() {
-        ProfilerState.renew(STATE, this);
     }
 
     void followTimed(long timer, long elements, long nowNs) {
@@ -1613,7 +1511,7 @@ public final class BrickProfiler {
         boolean wasOn = isEnabled();
         period.pause(nowNs());
         results.setCalibration(Calibrator.measure(new Calibrator.Way(
-                clock, hasPercentiles, registry.hasSpans(), Calibrator.Graph.of(graph), firstStream)));
+                clock, hasPercentiles(), registry.hasSpans(), Calibrator.Graph.of(graph), firstStream)));
         if (wasOn) {
             period.resume(nowNs());
         }
