@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  *
  * A reset replaces each written table by an empty one in a single compare-and-set, and then reads the old ones. A
  * recorder that had found its old table before the replacement can still finish a sample there. For every sample it
- * looks its table up, or compares a state that changes after each replacement; but it does not wait for its stores first:
- * some samples before that one may be on their way too, as many as a processor holds back in its store buffer. An old
- * table is therefore kept as <i>late</i> until its thread has written to the new one or has ended. Samples that the old
- * table gained by then count for the interval in which they are found. A shared table is emptied by holding it, which
- * no recorder waits for.
+ * looks its table up, or compares a state that changes after each replacement; but it does not wait for its stores
+ * first: some samples before that one may be on their way too, as many as a processor holds back in its store buffer.
+ * An old table is therefore kept as <i>late</i> until its thread has written to the new one or has ended. Samples that
+ * the old table gained by then count for the interval in which they are found. A shared table is emptied by holding it,
+ * which no recorder waits for.
  *
  * <p>Sums of late samples are exact however many they are. Their shortest and longest are exact for two in a row; so
  * that there are no more, the reset gives stores time to arrive before it reads, far more than a store buffer needs.
