@@ -27,7 +27,7 @@ import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The phases of samples in random schedules of steps on several threads. A naive model decides for each sample, by
+ * The phases of samples in random schedules of steps on several threads, which end and are replaced. A naive model decides for each sample, by
  * looking at all steps, which phase it has; both agree in every figure.
  */
 class PhasesProperties {
@@ -141,6 +141,7 @@ class PhasesProperties {
         private final List<Token> tokens = new ArrayList<>();
         private final Map<String, Samples> expected = new HashMap<>();
         private final List<ProfileSnapshot> parts = new ArrayList<>();
+        private final List<Thread> ended = new ArrayList<>();
         private @Nullable ProfileSnapshot earlier;
 
         Schedule(Random random) {
@@ -154,6 +155,9 @@ class PhasesProperties {
             }
             for (int i = 0; i < OPERATIONS; i++) {
                 int thread = random.nextInt(THREADS);
+                if (random.nextInt(20) == 0) {
+                    end(thread);
+                }
                 on(thread, operation(models.get(thread)));
             }
             for (int i = 0; i < THREADS; i++) {
@@ -170,6 +174,26 @@ class PhasesProperties {
             try {
                 threads.get(thread).submit(action).get();
             } catch (InterruptedException | ExecutionException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        /** Lets another thread take the place of one that is idle: it may become the first of those that live. */
+        private void end(int thread) {
+            Modelled mine = models.get(thread);
+            if (mine.own == Of.NO_STEP && mine.given == Of.NO_STEP && !mine.inLayer) {
+                on(thread, () -> ended.add(Thread.currentThread()));
+                threads.get(thread).shutdown();
+                awaitEnd(ended.get(ended.size() - 1));
+                threads.set(thread, Executors.newSingleThreadExecutor());
+                on(thread, () -> models.set(thread, new Modelled(profiler.forThisThread())));
+            }
+        }
+
+        private void awaitEnd(Thread thread) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }
         }
