@@ -27,8 +27,8 @@ import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The phases of samples in random schedules of steps on several threads, which end and are replaced. A naive model decides for each sample, by
- * looking at all steps, which phase it has; both agree in every figure.
+ * The phases of samples in random schedules of steps on several threads, which end and are replaced. A naive model
+ * decides for each sample, by looking at all steps, which phase it has; both agree in every figure.
  */
 class PhasesProperties {
 
