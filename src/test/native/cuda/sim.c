@@ -338,6 +338,12 @@ API int sim_last_event_flags(void) {
     return (int) sim.last_event_flags;
 }
 
+/* How often the driver read from the device how far it has come. */
+API int sim_device_reads(void) {
+    HOLD;
+    return sim.device_reads;
+}
+
 /* How often a handle was used whose object does not exist any more. */
 API int64_t sim_stale_handles(void) {
     HOLD;

@@ -175,6 +175,9 @@ struct sim {
     uint64_t last_capture_id;
     long synchronisations;
     unsigned last_event_flags;
+    /* The time up to which the driver knows the device to have come, and how often it read that from the device. */
+    int64_t known_ns;
+    int device_reads;
     long stale_handles;
     long spoilt_captures;
     long launches;

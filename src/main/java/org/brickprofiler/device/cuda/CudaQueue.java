@@ -376,34 +376,38 @@ final class CudaQueue {
      * Finds the times from each of some marks to the next, by one call of the driver each. The calls around them are
      * made once, or once for each section if the context has to be made current. A time whose call fails is queried
      * again by itself.
+     *
+     * <p>The last time comes first. A driver remembers how far it knows the device to have come, and reads this from
+     * the device for each later event: with a copy to the host in the pass, a call took 2.7 us from the first event on,
+     * and 0.4 us from the last event on (NVIDIA H200, driver 580).
      */
     void elapsedNs(CudaMarks marks, int[] numbers, int count, long[] ns) {
-        int next = failures.isLost() ? 1 : askElapsed(marks, numbers, 1, count, ns);
+        int next = failures.isLost() ? count - 1 : askElapsed(marks, numbers, count - 1, 0, ns);
         Answer answer = answers.get();
-        while (next < count) {
+        while (next > 0) {
             ns[next] = elapsedNs(marks.event(numbers[next - 1]), marks.event(numbers[next]));
-            next++;
+            next--;
             if (answer.wasElsewhere && !failures.isLost()) {
-                next = askElapsedInContext(marks, numbers, next, Math.min(count, next + SECTION), ns);
+                next = askElapsedInContext(marks, numbers, next, Math.max(0, next - SECTION), ns);
             }
         }
     }
 
-    /** Returns the position of the first that failed, or the end. */
-    private int askElapsedInContext(CudaMarks marks, int[] numbers, int from, int end, long[] ns) {
+    /** Goes down to a position and returns that of the first time that failed, or the position. */
+    private int askElapsedInContext(CudaMarks marks, int[] numbers, int from, int downTo, long[] ns) {
         Answer answer = answers.get();
-        if (from == end || context.push() != CUDA_SUCCESS) {
+        if (from == downTo || context.push() != CUDA_SUCCESS) {
             return from;
         }
         try {
-            return askElapsed(marks, numbers, from, end, ns);
+            return askElapsed(marks, numbers, from, downTo, ns);
         } finally {
             context.pop(answer.popped, failures);
         }
     }
 
-    /** Returns the position of the first that failed, or the end. */
-    private int askElapsed(CudaMarks marks, int[] numbers, int from, int end, long[] ns) {
+    /** Goes down to a position and returns that of the first time that failed, or the position. */
+    private int askElapsed(CudaMarks marks, int[] numbers, int from, int downTo, long[] ns) {
         Answer answer = answers.get();
         boolean relaxed = relax(answer);
         try {
@@ -411,11 +415,11 @@ final class CudaQueue {
                 return from;
             }
             int next = from;
-            while (next < end
+            while (next > downTo
                     && calls.eventElapsedTime(answer.ms, marks.event(numbers[next - 1]), marks.event(numbers[next]))
                             == CUDA_SUCCESS) {
                 ns[next] = Math.round(answer.ms[0] * 1e6);
-                next++;
+                next--;
             }
             return next;
         } finally {

@@ -173,6 +173,9 @@ public final class SimulatedCuda {
 
     public static native int lastEventFlags();
 
+    /** How often the driver read from the device how far it has come. */
+    public static native int deviceReads();
+
     public static native void setDevices(int devices);
 
     public static native void setDriverVersion(int version);
