@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Reads the output of TornadoVM's profiler and hands out its timers as events. The output has one object for each
  * execution of a task graph, in sequence, between any text that the program printed. Every value is a string, a comma
  * may precede the end of an object, and there are durations but no times: the events are laid end to end, which
- * preserves their order.
+ * preserves the order of the executions. The tasks of an execution are in the order of a hash table.
  *
  * <p>The keys are those of {@code ProfilerType} in <a href="https://github.com/beehive-lab/TornadoVM">TornadoVM</a>,
  * times in nanoseconds. Each task's kernel, the copies, the time of dispatching, and compilations count, each under its
@@ -34,6 +34,7 @@ final class TornadoParser {
     private static final String WHOLE = "trace";
 
     private static final String TOTAL_KERNELS = "TOTAL_KERNEL_TIME";
+    private static final String BYTES_IN = "TOTAL_COPY_IN_SIZE_BYTES";
 
     // The arguments of the events, in addition to those that TornadoVM names itself.
     private static final String GRAPH_ARGUMENT = "graph";
@@ -233,7 +234,7 @@ final class TornadoParser {
                 kernelsNs = number();
                 kernelsOffset = offset;
             }
-            case "TOTAL_COPY_IN_SIZE_BYTES" -> bytesIn = number();
+            case BYTES_IN -> takeBytesIn();
             case "TOTAL_COPY_OUT_SIZE_BYTES" -> bytesOut = number();
             case "COPY_OUT_SIZE_BYTES_SYNC" -> bytesOutInStep = number();
             default -> {
@@ -250,10 +251,17 @@ final class TornadoParser {
             case BACKEND -> task.backend = text();
             case DEVICE -> task.device = text();
             case DEVICE_ID -> task.deviceId = text();
+            case BYTES_IN -> takeBytesIn();
             default -> {
                 // As above.
             }
         }
+    }
+
+    /** Adds the bytes of the graph's arrays or of one task's context, all of whose copies COPY_IN_TIME contains. */
+    private void takeBytesIn() {
+        long bytes = number();
+        bytesIn = bytes < 0 || bytesIn < 0 ? TraceEvent.MALFORMED_BYTES : bytesIn + bytes;
     }
 
     private void add(String name, String category, long offset, @Nullable Task task) {

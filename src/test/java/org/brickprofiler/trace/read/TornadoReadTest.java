@@ -124,6 +124,26 @@ final class TornadoReadTest {
         assertThat(Traces.repair(faulty, Reason.OTHER_TOTAL).firstOffset()).isEqualTo(wrong.indexOf("\"TOTAL_KERNEL"));
     }
 
+    /** COPY_IN_TIME contains the copy of each task's context, whose bytes only the task states. */
+    @Spec("14.14")
+    @ParameterizedTest
+    @CsvSource({"3680, 24, 3728", "0, 24, 48", "3680, n/a, 0", "n/a, 24, 0", "3680, 999999999999999999, 2000000000000003678"})
+    void copiesToTheDeviceHaveTheBytesOfTheGraphAndOfItsTasks(String graph, String context, long bytes)
+            throws IOException {
+        Map<String, String> timers = Map.of("TASK_KERNEL_TIME", "5", "TOTAL_COPY_IN_SIZE_BYTES", context);
+        TraceProfile profile = Traces.read(execution(
+                "g",
+                Map.of("COPY_IN_TIME", "700", "TOTAL_COPY_IN_SIZE_BYTES", graph),
+                task("g.a", "M.m", timers),
+                task("g.b", "M.m", timers)));
+
+        assertThat(profile.snapshot().brick("HostToDevice").orElseThrow().totalBytes())
+                .isEqualTo(bytes);
+        assertThat(Omissions.faults(profile.omissions()))
+                .extracting(Omission::reason)
+                .isEqualTo(bytes == 0 ? List.of(Reason.MALFORMED_BYTES) : List.of());
+    }
+
     @Spec("14.14")
     @Test
     void thereIsNoTimelineOfIt() {
