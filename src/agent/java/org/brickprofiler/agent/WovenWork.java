@@ -119,7 +119,7 @@ final class WovenWork {
 
     private final ThreadLocal<Place> places;
 
-    /** What a thread does. That thread alone. */
+    /** The current work of a thread. That thread alone. */
     private static final class Place {
         final Pass pass;
         final BitSet products = new BitSet();

@@ -20,9 +20,9 @@ import org.brickprofiler.fleet.ProfileWindow.Unreadable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which windows belong together and which contradict the others, by the heads of their files. The majority decides: of
- * the files that disagree with more than half of the others none is taken, and if no more than half agree, none at all.
- * One thread.
+ * Finds windows that belong together and windows that contradict the others, by the heads of their files. The majority
+ * decides: of the files that disagree with more than half of the others none is taken, and if no more than half agree,
+ * none at all. One thread.
  */
 final class PackPlan {
 

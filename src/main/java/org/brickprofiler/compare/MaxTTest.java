@@ -256,8 +256,8 @@ final class MaxTTest {
 
     /**
      * Returns the least standard error of a variable: drawn to its pool, its variance is no less than the share of the
-     * pool. Where the pool does not explain it, both sides together are above a bound, and the error is least if that
-     * is the variance of one side alone. No assignment changes how many runs are on a side.
+     * pool. If the pool does not explain it, both sides together are above a bound, and the error is least if that is
+     * the variance of one side alone. No assignment changes how many runs are on a side.
      *
      * @return 0 where there is no pool to bound it
      */

@@ -71,7 +71,7 @@ final class LiveRequests {
 
     private static final int OUTCOME_SHIFT = 8;
 
-    /** What stands below the number of the last step of a work: whether it has prompt tokens, and the whole step. */
+    /** The bits below the number of the last step of a work: whether it has prompt tokens, and the whole step. */
     private static final long WORK_PROMPT = 1;
 
     private static final long WORK_WHOLE = 2;

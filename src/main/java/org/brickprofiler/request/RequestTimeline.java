@@ -178,7 +178,7 @@ public record RequestTimeline(List<Step> steps, List<Request> requests, long epo
                 .toList();
     }
 
-    /** What steps a waiting request waits behind, over time. */
+    /** The steps that a waiting request waits behind, over time. */
     private static final class Waits {
 
         /** The causes of a request that waits: behind prompts, behind decoding, while no step runs. */

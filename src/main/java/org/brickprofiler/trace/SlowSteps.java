@@ -23,8 +23,8 @@ import org.brickprofiler.StepInfo;
  * differs by more than a quarter; with fewer than {@value #FEWEST} comparable steps there is no verdict.
  *
  * <p>Garbage collections, the time that the step's thread waited for a processor, and the time that it neither ran nor
- * waited, have no place within the step. What they exceed those of typical steps by is taken from the places that
- * exceed theirs, in proportion to their excess. The parts therefore sum to the excess, to the ns.
+ * waited, have no place within the step. Their excess over typical steps is subtracted from the places that exceed
+ * theirs, in proportion to the excess of each. The parts therefore sum to the excess, to the ns.
  *
  * <p>Of the profilers that nobody can reach any more, the slowest steps of all of them together are kept, explained as
  * they were when their profiler went.
@@ -139,7 +139,7 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
         FEW_COMPARABLE_STEPS,
         /** Spans of the step were overwritten, had no room, or were not resolved in time. */
         SPANS_MISSING,
-        /** Other steps ran on virtual threads at the same time, whose spans cannot be told apart. */
+        /** Other steps ran on virtual threads at the same time; no span shows the step that it belongs to. */
         MIXED_WITH_OTHERS;
 
         /**

@@ -33,7 +33,7 @@ record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long
         }
     }
 
-    /** Whose work a span is: at each moment, the first kind of work that there is has the time. */
+    /** The kinds of work of a span: at each moment, the first kind that is present has the time. */
     enum Work {
         /** The virtual machine has stopped all threads. */
         STOP,

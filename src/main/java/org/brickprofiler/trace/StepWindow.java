@@ -42,7 +42,7 @@ final class StepWindow implements StepComparison.Candidate {
 
     private List<Held> held = List.of();
 
-    /** What was at work, without stops; empty once only the places are needed. */
+    /** The work of the window, without stops; empty once only the places are needed. */
     private List<Busy> work = List.of();
 
     private StepParts parts;
@@ -60,7 +60,7 @@ final class StepWindow implements StepComparison.Candidate {
     /** A place where spans are, and what they are. */
     record Source(SpanContents contents, SpanSink.Names names, Content content) {}
 
-    /** What a source holds. */
+    /** The kind of spans that a source holds. */
     enum Content {
         /** The bricks of the profiler of a step, or of another one. */
         BRICKS,

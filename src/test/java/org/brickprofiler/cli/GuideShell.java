@@ -63,10 +63,9 @@ final class GuideShell {
     private static final String TOKENS = "--tokens 60 ";
 
     /** Fewer runs than the page advises: the others take the same way. Five of a side are needed for a verdict. */
-    private static final Map<String, String> FEWER_RUNS = Map.of(
-            "brick run -n 5 ", "brick run --warmup 0 -n 5 ",
-            "brick run -n 6 ", "brick run --warmup 0 -n 1 ",
-            "brick run -n 3 ", "brick run --warmup 0 -n 1 ");
+    private static final String FIVE_RUNS = "(?m)^(brick run )-n 5 ";
+
+    private static final String OTHER_RUNS = "(?m)^(brick run )-n [36] ";
 
     /**
      * The command {@code brick}. A program to measure runs in a virtual machine of its own, as does the roof, whose
@@ -158,17 +157,10 @@ final class GuideShell {
     }
 
     private static Stream<String> commands(String chapter) {
-        return COMMANDS.matcher(chapter).results().map(block -> withFewerRuns(block.group(1))
+        return COMMANDS.matcher(chapter).results().map(block -> block.group(1)
+                .replaceAll(FIVE_RUNS, "$1--warmup 0 -n 5 ")
+                .replaceAll(OTHER_RUNS, "$1--warmup 0 -n 1 ")
                 .replace("--tokens 300 ", TOKENS));
-    }
-
-    private static String withFewerRuns(String command) {
-        return FEWER_RUNS.entrySet().stream()
-                .filter(fewer -> command.startsWith(fewer.getKey()))
-                .map(fewer ->
-                        fewer.getValue() + command.substring(fewer.getKey().length()))
-                .findFirst()
-                .orElse(command);
     }
 
     private static String absoluteClassPath() {

@@ -49,9 +49,10 @@ import org.jspecify.annotations.Nullable;
  * <h2>Graphs and their captures</h2>
  *
  * A capture belongs to the graph that it made and to every executable graph of it, which all record the same events.
- * Two of these must not run at the same time, in two streams: their times could not be told apart. If
- * {@code cuGraphExecUpdate} gives an executable graph the nodes of another graph, its launches belong to that graph's
- * capture from then on, and the former capture is released if nothing else was made of its graph.
+ * Two of these must not run at the same time, in two streams: an event has the time of the launch that recorded it
+ * last, whichever that is. If {@code cuGraphExecUpdate} gives an executable graph the nodes of another graph, its
+ * launches belong to that graph's capture from then on, and the former capture is released if nothing else was made of
+ * its graph.
  *
  * <p>The events stay as long as the graph may be launched, until {@link #release()}: call it when all executable graphs
  * of the capture are destroyed or updated, or if the capture has failed. Until then they count as marks of the stream,

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * each announced launch of the graph is one sample of each brick. One thread at a time; measuring a launch allocates
  * nothing once a template has its size, which the marks of the stream bound.
  *
- * <h2>Which times belong to a launch</h2>
+ * <h2>The times of a launch</h2>
  *
  * A launch sets the marks of its template anew, so that their times are those of the launch that came there last; and a
  * mark that was never launched may still have the time of an earlier use. A launch is therefore enclosed by two

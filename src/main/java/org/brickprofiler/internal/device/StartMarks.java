@@ -11,7 +11,7 @@ import org.brickprofiler.device.DeviceStream;
  * timeline (see {@link MarkChain#deviceNs}), and its mark goes back to the stream. So a measurement may go on for many
  * passes and takes no mark meanwhile.
  *
- * <h2>Which starts are known</h2>
+ * <h2>Known starts</h2>
  *
  * At most {@link #MOST_KNOWN} starts are known. A start at which no measurement has begun so far is kept as long as
  * there is room, because a measurement around a whole generation is one of few. Of the other starts, the latest

@@ -55,7 +55,7 @@ public final class LayerBoundaries {
         long endedNs;
     }
 
-    /** Which side of a boundary a brick belongs to. */
+    /** The side of a boundary that a brick belongs to. */
     public enum Side {
         /** There is no boundary within it: the layer, or the time outside of layers, that is under way. */
         WITHIN,

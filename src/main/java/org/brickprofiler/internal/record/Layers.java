@@ -5,8 +5,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which layer each thread is in, or works for. Layers are counted while the profiler is off, too: it may be switched on
- * within a pass. Any thread; allocates for a thread's first boundary alone.
+ * The layer that each thread is in, or works for. Layers are counted while the profiler is off, too: it may be switched
+ * on within a pass. Any thread; allocates for a thread's first boundary alone.
  */
 public final class Layers implements LongSupplier {
 

@@ -13,10 +13,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.trace.read.RunSummary.Cell;
+import org.brickprofiler.trace.read.RunSummary.Column;
 
 /**
  * Reads summaries in JSON: an object, an array of objects, or one object a line. Values that contradict each other are
@@ -100,7 +102,7 @@ final class JsonSummaries {
     // ---- llama-bench ----
 
     static RunSummary llamaBench(BufferedInputStream text, String source) throws IOException {
-        List<List<Cell>> rows = new ArrayList<>();
+        List<List<Column>> rows = new ArrayList<>();
         TreeSet<String> models = new TreeSet<>();
         TreeSet<String> devices = new TreeSet<>();
         for (Values test : objects(text, source)) {
@@ -127,36 +129,18 @@ final class JsonSummaries {
             models.add(test.text("model_type"));
             devices.add(test.text("gpu_info").isEmpty() ? test.text("cpu_info") : test.text("gpu_info"));
             rows.add(List.of(
-                    Cell.text(name(prompt, output, depth)),
-                    Cell.text(test.text("model_type")),
-                    Cell.count(samples.size()),
-                    Cell.count(prompt + output),
-                    Cell.ns(avgNs),
-                    Cell.ns(test.whole("stddev_ns")),
-                    Cell.rate(rate)));
+                    new Column("test", Cell.text(name(prompt, output, depth))),
+                    new Column("model", Cell.text(test.text("model_type"))),
+                    new Column("samples", Cell.count(samples.size())),
+                    new Column("tokens", Cell.count(prompt + output)),
+                    new Column("avg", "avg_ns", Cell.ns(avgNs)),
+                    new Column("std. dev.", "stddev_ns", Cell.ns(test.whole("stddev_ns"))),
+                    new Column("tokens/s", "tokens_per_s", Cell.rate(rate))));
         }
         return new RunSummary.Builder("llama-bench")
                 .fact("model", String.join("; ", models))
                 .fact("device", String.join("; ", devices))
-                .table(
-                        "Tests, each the mean of its samples",
-                        "tests",
-                        List.of(
-                                "test",
-                                "test",
-                                "model",
-                                "model",
-                                "samples",
-                                "samples",
-                                "tokens",
-                                "tokens",
-                                "avg",
-                                "avg_ns",
-                                "std. dev.",
-                                "stddev_ns",
-                                "tokens/s",
-                                "tokens_per_s"),
-                        rows)
+                .table("Tests, each the mean of its samples", "tests", rows)
                 .build();
     }
 
@@ -176,7 +160,7 @@ final class JsonSummaries {
     // ---- Ollama ----
 
     static RunSummary ollama(BufferedInputStream text, String source) throws IOException {
-        List<List<Cell>> rows = new ArrayList<>();
+        List<List<Column>> rows = new ArrayList<>();
         TreeSet<String> models = new TreeSet<>();
         long unfinished = 0;
         boolean isUnknown = false;
@@ -200,16 +184,22 @@ final class JsonSummaries {
             isUnknown |= !hasPrompt;
             models.add(response.text("model"));
             rows.add(List.of(
-                    Cell.count(rows.size()),
-                    Cell.ns(totalNs),
-                    Cell.ns(loadNs),
-                    hasPrompt ? Cell.count(response.whole("prompt_eval_count")) : Cell.UNKNOWN,
-                    Cell.ns(promptNs),
-                    hasPrompt ? Cell.perSecond(response.whole("prompt_eval_count"), promptNs) : Cell.UNKNOWN,
-                    Cell.count(outputs),
-                    Cell.ns(outputNs),
-                    Cell.perSecond(outputs, outputNs),
-                    Cell.ns(restNs)));
+                    new Column("request", Cell.count(rows.size())),
+                    new Column("total", "total_ns", Cell.ns(totalNs)),
+                    new Column("load", "load_ns", Cell.ns(loadNs)),
+                    new Column(
+                            "prompt tokens",
+                            "prompt_tokens",
+                            hasPrompt ? Cell.count(response.whole("prompt_eval_count")) : Cell.UNKNOWN),
+                    new Column("prompt", "prompt_ns", Cell.ns(promptNs)),
+                    new Column(
+                            "prompt tokens/s",
+                            "prompt_tokens_per_s",
+                            hasPrompt ? Cell.perSecond(response.whole("prompt_eval_count"), promptNs) : Cell.UNKNOWN),
+                    new Column("output tokens", "output_tokens", Cell.count(outputs)),
+                    new Column("output", "output_ns", Cell.ns(outputNs)),
+                    new Column("output tokens/s", "output_tokens_per_s", Cell.perSecond(outputs, outputNs)),
+                    new Column("rest", "rest_ns", Cell.ns(restNs))));
         }
         if (rows.isEmpty()) {
             throw new TraceFormatException(source, 0, "none of the responses of Ollama is finished (total_duration)");
@@ -226,32 +216,7 @@ final class JsonSummaries {
         if (isUnknown) {
             summary.fact("cached", "a prompt without a count was cached as a whole");
         }
-        return summary.table(
-                        "Requests",
-                        "requests",
-                        List.of(
-                                "request",
-                                "request",
-                                "total",
-                                "total_ns",
-                                "load",
-                                "load_ns",
-                                "prompt tokens",
-                                "prompt_tokens",
-                                "prompt",
-                                "prompt_ns",
-                                "prompt tokens/s",
-                                "prompt_tokens_per_s",
-                                "output tokens",
-                                "output_tokens",
-                                "output",
-                                "output_ns",
-                                "output tokens/s",
-                                "output_tokens_per_s",
-                                "rest",
-                                "rest_ns"),
-                        rows)
-                .build();
+        return summary.table("Requests", "requests", rows).build();
     }
 
     // ---- vllm bench serve ----
@@ -261,8 +226,8 @@ final class JsonSummaries {
 
     static RunSummary vllmBench(BufferedInputStream text, String source) throws IOException {
         RunSummary.Builder summary = new RunSummary.Builder("vllm bench serve");
-        List<List<Cell>> runs = new ArrayList<>();
-        List<List<Cell>> waits = new ArrayList<>();
+        List<List<Column>> runs = new ArrayList<>();
+        List<List<Column>> waits = new ArrayList<>();
         for (Values run : objects(text, source)) {
             long durationNs = run.ns("duration", DIGITS_OF_S);
             long outputs = run.whole("total_output_tokens");
@@ -274,14 +239,17 @@ final class JsonSummaries {
             }
             long number = runs.size();
             runs.add(List.of(
-                    Cell.text(run.has("model_id") ? run.text("model_id") : run.text("model")),
-                    Cell.count(run.whole("completed")),
-                    run.has("failed") ? Cell.count(run.whole("failed")) : Cell.UNKNOWN,
-                    run.has("max_concurrency") ? Cell.text(run.text("max_concurrency")) : Cell.UNKNOWN,
-                    Cell.ns(durationNs),
-                    Cell.count(run.whole("total_input_tokens")),
-                    Cell.count(outputs),
-                    Cell.rate(rate)));
+                    new Column("model", Cell.text(run.has("model_id") ? run.text("model_id") : run.text("model"))),
+                    new Column("completed", Cell.count(run.whole("completed"))),
+                    new Column("failed", run.has("failed") ? Cell.count(run.whole("failed")) : Cell.UNKNOWN),
+                    new Column(
+                            "at once",
+                            "max_concurrency",
+                            run.has("max_concurrency") ? Cell.text(run.text("max_concurrency")) : Cell.UNKNOWN),
+                    new Column("wall time", "wall_ns", Cell.ns(durationNs)),
+                    new Column("input tokens", "input_tokens", Cell.count(run.whole("total_input_tokens"))),
+                    new Column("output tokens", "output_tokens", Cell.count(outputs)),
+                    new Column("output tokens/s", "output_tokens_per_s", Cell.rate(rate))));
             for (String key : new TreeSet<>(run.scalars.keySet())) {
                 Matcher mean = MEAN.matcher(key);
                 if (mean.matches()) {
@@ -290,50 +258,12 @@ final class JsonSummaries {
             }
         }
         return summary.fact("phases", "none: the program measures requests from outside of the server")
-                .table(
-                        "Runs",
-                        "runs",
-                        List.of(
-                                "model",
-                                "model",
-                                "completed",
-                                "completed",
-                                "failed",
-                                "failed",
-                                "at once",
-                                "max_concurrency",
-                                "wall time",
-                                "wall_ns",
-                                "input tokens",
-                                "input_tokens",
-                                "output tokens",
-                                "output_tokens",
-                                "output tokens/s",
-                                "output_tokens_per_s"),
-                        runs)
-                .table(
-                        "Times of requests",
-                        "times",
-                        List.of(
-                                "time",
-                                "time",
-                                "run",
-                                "run",
-                                "mean",
-                                "mean_ns",
-                                "std. dev.",
-                                "stddev_ns",
-                                "median",
-                                "median_ns",
-                                "percentile",
-                                "percentile",
-                                "of it",
-                                "percentile_ns"),
-                        waits)
+                .table("Runs", "runs", runs)
+                .table("Times of requests", "times", waits)
                 .build();
     }
 
-    private static List<Cell> wait(long number, Values run, String what) throws TraceFormatException {
+    private static List<Column> wait(long number, Values run, String what) throws TraceFormatException {
         String percentile = run.scalars.keySet().stream()
                 .filter(key -> PERCENTILE.matcher(key).matches() && key.endsWith("_" + what + "_ms"))
                 .max(String::compareTo)
@@ -348,13 +278,13 @@ final class JsonSummaries {
                     default -> what;
                 };
         return List.of(
-                Cell.text(name),
-                Cell.count(number),
-                Cell.ns(run.ns("mean_" + what + "_ms", DIGITS_OF_MS)),
-                optionalMs(run, "std_" + what + "_ms"),
-                optionalMs(run, "median_" + what + "_ms"),
-                highest.matches() ? Cell.text("p" + highest.group(1)) : Cell.UNKNOWN,
-                optionalMs(run, percentile));
+                new Column("time", Cell.text(name)),
+                new Column("run", Cell.count(number)),
+                new Column("mean", "mean_ns", Cell.ns(run.ns("mean_" + what + "_ms", DIGITS_OF_MS))),
+                new Column("std. dev.", "stddev_ns", optionalMs(run, "std_" + what + "_ms")),
+                new Column("median", "median_ns", optionalMs(run, "median_" + what + "_ms")),
+                new Column("percentile", highest.matches() ? Cell.text("p" + highest.group(1)) : Cell.UNKNOWN),
+                new Column("of it", "percentile_ns", optionalMs(run, percentile)));
     }
 
     private static Cell optionalMs(Values run, String key) throws TraceFormatException {
@@ -391,7 +321,7 @@ final class JsonSummaries {
             }
             runs++;
         }
-        List<List<Cell>> rows = new ArrayList<>();
+        List<List<Column>> rows = new ArrayList<>();
         for (String part : List.of("H2d", "Compute", "D2h", "latency", "Enq")) {
             rows.add(row(part, times.getOrDefault(part, List.of())));
         }
@@ -399,44 +329,27 @@ final class JsonSummaries {
                 .fact("runs", TraceFigures.count(runs))
                 .fact("latency", "H2d, compute and D2h; the host enqueues at the same time, so that is not added")
                 .fact("layers", "not in this file: trtexec --exportProfile=FILE writes them")
-                .table(
-                        "Parts of a run",
-                        "parts",
-                        List.of(
-                                "part",
-                                "part",
-                                "mean",
-                                "mean_ns",
-                                "min",
-                                "min_ns",
-                                "median",
-                                "median_ns",
-                                "p99",
-                                "p99_ns",
-                                "max",
-                                "max_ns"),
-                        rows)
+                .table("Parts of a run", "parts", rows)
                 .build();
     }
 
-    private static List<Cell> row(String part, List<Double> unsorted) {
+    private static List<Column> row(String part, List<Double> unsorted) {
         double[] ns =
                 unsorted.stream().mapToDouble(Double::doubleValue).sorted().toArray();
-        if (ns.length == 0) {
-            return List.of(Cell.text(part), Cell.UNKNOWN, Cell.UNKNOWN, Cell.UNKNOWN, Cell.UNKNOWN, Cell.UNKNOWN);
-        }
+        OptionalDouble mean = Arrays.stream(ns).average();
         return List.of(
-                Cell.text(part.toLowerCase(Locale.ROOT).replace("enq", "enqueue")),
-                Cell.ns(Math.round(Arrays.stream(ns).average().orElse(0))),
-                Cell.ns(Math.round(ns[0])),
-                Cell.ns(Math.round(nearest(ns, 50))),
-                Cell.ns(Math.round(nearest(ns, 99))),
-                Cell.ns(Math.round(ns[ns.length - 1])));
+                new Column("part", Cell.text(part.toLowerCase(Locale.ROOT).replace("enq", "enqueue"))),
+                new Column("mean", "mean_ns", mean.isEmpty() ? Cell.UNKNOWN : Cell.ns(Math.round(mean.getAsDouble()))),
+                new Column("min", "min_ns", nearest(ns, 0)),
+                new Column("median", "median_ns", nearest(ns, 50)),
+                new Column("p99", "p99_ns", nearest(ns, 99)),
+                new Column("max", "max_ns", nearest(ns, 100)));
     }
 
-    /** Returns a percentile by nearest rank. */
-    private static double nearest(double[] sorted, double percent) {
-        return sorted[(int) Math.max(0, Math.ceil(percent / 100 * sorted.length) - 1)];
+    /** Returns a percentile by nearest rank; unknown without times. */
+    private static Cell nearest(double[] sortedNs, double percent) {
+        int rank = (int) Math.max(0, Math.ceil(percent / 100 * sortedNs.length) - 1);
+        return sortedNs.length == 0 ? Cell.UNKNOWN : Cell.ns(Math.round(sortedNs[rank]));
     }
 
     // ---- the text ----

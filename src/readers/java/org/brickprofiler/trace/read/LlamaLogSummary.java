@@ -12,6 +12,7 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.trace.read.RunSummary.Cell;
+import org.brickprofiler.trace.read.RunSummary.Column;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -257,114 +258,104 @@ final class LlamaLogSummary {
                     "not known of " + TraceFigures.count(unknown, "request")
                             + ": the log does not state the length of the prompt");
         }
-        List<List<Cell>> sums = slots.entrySet().stream()
+        List<List<Column>> sums = slots.entrySet().stream()
                 .map(each -> slotRow(each.getKey(), each.getValue()))
                 .toList();
-        summary.table(
-                "Slots, each the sum of its requests, one after another",
-                "slots",
-                List.of(
-                        "slot",
-                        "slot",
-                        "requests",
-                        "requests",
-                        "total",
-                        "total_ns",
-                        "cached tokens",
-                        "cached_tokens",
-                        "prompt tokens run",
-                        "evaluated_tokens",
-                        "prompt",
-                        "prompt_ns",
-                        "output tokens",
-                        "output_tokens",
-                        "output",
-                        "output_ns",
-                        "output tokens/s",
-                        "output_tokens_per_s"),
-                sums);
-        List<List<Cell>> rows = requests.stream()
+        summary.table("Slots, each the sum of its requests, one after another", "slots", sums);
+        List<List<Column>> rows = requests.stream()
                 .sorted(Comparator.comparingLong((Request each) -> each.total().ns())
                         .reversed())
                 .map(LlamaLogSummary::requestRow)
                 .toList();
-        summary.table(
-                "Requests, longest first",
-                "requests",
-                List.of(
-                        "task",
-                        "task",
-                        "slot",
-                        "slot",
-                        "total",
-                        "total_ns",
-                        "cached tokens",
-                        "cached_tokens",
-                        "prompt tokens run",
-                        "evaluated_tokens",
-                        "prompt",
-                        "prompt_ns",
-                        "prompt tokens/s",
-                        "prompt_tokens_per_s",
-                        "output tokens",
-                        "output_tokens",
-                        "output",
-                        "output_ns",
-                        "output tokens/s",
-                        "output_tokens_per_s"),
-                rows);
+        summary.table("Requests, longest first", "requests", rows);
     }
 
-    private static List<Cell> slotRow(long slot, List<Request> all) {
+    private static List<Column> slotRow(long slot, List<Request> all) {
         boolean isCachedKnown = all.stream().allMatch(each -> each.promptTokens() >= 0);
         long outputTokens =
                 all.stream().mapToLong(each -> each.output().tokens()).sum();
         long outputNs = all.stream().mapToLong(each -> each.output().ns()).sum();
         return List.of(
-                Cell.count(slot),
-                Cell.count(all.size()),
-                Cell.ns(all.stream().mapToLong(each -> each.total().ns()).sum()),
-                isCachedKnown
-                        ? Cell.count(
-                                all.stream().mapToLong(Request::cachedTokens).sum())
-                        : Cell.UNKNOWN,
-                Cell.count(
-                        all.stream().mapToLong(each -> each.prompt().tokens()).sum()),
-                Cell.ns(all.stream().mapToLong(each -> each.prompt().ns()).sum()),
-                Cell.count(outputTokens),
-                Cell.ns(outputNs),
-                Cell.perSecond(outputTokens, outputNs));
+                new Column("slot", Cell.count(slot)),
+                new Column("requests", Cell.count(all.size())),
+                new Column(
+                        "total",
+                        "total_ns",
+                        Cell.ns(all.stream()
+                                .mapToLong(each -> each.total().ns())
+                                .sum())),
+                new Column(
+                        "cached tokens",
+                        "cached_tokens",
+                        isCachedKnown
+                                ? Cell.count(all.stream()
+                                        .mapToLong(Request::cachedTokens)
+                                        .sum())
+                                : Cell.UNKNOWN),
+                new Column(
+                        "prompt tokens run",
+                        "evaluated_tokens",
+                        Cell.count(all.stream()
+                                .mapToLong(each -> each.prompt().tokens())
+                                .sum())),
+                new Column(
+                        "prompt",
+                        "prompt_ns",
+                        Cell.ns(all.stream()
+                                .mapToLong(each -> each.prompt().ns())
+                                .sum())),
+                new Column("output tokens", "output_tokens", Cell.count(outputTokens)),
+                new Column("output", "output_ns", Cell.ns(outputNs)),
+                new Column("output tokens/s", "output_tokens_per_s", Cell.perSecond(outputTokens, outputNs)));
     }
 
-    private static List<Cell> requestRow(Request each) {
+    private static List<Column> requestRow(Request each) {
         return List.of(
-                Cell.count(each.task()),
-                Cell.count(each.slot()),
-                Cell.ns(each.total().ns()),
-                each.cachedTokens() < 0 ? Cell.UNKNOWN : Cell.count(each.cachedTokens()),
-                Cell.count(each.prompt().tokens()),
-                Cell.ns(each.prompt().ns()),
-                Cell.perSecond(each.prompt().tokens(), each.prompt().ns()),
-                Cell.count(each.output().tokens()),
-                Cell.ns(each.output().ns()),
-                Cell.perSecond(each.output().tokens(), each.output().ns()));
+                new Column("task", Cell.count(each.task())),
+                new Column("slot", Cell.count(each.slot())),
+                new Column("total", "total_ns", Cell.ns(each.total().ns())),
+                new Column(
+                        "cached tokens",
+                        "cached_tokens",
+                        each.cachedTokens() < 0 ? Cell.UNKNOWN : Cell.count(each.cachedTokens())),
+                new Column(
+                        "prompt tokens run",
+                        "evaluated_tokens",
+                        Cell.count(each.prompt().tokens())),
+                new Column("prompt", "prompt_ns", Cell.ns(each.prompt().ns())),
+                new Column(
+                        "prompt tokens/s",
+                        "prompt_tokens_per_s",
+                        Cell.perSecond(each.prompt().tokens(), each.prompt().ns())),
+                new Column(
+                        "output tokens",
+                        "output_tokens",
+                        Cell.count(each.output().tokens())),
+                new Column("output", "output_ns", Cell.ns(each.output().ns())),
+                new Column(
+                        "output tokens/s",
+                        "output_tokens_per_s",
+                        Cell.perSecond(each.output().tokens(), each.output().ns())));
     }
 
     private void addContexts(RunSummary.Builder summary) {
-        List<List<Cell>> rows = new ArrayList<>();
+        List<List<Column>> rows = new ArrayList<>();
         for (int i = 0; i < contexts.size(); i++) {
             Map<String, Time> times = contexts.get(i);
             for (String phase : List.of("load", "sample", "sampling", PROMPT, OUTPUT, TOTAL)) {
                 Time time = times.get(phase);
                 if (time != null) {
                     rows.add(List.of(
-                            Cell.text(name(phase)),
-                            Cell.count(i),
-                            Cell.ns(time.ns()),
-                            time.tokens() < 0 ? Cell.UNKNOWN : Cell.count(time.tokens()),
-                            time.tokens() < 0 || phase.equals(TOTAL)
-                                    ? Cell.UNKNOWN
-                                    : Cell.perSecond(time.tokens(), time.ns())));
+                            new Column("phase", Cell.text(name(phase))),
+                            new Column("context", Cell.count(i)),
+                            new Column("time", "ns", Cell.ns(time.ns())),
+                            new Column("tokens", time.tokens() < 0 ? Cell.UNKNOWN : Cell.count(time.tokens())),
+                            new Column(
+                                    "tokens/s",
+                                    "tokens_per_s",
+                                    time.tokens() < 0 || phase.equals(TOTAL)
+                                            ? Cell.UNKNOWN
+                                            : Cell.perSecond(time.tokens(), time.ns()))));
                 }
             }
         }
@@ -372,21 +363,7 @@ final class LlamaLogSummary {
                 "phases",
                 "of " + TraceFigures.count(contexts.size(), "context")
                         + "; loading contains the first evaluation of the prompt, so the phases are not added");
-        summary.table(
-                "Phases",
-                "phases",
-                List.of(
-                        "phase",
-                        "phase",
-                        "context",
-                        "context",
-                        "time",
-                        "ns",
-                        "tokens",
-                        "tokens",
-                        "tokens/s",
-                        "tokens_per_s"),
-                rows);
+        summary.table("Phases", "phases", rows);
     }
 
     private static String name(String phase) {

@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import java.util.zip.GZIPInputStream;
 import org.brickprofiler.internal.io.PlainText;
 import org.jspecify.annotations.Nullable;
@@ -78,8 +79,22 @@ final class RunSummary implements TraceReader.Summary {
         }
     }
 
-    /** A table. {@code key} and {@code keys} name it and its columns in JSON. */
-    record Table(String title, String key, List<String> labels, List<String> keys, List<List<Cell>> rows) {}
+    /**
+     * A value of a row.
+     *
+     * @param heading above the values of the column in reports
+     * @param key in JSON
+     * @param value the value
+     */
+    record Column(String heading, String key, Cell value) {
+        /** Creates a value whose key is the heading. */
+        Column(String heading, Cell value) {
+            this(heading, heading, value);
+        }
+    }
+
+    /** A table, whose rows have the same columns; {@code key} names it in JSON. */
+    private record Table(String title, String key, List<List<Column>> rows) {}
 
     /** Collects a summary. Not thread-safe. */
     static final class Builder {
@@ -96,19 +111,9 @@ final class RunSummary implements TraceReader.Summary {
             return this;
         }
 
-        /**
-         * Adds a table.
-         *
-         * @param columns label and key of each column, in turn
-         */
-        Builder table(String title, String key, List<String> columns, List<List<Cell>> rows) {
-            List<String> labels = new ArrayList<>();
-            List<String> keys = new ArrayList<>();
-            for (int i = 0; i < columns.size(); i += 2) {
-                labels.add(columns.get(i));
-                keys.add(columns.get(i + 1));
-            }
-            tables.add(new Table(title, key, List.copyOf(labels), List.copyOf(keys), List.copyOf(rows)));
+        /** Adds a table; without rows it is only in JSON. */
+        Builder table(String title, String key, List<List<Column>> rows) {
+            tables.add(new Table(title, key, List.copyOf(rows)));
             return this;
         }
 
@@ -186,7 +191,7 @@ final class RunSummary implements TraceReader.Summary {
         StringBuilder text = new StringBuilder("Summary of " + program + "\n");
         fact(text, new Fact("bricks", "none: the file has sums of phases or requests, and no bricks"));
         facts.forEach(each -> fact(text, each));
-        tables.forEach(table -> table(text, table));
+        tables.stream().filter(table -> !table.rows().isEmpty()).forEach(table -> table(text, table));
         return text.toString();
     }
 
@@ -196,20 +201,20 @@ final class RunSummary implements TraceReader.Summary {
 
     private static void table(StringBuilder text, Table table) {
         int shown = Math.min(ROWS_SHOWN, table.rows().size());
-        int columns = table.labels().size();
-        int[] widths = new int[columns];
-        for (int column = 0; column < columns; column++) {
-            widths[column] = table.labels().get(column).length();
-            for (List<Cell> row : table.rows().subList(0, shown)) {
-                widths[column] = Math.max(widths[column], row.get(column).text().length());
-            }
+        List<List<String>> lines = new ArrayList<>();
+        lines.add(table.rows().get(0).stream().map(Column::heading).toList());
+        for (List<Column> row : table.rows().subList(0, shown)) {
+            lines.add(row.stream().map(column -> column.value().text()).toList());
         }
+        int[] widths = IntStream.range(0, lines.get(0).size())
+                .map(column -> lines.stream()
+                        .mapToInt(line -> line.get(column).length())
+                        .max()
+                        .orElse(0))
+                .toArray();
+        lines.add(1, Arrays.stream(widths).mapToObj("-"::repeat).toList());
         text.append('\n').append(table.title()).append("\n\n");
-        line(text, table.labels(), widths);
-        line(text, Arrays.stream(widths).mapToObj("-"::repeat).toList(), widths);
-        for (List<Cell> row : table.rows().subList(0, shown)) {
-            line(text, row.stream().map(Cell::text).toList(), widths);
-        }
+        lines.forEach(line -> line(text, line, widths));
         if (shown < table.rows().size()) {
             text.append("and ")
                     .append(TraceFigures.count(table.rows().size() - shown, "more row"))
@@ -253,11 +258,11 @@ final class RunSummary implements TraceReader.Summary {
 
     private static void write(JsonGenerator json, Table table) throws IOException {
         json.writeArrayFieldStart(table.key());
-        for (List<Cell> row : table.rows()) {
+        for (List<Column> row : table.rows()) {
             json.writeStartObject();
-            for (int i = 0; i < row.size(); i++) {
-                json.writeFieldName(table.keys().get(i));
-                Object value = row.get(i).value();
+            for (Column column : row) {
+                json.writeFieldName(column.key());
+                Object value = column.value().value();
                 if (value instanceof Long whole) {
                     json.writeNumber(whole);
                 } else if (value instanceof Double number) {
