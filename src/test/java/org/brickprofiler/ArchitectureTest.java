@@ -354,7 +354,7 @@ final class ArchitectureTest {
         assertThat(classes.stream())
                 .filteredOn(each -> exported.contains(each.getPackageName()))
                 .filteredOn(each -> each.isTopLevelClass() && isPublic(each))
-                .hasSizeLessThanOrEqualTo(118);
+                .hasSizeLessThanOrEqualTo(115);
     }
 
     /**

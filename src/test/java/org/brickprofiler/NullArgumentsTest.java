@@ -91,8 +91,8 @@ import org.brickprofiler.spi.SampleTimes;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileProfiler;
-import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.DeviceTrack;
+import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.otel.TimelineSpanProcessor;
 import org.brickprofiler.trace.read.GzipMembers;
@@ -160,7 +160,7 @@ final class NullArgumentsTest {
         instances.put(TraceRecorder.class, TraceRecorder::new);
         instances.put(TraceRecorder.Builder.class, TraceRecorder::builder);
         instances.put(DeviceTrack.class, () -> new TraceRecorder()
-                .stream(new DeviceInfo(0, "gpu", Backend.CUDA, OptionalLong.empty()), "s", 1));
+                .stream(new Device(0, "gpu", Backend.CUDA, OptionalLong.empty()), "s", 1));
         instances.put(TimelineSpanProcessor.class, () -> TimelineSpanProcessor.Factory.create(new TraceRecorder()));
         instances.put(BrickMetrics.class, () -> BrickMetrics.Factory.create(BrickProfiler.enabled()));
         instances.put(BrickMetricProducer.class, () -> BrickMetricProducer.Factory.create(BrickProfiler.enabled()));

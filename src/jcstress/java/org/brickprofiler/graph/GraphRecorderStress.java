@@ -3,6 +3,7 @@ package org.brickprofiler.graph;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
+import org.brickprofiler.graph.ExecutionGraph.Edge;
 import org.brickprofiler.graph.ExecutionNode.Function;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;

@@ -3,6 +3,7 @@ package org.brickprofiler.graph;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
+import org.brickprofiler.graph.ExecutionGraph.Edge;
 import org.eclipse.collections.impl.list.mutable.primitive.ByteArrayList;
 import org.eclipse.collections.impl.list.mutable.primitive.DoubleArrayList;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import org.brickprofiler.graph.ExecutionGraph.Edge;
 import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 
 /**

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.brickprofiler.Backend;
+import org.brickprofiler.kernel.KernelTimings.CommandBuffer;
 import org.eclipse.collections.impl.list.mutable.FastList;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
@@ -68,8 +69,8 @@ final class DispatchLog {
             count++;
         }
 
-        CommandBufferTiming withoutDispatches() {
-            return new CommandBufferTiming(label, backend, count, totalNs, minNs, maxNs, List.of());
+        CommandBuffer withoutDispatches() {
+            return new CommandBuffer(label, backend, count, totalNs, minNs, maxNs, List.of());
         }
     }
 
@@ -141,8 +142,8 @@ final class DispatchLog {
      * Returns every group in order of first appearance since the last reset, with its dispatches in the order of
      * recording.
      */
-    List<CommandBufferTiming> read() {
-        List<CommandBufferTiming> buffers = new ArrayList<>();
+    List<CommandBuffer> read() {
+        List<CommandBuffer> buffers = new ArrayList<>();
         Columns copied;
         synchronized (lock) {
             inOrder.forEach(group -> buffers.add(group.withoutDispatches()));
@@ -210,18 +211,18 @@ final class DispatchLog {
         }
 
         /** Returns the same command buffers, each with its dispatches in the order they were added. */
-        List<CommandBufferTiming> under(List<CommandBufferTiming> withoutDispatches) {
-            List<List<CommandBufferTiming.Dispatch>> dispatches = new ArrayList<>();
+        List<CommandBuffer> under(List<CommandBuffer> withoutDispatches) {
+            List<List<CommandBuffer.Dispatch>> dispatches = new ArrayList<>();
             withoutDispatches.forEach(buffer -> dispatches.add(new ArrayList<>()));
             for (int i = 0; i < size(); i++) {
                 int buffer = buffers.get(i);
                 String label = withoutDispatches.get(buffer).label();
                 dispatches
                         .get(buffer)
-                        .add(new CommandBufferTiming.Dispatch(
+                        .add(new CommandBuffer.Dispatch(
                                 label, operations.get(i), indexes.get(i), startsNs.get(i), endsNs.get(i)));
             }
-            List<CommandBufferTiming> complete = new ArrayList<>();
+            List<CommandBuffer> complete = new ArrayList<>();
             for (int buffer = 0; buffer < withoutDispatches.size(); buffer++) {
                 complete.add(withoutDispatches.get(buffer).with(dispatches.get(buffer)));
             }

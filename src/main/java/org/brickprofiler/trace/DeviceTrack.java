@@ -5,6 +5,7 @@ import java.util.Objects;
 import org.brickprofiler.internal.record.SpanBuffer;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanStore;
+import org.brickprofiler.trace.TraceInfo.Device;
 
 /**
  * The track of one stream of a device. Made by {@link TraceRecorder#stream}. Any thread; callers wait for each other,
@@ -20,7 +21,7 @@ public final class DeviceTrack {
 
     private static final long UNKNOWN = -1;
 
-    private final DeviceInfo device;
+    private final Device device;
     private final String name;
     private final long streamId;
     private final TraceRecorder.EventNames names;
@@ -29,7 +30,7 @@ public final class DeviceTrack {
 
     private long errorNs;
 
-    DeviceTrack(DeviceInfo device, String name, long streamId, TraceRecorder.EventNames names, SpanStore store) {
+    DeviceTrack(Device device, String name, long streamId, TraceRecorder.EventNames names, SpanStore store) {
         this.device = device;
         this.name = name;
         this.streamId = streamId;
@@ -134,7 +135,7 @@ public final class DeviceTrack {
 
     // ---- the recorder ----
 
-    DeviceInfo device() {
+    Device device() {
         return device;
     }
 

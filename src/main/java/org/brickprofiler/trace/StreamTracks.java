@@ -9,6 +9,7 @@ import java.util.OptionalLong;
 import java.util.function.LongPredicate;
 import java.util.stream.LongStream;
 import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.trace.TraceInfo.Device;
 
 /**
  * The tracks of all streams of devices: first the streams that an application added, with the application's numbers.
@@ -21,10 +22,10 @@ final class StreamTracks {
     private static final long FIRST_STREAM = 7;
 
     private final List<StreamTrack> tracks = new ArrayList<>();
-    private final List<DeviceInfo> devices = new ArrayList<>();
+    private final List<Device> devices = new ArrayList<>();
 
     /** The devices of profilers as they are placed, by the devices as the profilers report them. */
-    private final Map<DeviceInfo, DeviceInfo> placed = new HashMap<>();
+    private final Map<Device, Device> placed = new HashMap<>();
 
     /**
      * The track of a stream.
@@ -32,7 +33,7 @@ final class StreamTracks {
      * @param parts its spans
      * @param laid the spans of which only the durations were known, on a track beside it
      */
-    record StreamTrack(DeviceInfo device, String name, long id, List<TrackPart> parts, List<TrackPart> laid) {}
+    record StreamTrack(Device device, String name, long id, List<TrackPart> parts, List<TrackPart> laid) {}
 
     /** Adds a stream of an application. */
     void add(DeviceTrack stream, List<TrackPart> spans, List<TrackPart> laid) {
@@ -45,14 +46,13 @@ final class StreamTracks {
     /** Adds a stream that a profiler timed, after all streams of applications. */
     void add(ProfilerSpans.TimedStream stream, TrackPart spans) {
         SpanSink.Place place = stream.place();
-        DeviceInfo wanted =
-                new DeviceInfo(place.deviceIndex(), place.deviceName(), stream.backend(), OptionalLong.empty());
-        DeviceInfo device = placed.computeIfAbsent(wanted, this::place);
+        Device wanted = new Device(place.deviceIndex(), place.deviceName(), stream.backend(), OptionalLong.empty());
+        Device device = placed.computeIfAbsent(wanted, this::place);
         trackOf(device, place).parts().add(spans);
     }
 
-    private DeviceInfo place(DeviceInfo wanted) {
-        Optional<DeviceInfo> same = devices.stream()
+    private Device place(Device wanted) {
+        Optional<Device> same = devices.stream()
                 .filter(other -> other.id() == wanted.id()
                         && other.name().equals(wanted.name())
                         && other.backend() == wanted.backend())
@@ -61,12 +61,12 @@ final class StreamTracks {
             return same.get();
         }
         long id = firstFree(wanted.id(), 0, number -> devices.stream().anyMatch(other -> other.id() == number));
-        DeviceInfo device = new DeviceInfo(Math.toIntExact(id), wanted.name(), wanted.backend(), wanted.memoryBytes());
+        Device device = new Device(Math.toIntExact(id), wanted.name(), wanted.backend(), wanted.memoryBytes());
         devices.add(device);
         return device;
     }
 
-    private StreamTrack trackOf(DeviceInfo device, SpanSink.Place place) {
+    private StreamTrack trackOf(Device device, SpanSink.Place place) {
         List<StreamTrack> ofDevice = tracks.stream()
                 .filter(track -> track.device().id() == device.id())
                 .toList();
@@ -93,7 +93,7 @@ final class StreamTracks {
     }
 
     /** Returns the devices, in the order in which they were added. */
-    List<DeviceInfo> devices() {
+    List<Device> devices() {
         return devices;
     }
 

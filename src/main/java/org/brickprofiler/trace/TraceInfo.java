@@ -7,6 +7,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import org.brickprofiler.Backend;
 
 /**
  * The data that holds for a whole timeline. Immutable.
@@ -32,8 +33,36 @@ public record TraceInfo(
         long unixNs,
         long droppedSpans,
         OptionalLong clockErrorNs,
-        List<DeviceInfo> devices,
+        List<Device> devices,
         Optional<SlowSteps> slowSteps) {
+
+    /**
+     * A device that tracks refer to. Immutable.
+     *
+     * @param id its index, which is the {@link Track#id()} of its track
+     * @param name the model, as its driver reports it
+     * @param backend the programming interface of the device
+     * @param memoryBytes its memory, bytes, if known
+     */
+    public record Device(int id, String name, Backend backend, OptionalLong memoryBytes) {
+
+        /**
+         * Checks the components.
+         *
+         * @throws IllegalArgumentException for a negative index or size
+         */
+        public Device {
+            Objects.requireNonNull(name, "name");
+            Objects.requireNonNull(backend, "backend");
+            Objects.requireNonNull(memoryBytes, "memoryBytes");
+            if (id < 0) {
+                throw new IllegalArgumentException("the index of a device is not negative: " + id);
+            }
+            if (memoryBytes.orElse(0) < 0) {
+                throw new IllegalArgumentException("a device's memory is not negative: " + memoryBytes.getAsLong());
+            }
+        }
+    }
 
     /**
      * Checks the components.
@@ -81,7 +110,7 @@ public record TraceInfo(
         private long unixNs;
         private long droppedSpans;
         private OptionalLong clockErrorNs = OptionalLong.empty();
-        private List<DeviceInfo> devices = List.of();
+        private List<Device> devices = List.of();
         private Optional<SlowSteps> slowSteps = Optional.empty();
 
         private Builder(String processName, long pid) {
@@ -143,7 +172,7 @@ public record TraceInfo(
          * @param all that tracks refer to
          * @return this
          */
-        public Builder devices(List<DeviceInfo> all) {
+        public Builder devices(List<Device> all) {
             devices = Objects.requireNonNull(all, "all");
             return this;
         }

@@ -25,6 +25,7 @@ import org.brickprofiler.internal.record.SpanWriter;
 import org.brickprofiler.request.RequestTimeline;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.spi.Tracing;
+import org.brickprofiler.trace.TraceInfo.Device;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -390,7 +391,7 @@ public final class TraceRecorder implements Tracing {
      * @param streamId its number on the device; CUDA's tools begin with 7, and some readers of traces take 0 for none
      * @return the track of that stream, the same at each call, with the first name given for it
      */
-    public DeviceTrack stream(DeviceInfo device, String name, long streamId) {
+    public DeviceTrack stream(Device device, String name, long streamId) {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(device, "device");
         synchronized (devices) {

@@ -15,6 +15,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
+import org.brickprofiler.graph.ExecutionGraph.Edge;
 import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.internal.record.FakeClock;
 

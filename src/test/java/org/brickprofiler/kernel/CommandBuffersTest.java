@@ -8,7 +8,8 @@ import java.util.List;
 import org.brickprofiler.Backend;
 import org.brickprofiler.device.ClockConversion;
 import org.brickprofiler.internal.record.CapturedLog;
-import org.brickprofiler.kernel.CommandBufferTiming.Dispatch;
+import org.brickprofiler.kernel.KernelTimings.CommandBuffer;
+import org.brickprofiler.kernel.KernelTimings.CommandBuffer.Dispatch;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,7 +32,7 @@ final class CommandBuffersTest {
         timings.recordCommandBuffer("decode", Backend.METAL, 300, 330);
 
         assertThat(timings.commandBuffers())
-                .containsExactly(new CommandBufferTiming("decode", Backend.METAL, 3, 90, 10, 50, List.of()));
+                .containsExactly(new CommandBuffer("decode", Backend.METAL, 3, 90, 10, 50, List.of()));
         assertThat(timings.snapshot()).as("kernels").isEmpty();
     }
 
@@ -46,7 +47,7 @@ final class CommandBuffersTest {
 
         assertThat(timings.commandBuffers())
                 .containsExactly(
-                        new CommandBufferTiming(
+                        new CommandBuffer(
                                 "z",
                                 Backend.METAL,
                                 1,
@@ -54,9 +55,8 @@ final class CommandBuffersTest {
                                 6,
                                 6,
                                 List.of(new Dispatch("z", "rope", 0, 5, 9), new Dispatch("z", "gemm", 1, 9, 10))),
-                        new CommandBufferTiming(
-                                "a", Backend.METAL, 1, 2, 2, 2, List.of(new Dispatch("a", "add", 7, 10, 11))),
-                        new CommandBufferTiming(
+                        new CommandBuffer("a", Backend.METAL, 1, 2, 2, 2, List.of(new Dispatch("a", "add", 7, 10, 11))),
+                        new CommandBuffer(
                                 "m", Backend.METAL, 0, 0, 0, 0, List.of(new Dispatch("m", "gemm", 0, 20, 29))));
     }
 
@@ -66,7 +66,7 @@ final class CommandBuffersTest {
         timings.recordDispatch("pass", Backend.CUDA, "op", 0, 3, 5);
 
         assertThat(timings.commandBuffers())
-                .extracting(CommandBufferTiming::backend)
+                .extracting(CommandBuffer::backend)
                 .containsExactly(Backend.METAL, Backend.CUDA);
         assertThat(timings.commandBuffers().get(1).dispatches()).containsExactly(new Dispatch("pass", "op", 0, 3, 5));
     }
@@ -76,7 +76,7 @@ final class CommandBuffersTest {
         timings.recordCommandBuffer("pass", Backend.METAL, 30, 60, MHZ_24);
         timings.recordDispatch("pass", Backend.METAL, "op", 0, 31, 60, MHZ_24);
 
-        CommandBufferTiming pass = timings.commandBuffers().get(0);
+        CommandBuffer pass = timings.commandBuffers().get(0);
         assertThat(pass.totalNs()).isEqualTo(1_250);
         Dispatch dispatch = pass.dispatches().get(0);
         // 31 ticks are 1291.67 ns, 60 ticks 2500.
@@ -90,13 +90,13 @@ final class CommandBuffersTest {
         timings.recordCommandBuffer("pass", Backend.METAL, 7, 9);
 
         assertThat(timings.commandBuffers())
-                .containsExactly(new CommandBufferTiming("pass", Backend.METAL, 2, 2, 0, 2, List.of()));
+                .containsExactly(new CommandBuffer("pass", Backend.METAL, 2, 2, 0, 2, List.of()));
     }
 
     @Test
     void aReadingCannotBeChangedAndDoesNotChange() {
         timings.recordDispatch("pass", Backend.METAL, "op", 0, 1, 2);
-        List<CommandBufferTiming> before = timings.commandBuffers();
+        List<CommandBuffer> before = timings.commandBuffers();
         timings.recordDispatch("pass", Backend.METAL, "op", 1, 2, 3);
         timings.recordCommandBuffer("pass", Backend.METAL, 1, 3);
 
@@ -120,7 +120,7 @@ final class CommandBuffersTest {
             assertThat(log.linesWith("")).isEqualTo(1);
         }
         assertThat(small.dropped()).isEqualTo(2);
-        CommandBufferTiming pass = small.read().get(0);
+        CommandBuffer pass = small.read().get(0);
         assertThat(pass.dispatches()).extracting(Dispatch::operation).containsExactly("op-0", "op-1", "op-2");
         assertThat(pass.totalNs()).isEqualTo(9);
     }
@@ -138,9 +138,8 @@ final class CommandBuffersTest {
         small.addCommandBuffer("a", Backend.CUDA, 4);
         assertThat(small.read())
                 .containsExactly(
-                        new CommandBufferTiming(
-                                "b", Backend.CUDA, 0, 0, 0, 0, List.of(new Dispatch("b", "new", 0, 8, 9))),
-                        new CommandBufferTiming("a", Backend.CUDA, 1, 4, 4, 4, List.of()));
+                        new CommandBuffer("b", Backend.CUDA, 0, 0, 0, 0, List.of(new Dispatch("b", "new", 0, 8, 9))),
+                        new CommandBuffer("a", Backend.CUDA, 1, 4, 4, 4, List.of()));
     }
 
     @Spec("11.4")
@@ -157,7 +156,7 @@ final class CommandBuffersTest {
             assertThat(log.linesWith("")).isEqualTo(1);
         }
         assertThat(small.read())
-                .extracting(CommandBufferTiming::label, CommandBufferTiming::count)
+                .extracting(CommandBuffer::label, CommandBuffer::count)
                 .containsExactly(
                         tuple("label-0", 2L),
                         tuple("label-1", 1L),
@@ -172,7 +171,7 @@ final class CommandBuffersTest {
             timings.recordDispatch("label-" + i % 4_096, Backend.CPU, "op", i, i, i);
         }
 
-        List<CommandBufferTiming> read = timings.commandBuffers();
+        List<CommandBuffer> read = timings.commandBuffers();
         assertThat(read).hasSize(4_096);
         assertThat(read.stream().mapToInt(label -> label.dispatches().size()).sum())
                 .isEqualTo(262_144);

@@ -11,7 +11,8 @@ import java.util.concurrent.FutureTask;
 import org.brickprofiler.Backend;
 import org.brickprofiler.internal.record.CapturedLog;
 import org.brickprofiler.internal.record.Crew;
-import org.brickprofiler.kernel.CommandBufferTiming.Dispatch;
+import org.brickprofiler.kernel.KernelTimings.CommandBuffer;
+import org.brickprofiler.kernel.KernelTimings.CommandBuffer.Dispatch;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
@@ -96,7 +97,7 @@ final class KernelTimingsThreadsTest {
         }
         crew.run(() -> {
             while (!allDone(writers)) {
-                for (CommandBufferTiming buffer : timings.commandBuffers()) {
+                for (CommandBuffer buffer : timings.commandBuffers()) {
                     assertThat(buffer.totalNs()).isEqualTo(EACH_NS * buffer.count());
                     assertThat(buffer.count() - buffer.dispatches().size()).isBetween(0L, 1L);
                 }
@@ -129,7 +130,7 @@ final class KernelTimingsThreadsTest {
 
         long all = (long) WRITERS * perThread;
         assertThat(timings.commandBuffers())
-                .extracting(CommandBufferTiming::count, CommandBufferTiming::totalNs)
+                .extracting(CommandBuffer::count, CommandBuffer::totalNs)
                 .containsExactly(tuple(all, all * EACH_NS), tuple(0L, 0L));
         assertThat(timings.commandBuffers().get(1).dispatches().size() + timings.droppedDispatches())
                 .isEqualTo(all);

@@ -10,12 +10,13 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.trace.TraceInfo.Device;
 import org.junit.jupiter.api.Test;
 
 /** Events that a program adds to the recorder: about its threads, its counters and its devices. */
 final class ApplicationEventsTest extends TracedBricks {
 
-    private static final DeviceInfo GPU = new DeviceInfo(0, "a GPU", Backend.CUDA, OptionalLong.empty());
+    private static final Device GPU = new Device(0, "a GPU", Backend.CUDA, OptionalLong.empty());
 
     // ---- threads and counters ----
 

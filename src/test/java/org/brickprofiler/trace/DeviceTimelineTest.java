@@ -14,6 +14,7 @@ import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.VirtualThreadStarter;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.TraceInfo.Device;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -48,7 +49,7 @@ final class DeviceTimelineTest extends TracedDevice {
         assertThat(Replay.of(timeline, "decode"))
                 .containsExactly("RmsNorm 1000..1700 x2 sample in 1", "LmHead 1700..91700 x2 sample in 2");
         assertThat(timeline.info().devices())
-                .containsExactly(new DeviceInfo(0, "simulated", Backend.CPU, OptionalLong.empty()));
+                .containsExactly(new Device(0, "simulated", Backend.CPU, OptionalLong.empty()));
         assertThat(timeline.info().clockErrorNs()).hasValue(0);
         assertThat(timeline.info().droppedSpans()).isZero();
     }

@@ -11,6 +11,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.TraceInfo.Device;
 import org.junit.jupiter.api.Test;
 
 /** The tracks that devices and their streams get on the timeline. */
@@ -44,7 +45,7 @@ final class DeviceTracksTest extends TracedDevice {
                 .containsExactly("a GPU 0", "1/decode 7", "1/copies 8", "a GPU 1", "4/decode on the second 9");
         assertThat(events("copies")).containsExactly("LmHead 1020..1020 x1 sample in 2");
         assertThat(recorder.timeline().info().devices())
-                .extracting(DeviceInfo::id, DeviceInfo::name, DeviceInfo::backend)
+                .extracting(Device::id, Device::name, Device::backend)
                 .containsExactly(tuple(0, "a GPU", Backend.CUDA), tuple(1, "a GPU", Backend.CUDA));
     }
 
@@ -82,13 +83,13 @@ final class DeviceTracksTest extends TracedDevice {
                 .containsExactly("a GPU 0", "1/decode 7", "an M2 1", "3/decode 7", "a board 2", "5/decode 7");
         assertThat(events("decode")).hasSize(2);
         assertThat(recorder.timeline().info().devices())
-                .extracting(DeviceInfo::backend)
+                .extracting(Device::backend)
                 .containsExactly(Backend.CUDA, Backend.METAL, Backend.CPU);
     }
 
     @Test
     void aStreamAddedByHandKeepsItsNumber() {
-        DeviceInfo added = new DeviceInfo(0, "a GPU", Backend.CUDA, OptionalLong.of(80L << 30));
+        Device added = new Device(0, "a GPU", Backend.CUDA, OptionalLong.of(80L << 30));
         SimulatedStream decode = on("CUDA", 0, "a GPU", "decode");
         SimulatedStream stream7 = on("CUDA", 0, "a GPU", "stream 7");
         SimulatedStream board = on("CPU", 0, "a board", "decode");
@@ -104,14 +105,14 @@ final class DeviceTracksTest extends TracedDevice {
         assertThat(deviceTracks())
                 .containsExactly("a GPU 0", "1/stream 7 7", "1/default 0", "1/decode 8", "a board 1", "5/decode 7");
         assertThat(recorder.timeline().info().devices())
-                .containsExactly(added, new DeviceInfo(1, "a board", Backend.CPU, OptionalLong.empty()));
+                .containsExactly(added, new Device(1, "a board", Backend.CPU, OptionalLong.empty()));
         assertThat(events("stream 7")).containsExactly("memset 900..905 x0", "LmHead 1000..1000 x1 sample in 1");
     }
 
     @Test
     void aSpanToldByHandIsNotTiedToALaunchOfTheProfiler() {
         long host = Thread.currentThread().getId();
-        recorder.stream(new DeviceInfo(0, "a GPU", Backend.CUDA, OptionalLong.empty()), "hand", 3)
+        recorder.stream(new Device(0, "a GPU", Backend.CUDA, OptionalLong.empty()), "hand", 3)
                 .launchedSpan("RmsNorm", "Norm", 1_100, 30, 1, host, 1_000);
         brick(BrickId.RMS_NORM, 50);
         profiler.endPass();

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.brickprofiler.Backend;
+import org.brickprofiler.trace.TraceInfo.Device;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -26,14 +27,14 @@ final class TraceModelTest {
 
     @Test
     void anyMomentOfTheClockIsFineAndTheDevicesAreACopy() {
-        List<DeviceInfo> devices = new ArrayList<>();
+        List<Device> devices = new ArrayList<>();
         TraceInfo info = TraceInfo.builder("p", 0)
                 .rank(OptionalInt.of(0), 1)
                 .moment(Long.MIN_VALUE, 0)
                 .devices(devices)
                 .build();
 
-        devices.add(new DeviceInfo(0, "d", Backend.CPU, OptionalLong.of(0)));
+        devices.add(new Device(0, "d", Backend.CPU, OptionalLong.of(0)));
 
         assertThat(info.devices()).isEmpty();
     }
@@ -66,10 +67,10 @@ final class TraceModelTest {
     @Test
     void aDeviceHasAnIndexAndASize() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new DeviceInfo(-1, "d", Backend.CPU, OptionalLong.empty()))
+                .isThrownBy(() -> new Device(-1, "d", Backend.CPU, OptionalLong.empty()))
                 .withMessage("the index of a device is not negative: -1");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new DeviceInfo(1, "d", Backend.CPU, OptionalLong.of(-7)))
+                .isThrownBy(() -> new Device(1, "d", Backend.CPU, OptionalLong.of(-7)))
                 .withMessage("a device's memory is not negative: -7");
     }
 

@@ -2,9 +2,9 @@ package org.brickprofiler.trace.write;
 
 import java.util.List;
 import org.brickprofiler.Backend;
-import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.TraceInfo.Device;
 
 /** Writes the text before and after the events, and the events that name processes and rows. */
 final class ChromeHeader {
@@ -66,7 +66,7 @@ final class ChromeHeader {
         }
     }
 
-    private void writeDevice(DeviceInfo device) {
+    private void writeDevice(Device device) {
         out.ascii("{\"id\": ").number(device.id());
         out.ascii(", \"name\": ").string(device.name());
         out.ascii(", \"backend\": \"").ascii(device.backend().name()).ascii("\"");

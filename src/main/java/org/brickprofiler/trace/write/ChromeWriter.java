@@ -5,9 +5,9 @@ import java.io.OutputStream;
 import java.util.List;
 import java.util.Objects;
 import org.brickprofiler.Backend;
-import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.TraceInfo.Device;
 
 /**
  * Writes a timeline as Chrome trace JSON with the conventions of PyTorch's Kineto, which Perfetto, chrome://tracing,
@@ -116,7 +116,7 @@ public final class ChromeWriter {
         header.writeTail();
     }
 
-    private static boolean areCuda(List<DeviceInfo> devices) {
+    private static boolean areCuda(List<Device> devices) {
         return !devices.isEmpty() && devices.stream().allMatch(device -> device.backend() == Backend.CUDA);
     }
 }

@@ -12,8 +12,8 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.Backend;
-import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.SlowSteps;
+import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.write.ChromeWriter;
 import org.brickprofiler.trace.write.PerfettoWriter;
 
@@ -40,7 +40,7 @@ final class TraceHead {
 
     final Disturbances disturbances = new Disturbances();
     final Set<String> deviceNames = new TreeSet<>();
-    final List<DeviceInfo> devices = new ArrayList<>();
+    final List<Device> devices = new ArrayList<>();
     String processName = "";
     /** The time since 1970 to which all times of the trace are relative. */
     long baseTimeNs;
@@ -259,7 +259,7 @@ final class TraceHead {
         boolean isKnown = index >= 0 && index <= Integer.MAX_VALUE;
         if (isKnown && devices.size() < MOST_DEVICES && device(index).isEmpty()) {
             OptionalLong memory = memoryBytes >= 0 ? OptionalLong.of(memoryBytes) : OptionalLong.empty();
-            devices.add(new DeviceInfo((int) index, Names.bounded(name), backendOf(backend), memory));
+            devices.add(new Device((int) index, Names.bounded(name), backendOf(backend), memory));
         }
     }
 
@@ -279,7 +279,7 @@ final class TraceHead {
     }
 
     /** Returns a device that the trace describes. */
-    Optional<DeviceInfo> device(long id) {
+    Optional<Device> device(long id) {
         return devices.stream().filter(device -> device.id() == id).findFirst();
     }
 

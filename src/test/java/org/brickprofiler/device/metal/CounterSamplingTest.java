@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.brickprofiler.Backend;
 import org.brickprofiler.internal.record.CapturedLog;
-import org.brickprofiler.kernel.CommandBufferTiming;
 import org.brickprofiler.kernel.KernelTimings;
+import org.brickprofiler.kernel.KernelTimings.CommandBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -140,7 +140,7 @@ final class CounterSamplingTest {
         assertThat(timings.commandBuffers()).singleElement().satisfies(layer -> {
             assertThat(layer.totalNs()).isEqualTo(300);
             assertThat(layer.dispatches())
-                    .containsExactly(new CommandBufferTiming.Dispatch("layer", "attention", 0, begin, begin + 300));
+                    .containsExactly(new CommandBuffer.Dispatch("layer", "attention", 0, begin, begin + 300));
         });
     }
 

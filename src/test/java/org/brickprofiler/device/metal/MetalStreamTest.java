@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.brickprofiler.Backend;
 import org.brickprofiler.internal.record.CapturedLog;
-import org.brickprofiler.kernel.CommandBufferTiming;
 import org.brickprofiler.kernel.KernelTimings;
+import org.brickprofiler.kernel.KernelTimings.CommandBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -278,7 +278,7 @@ final class MetalStreamTest {
         stream.drain(Backend.METAL, timings::recordCommandBuffer, timings::recordDispatch);
 
         assertThat(timings.commandBuffers())
-                .containsExactly(new CommandBufferTiming("decode", Backend.METAL, 2, 40, 10, 30, List.of()));
+                .containsExactly(new CommandBuffer("decode", Backend.METAL, 2, 40, 10, 30, List.of()));
     }
 
     @Test

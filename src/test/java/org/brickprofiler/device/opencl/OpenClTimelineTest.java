@@ -13,10 +13,10 @@ import org.brickprofiler.Backend;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.testing.Spec;
-import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TimelineVisitor;
+import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.write.ChromeWriter;
 import org.brickprofiler.trace.write.PerfettoWriter;
@@ -224,7 +224,7 @@ class OpenClTimelineTest {
         long errorNs = timeline.info().clockErrorNs().orElseThrow();
 
         assertThat(timeline.info().devices())
-                .extracting(DeviceInfo::name, DeviceInfo::backend)
+                .extracting(Device::name, Device::backend)
                 .containsExactly(org.assertj.core.groups.Tuple.tuple(device, Backend.OPENCL));
         assertThat(samples()).hasSize(2).allSatisfy(sample -> assertThat(sample[1] - sample[0])
                 .isGreaterThanOrEqualTo(WORK_NS));

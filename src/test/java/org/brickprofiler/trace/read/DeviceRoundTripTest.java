@@ -13,8 +13,8 @@ import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
-import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.Timeline;
+import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
@@ -117,7 +117,7 @@ final class DeviceRoundTripTest {
     @ParameterizedTest
     @EnumSource(RoundTrip.Format.class)
     void spansToldByHandAddNothingBesideThem(RoundTrip.Format format) throws IOException {
-        DeviceInfo gpu = new DeviceInfo(3, "a GPU", Backend.CUDA, OptionalLong.empty());
+        Device gpu = new Device(3, "a GPU", Backend.CUDA, OptionalLong.empty());
         recorder.stream(gpu, "stream 7", 7)
                 .launchedSpan(
                         "RmsNorm", "Norm", 6_000, 44, 1, Thread.currentThread().getId(), 5_000);

@@ -25,9 +25,9 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
-import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.DeviceTrack;
 import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 final class RoundTripTest {
 
-    private static final DeviceInfo GPU = new DeviceInfo(0, "a GPU", Backend.CUDA, OptionalLong.empty());
+    private static final Device GPU = new Device(0, "a GPU", Backend.CUDA, OptionalLong.empty());
 
     private final FakeClock clock = new FakeClock(5_000);
     private TraceRecorder recorder =

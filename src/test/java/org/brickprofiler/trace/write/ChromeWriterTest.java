@@ -14,9 +14,9 @@ import java.util.stream.Stream;
 import org.brickprofiler.Backend;
 import org.brickprofiler.report.Golden;
 import org.brickprofiler.testing.Spec;
-import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.Track;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,7 +28,7 @@ final class ChromeWriterTest {
         return FixedTimeline.ofOneThread(events).with(info);
     }
 
-    private static FixedTimeline onDevice(List<Track> tracks, List<DeviceInfo> devices) {
+    private static FixedTimeline onDevice(List<Track> tracks, List<Device> devices) {
         return new FixedTimeline(
                 FixedTimeline.someInfo(OptionalInt.empty(), 1, 0, devices),
                 List.of(new SpanName("A", "Other")),
@@ -120,7 +120,7 @@ final class ChromeWriterTest {
                 new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7),
                 new Track(Track.Kind.DEVICE, "device", Track.PROCESS, 0),
                 new Track(Track.Kind.STREAM, "stream", 1, 3));
-        DeviceInfo cuda = FixedTimeline.device(1, Backend.CUDA);
+        Device cuda = FixedTimeline.device(1, Backend.CUDA);
 
         List<JsonNode> launches = ChromeTrace.of(onDevice(tracks, List.of(cuda, FixedTimeline.device(0, backend))))
                 .of("X", "cuda_runtime");
@@ -149,7 +149,7 @@ final class ChromeWriterTest {
                 new Track(Track.Kind.DEVICE, "d", Track.PROCESS, 3),
                 new Track(Track.Kind.DEVICE, "e", Track.PROCESS, 5),
                 new Track(Track.Kind.DEVICE, "f", Track.PROCESS, 6));
-        List<DeviceInfo> devices = List.of(
+        List<Device> devices = List.of(
                 FixedTimeline.device(3, Backend.CUDA),
                 FixedTimeline.device(5, Backend.CPU),
                 FixedTimeline.device(8, Backend.METAL));

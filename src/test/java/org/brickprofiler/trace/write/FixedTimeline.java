@@ -8,11 +8,11 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.brickprofiler.Backend;
-import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TimelineVisitor;
 import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.Track;
 
 /** A timeline of events that a test chose, sorted as the contract asks. */
@@ -41,7 +41,7 @@ record FixedTimeline(TraceInfo info, List<SpanName> names, List<Track> tracks, L
         return someInfo(OptionalInt.empty(), 1, 0, List.of());
     }
 
-    static TraceInfo someInfo(OptionalInt rank, int worldSize, long droppedSpans, List<DeviceInfo> devices) {
+    static TraceInfo someInfo(OptionalInt rank, int worldSize, long droppedSpans, List<Device> devices) {
         return TraceInfo.builder("model", 4711)
                 .rank(rank, worldSize)
                 .moment(1_000, 1_700_000_000_000_000_000L)
@@ -50,8 +50,8 @@ record FixedTimeline(TraceInfo info, List<SpanName> names, List<Track> tracks, L
                 .build();
     }
 
-    static DeviceInfo device(int id, Backend backend) {
-        return new DeviceInfo(id, "device " + id, backend, OptionalLong.empty());
+    static Device device(int id, Backend backend) {
+        return new Device(id, "device " + id, backend, OptionalLong.empty());
     }
 
     FixedTimeline with(TraceInfo other) {
@@ -122,7 +122,7 @@ record FixedTimeline(TraceInfo info, List<SpanName> names, List<Track> tracks, L
                         .moment(5_000, 1_700_000_000_000_005_000L)
                         .droppedSpans(42)
                         .clockErrorNs(OptionalLong.of(250))
-                        .devices(List.of(new DeviceInfo(0, "A GPU", Backend.CUDA, OptionalLong.of(80L << 30))))
+                        .devices(List.of(new Device(0, "A GPU", Backend.CUDA, OptionalLong.of(80L << 30))))
                         .build(),
                 names,
                 tracks,

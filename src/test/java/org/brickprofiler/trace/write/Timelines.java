@@ -11,9 +11,9 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
 import net.jqwik.api.domains.DomainContextBase;
 import org.brickprofiler.Backend;
-import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.Track;
 
 /**
@@ -54,7 +54,7 @@ final class Timelines extends DomainContextBase {
                         .moment(monotonicNs, unixNs)
                         .droppedSpans(dropped)
                         .clockErrorNs(errorNs.map(OptionalLong::of).orElseGet(OptionalLong::empty))
-                        .devices(List.of(new DeviceInfo(1, name, backend, OptionalLong.empty())))
+                        .devices(List.of(new Device(1, name, backend, OptionalLong.empty())))
                         .build());
     }
 
