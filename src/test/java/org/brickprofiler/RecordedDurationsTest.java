@@ -9,13 +9,13 @@ import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** Durations measured elsewhere; deferred ones are in {@link BrickRecorderDeferredTest}. */
-final class BrickRecorderTest {
+/** Durations measured elsewhere; deferred ones are in {@link DeferredDurationsTest}. */
+final class RecordedDurationsTest {
 
     private final FakeClock clock = new FakeClock(-50);
     private final BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
 
-    BrickRecorderTest() {
+    RecordedDurationsTest() {
         profiler.enable();
     }
 

@@ -9,7 +9,7 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** Recording while a profiler is off, and across its switch. */
-final class BrickTimersSwitchTest {
+final class TimersSwitchTest {
 
     private final FakeClock clock = new FakeClock(1_000);
     private final BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();

@@ -14,15 +14,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Timers of a profiler that is on. {@link BrickTimersSwitchTest} tests them while it is off, and
- * {@link BrickTimersNamesTest} tests names and keys.
+ * Timers of a profiler that is on. {@link TimersSwitchTest} tests them while it is off, and
+ * {@link TimersNamesTest} tests names and keys.
  */
-final class BrickTimersTest {
+final class TimersTest {
 
     private final FakeClock clock = new FakeClock(1_000);
     private final BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
 
-    BrickTimersTest() {
+    TimersTest() {
         profiler.enable();
     }
 

@@ -12,12 +12,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which brick a name or a key stands for. */
-final class BrickTimersNamesTest {
+final class TimersNamesTest {
 
     private final FakeClock clock = new FakeClock(1_000);
     private final BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
 
-    BrickTimersNamesTest() {
+    TimersNamesTest() {
         profiler.enable();
     }
 

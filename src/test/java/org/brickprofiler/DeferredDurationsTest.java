@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-final class BrickRecorderDeferredTest {
+final class DeferredDurationsTest {
 
     private static final int MOST_PENDING = 1_048_576;
 
