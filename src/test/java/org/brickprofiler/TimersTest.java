@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Timers of a profiler that is on. {@link TimersSwitchTest} tests them while it is off, and
- * {@link TimersNamesTest} tests names and keys.
+ * Timers of a profiler that is on. {@link TimersSwitchTest} tests them while it is off, and {@link TimersNamesTest}
+ * tests names and keys.
  */
 final class TimersTest {
 

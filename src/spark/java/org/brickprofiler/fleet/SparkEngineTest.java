@@ -57,7 +57,8 @@ final class SparkEngineTest {
         SimulatedFleet.Shape shape = new SimulatedFleet.Shape("007", 64, 24, 5);
         List<SimulatedFleet.Injected> faults = new ArrayList<>(SimulatedFleet.studyFaults(shape));
         // Each question is to have an answer, and no fault of the study is a drift.
-        faults.add(new SimulatedFleet.Injected(SimulatedFleet.Fault.DRIFT, 5, BrickId.RMS_NORM, 0.15, 0, shape.windows()));
+        faults.add(
+                new SimulatedFleet.Injected(SimulatedFleet.Fault.DRIFT, 5, BrickId.RMS_NORM, 0.15, 0, shape.windows()));
         files = new SimulatedFleet(shape, faults).write(folder, true);
         duck = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults());
         spark = FleetEngine.open("spark", new FleetEngine.Options(1 << 29, 2, folder, "local[2]"));
