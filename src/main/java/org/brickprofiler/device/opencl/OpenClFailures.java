@@ -15,6 +15,9 @@ final class OpenClFailures {
 
     private static final Logger LOG = LoggerFactory.getLogger(OpenClStream.class);
 
+    /** The answer of NVIDIA's driver after an illegal access by a kernel; its queues run nothing afterwards. */
+    private static final int ILLEGAL_ACCESS = -9999;
+
     private final String stream;
 
     /** Guarded by this. */
@@ -31,7 +34,8 @@ final class OpenClFailures {
     void report(String function, int code) {
         boolean losesQueue = code == OpenCl.DEVICE_NOT_AVAILABLE
                 || code == OpenCl.INVALID_CONTEXT
-                || code == OpenCl.INVALID_COMMAND_QUEUE;
+                || code == OpenCl.INVALID_COMMAND_QUEUE
+                || code == ILLEGAL_ACCESS;
         report(function, function + " returned " + describe(code) + (losesQueue ? ": the queue is lost" : ""));
         lost |= losesQueue;
     }
@@ -75,6 +79,7 @@ final class OpenClFailures {
                     case -58 -> "CL_INVALID_EVENT ";
                     case OpenCl.INVALID_OPERATION -> "CL_INVALID_OPERATION ";
                     case OpenCl.PLATFORM_NOT_FOUND -> "CL_PLATFORM_NOT_FOUND_KHR ";
+                    case ILLEGAL_ACCESS -> "NVIDIA's code for an illegal access by a kernel ";
                     default -> "";
                 };
         return name + "(" + code + ")";

@@ -464,6 +464,24 @@ class OpenClStreamTest {
         }
     }
 
+    /** As NVIDIA's driver answers after a kernel that wrote outside its buffers. */
+    @Spec("12.34")
+    @Test
+    void aKernelThatSpoilsTheQueueEndsTheMarks() {
+        FaultyOpenCl layer = new FaultyOpenCl(opencl.driver);
+        try (OpenClStream stream = OpenClStream.on(queue).open(layer.support())) {
+            BrickProfiler profiler = profiler(stream);
+            layer.fail("clGetEventInfo", 1, Integer.MAX_VALUE, -9999);
+            profiler.stopBrick(profiler.startBrick("lost"), 1);
+            profiler.endPass();
+            assertThat(stream.isUsable()).isFalse();
+            assertThat(stream.failure())
+                    .contains("clGetEventInfo returned NVIDIA's code for an illegal access by a kernel (-9999):"
+                            + " the queue is lost");
+            assertThat(profiler.snapshot().unresolved()).isOne();
+        }
+    }
+
     /** Whatever fails, nothing is thrown, no time is made up, and everything is released. */
     @Spec("12.6")
     @ParameterizedTest
