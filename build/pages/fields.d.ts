@@ -106,6 +106,10 @@ interface Phase {
   drafted_tokens: number;
   accepted_tokens: number;
   kv_length: number;
+  cpu_steps?: number;
+  cpu_wall_ns?: number;
+  cpu_ns?: number;
+  cpu_waited_ns?: number;
   attributed: number;
   category_ns: Record<string, number>;
   durations: Latency;

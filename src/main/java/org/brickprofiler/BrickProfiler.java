@@ -30,6 +30,7 @@ import org.brickprofiler.internal.record.SelfCost;
 import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.StatTable;
+import org.brickprofiler.internal.record.ThreadTimes;
 import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.internal.record.WorkSums;
@@ -125,6 +126,10 @@ public final class BrickProfiler extends SampleTables {
     // The other fields serve boundaries and readers.
 
     private final NanoClock clock;
+
+    /** Makes the reader of a thread's CPU time; null if steps have none. */
+    private final @Nullable Supplier<ThreadTimes> threadTimes;
+
     private final List<String> streamNames;
     private final @Nullable DeviceStream firstStream;
     private final WorkSums work = new WorkSums(names, BrickId.FIXED_KEYS);
@@ -172,6 +177,7 @@ public final class BrickProfiler extends SampleTables {
         resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);
         checksums = new ChecksumLog(options.checksums, OwnSamples.of(names, registry, this::timesLater, this::nowNs));
         epochNs = period.originNs();
+        threadTimes = options.threadTimes;
     }
 
     /**
@@ -1295,7 +1301,7 @@ public final class BrickProfiler extends SampleTables {
         StepRecorder recorder = steps;
         if (recorder == null) {
             recorder = new StepRecorder(
-                    registry, names, period, clock, phase -> ProfilerState.setOnly(STATE, this, phase));
+                    registry, names, period, clock, threadTimes, phase -> ProfilerState.setOnly(STATE, this, phase));
             steps = recorder;
         }
         return recorder;

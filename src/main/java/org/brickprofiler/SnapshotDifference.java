@@ -302,6 +302,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                         more(earlier.draftedTokens(), later.draftedTokens()),
                         more(earlier.acceptedTokens(), later.acceptedTokens()))
                 .kvLength(more(earlier.kvLength(), later.kvLength()))
+                .cpu(later.cpu().since(earlier.cpu()))
                 .categories(more(earlier.attributed(), later.attributed()), categoryNs)
                 .build();
     }

@@ -9,6 +9,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.PriorityQueue;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
@@ -24,6 +25,7 @@ import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.StepFollower;
 import org.brickprofiler.internal.record.TableRegistry;
+import org.brickprofiler.internal.record.ThreadTimes;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.request.RequestTimeline;
@@ -56,6 +58,9 @@ final class StepRecorder {
 
     /** Chooses the steps whose spans a timeline keeps; null unless it chooses by step. */
     private final @Nullable StepFollower chooser;
+
+    /** Makes the reader of a thread's CPU time; null if steps have none. */
+    private final @Nullable Supplier<ThreadTimes> threadTimes;
 
     private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
 
@@ -132,6 +137,16 @@ final class StepRecorder {
 
         /** The step as the recorder of requests knows it; 0 without one. */
         private long requestStep;
+
+        /** The thread's times, and those at the beginning and at the end of the step; that thread alone. */
+        private @Nullable ThreadTimes times;
+
+        private long startReadNs;
+        private long endReadNs;
+        private long startRanNs;
+        private long startWaitedNs;
+        private long endRanNs = ThreadTimes.UNKNOWN;
+        private long endWaitedNs;
 
         /** The number of the step that ended last, until it is taken. */
         private long lastIndex = StepFollower.NO_STEP;
@@ -232,6 +247,14 @@ final class StepRecorder {
         private long draftedTokens;
         private long acceptedTokens;
         private long kvLength;
+        private long timed;
+        private long timedWallNs;
+        private long ranNs;
+        private long waitedNs;
+
+        /** The steps of which it is known how long their threads waited for a processor. */
+        private long waitTimed;
+
         private long attributed;
 
         PhaseSums(StepInfo.Phase phase) {
@@ -258,6 +281,11 @@ final class StepRecorder {
             draftedTokens = 0;
             acceptedTokens = 0;
             kvLength = 0;
+            timed = 0;
+            timedWallNs = 0;
+            ranNs = 0;
+            waitedNs = 0;
+            waitTimed = 0;
             attributed = 0;
         }
 
@@ -299,6 +327,26 @@ final class StepRecorder {
             kvLength = limited(kvLength, info.kvLength());
         }
 
+        /** Adds the CPU time of a step. */
+        void addCpu(Place of) {
+            if (of.endRanNs == ThreadTimes.UNKNOWN || of.startRanNs == ThreadTimes.UNKNOWN) {
+                return;
+            }
+            timed++;
+            timedWallNs = limited(timedWallNs, Math.max(0, of.endReadNs - of.startReadNs));
+            ranNs = limited(ranNs, Math.max(0, of.endRanNs - of.startRanNs));
+            if (of.endWaitedNs != ThreadTimes.UNKNOWN && of.startWaitedNs != ThreadTimes.UNKNOWN) {
+                waitTimed++;
+                waitedNs = limited(waitedNs, Math.max(0, of.endWaitedNs - of.startWaitedNs));
+            }
+        }
+
+        private StepStats.CpuTime cpu() {
+            boolean knowsWaited = timed > 0 && waitTimed == timed;
+            return new StepStats.CpuTime(
+                    timed, timedWallNs, ranNs, knowsWaited ? OptionalLong.of(waitedNs) : OptionalLong.empty());
+        }
+
         StepStats stats() {
             addConsecutive();
             return StepStats.builder(phase)
@@ -307,6 +355,7 @@ final class StepRecorder {
                     .sequences(sequences)
                     .tokens(prefillTokens, outputTokens, draftedTokens, acceptedTokens)
                     .kvLength(kvLength)
+                    .cpu(cpu())
                     .categories(attributed, byCategory(categoryNs))
                     .build();
         }
@@ -315,15 +364,23 @@ final class StepRecorder {
     /**
      * No steps.
      *
+     * @param threadTimes makes the reader of the calling thread's CPU time; null if steps have none
      * @param onlyPhase takes the number of the only phase of which steps are under way when it changes;
      *     {@link PhaseRow#NO_PHASE} if there are none or several
      */
-    StepRecorder(TableRegistry registry, NameTable names, RunPeriod period, NanoClock clock, IntConsumer onlyPhase) {
+    StepRecorder(
+            TableRegistry registry,
+            NameTable names,
+            RunPeriod period,
+            NanoClock clock,
+            @Nullable Supplier<ThreadTimes> threadTimes,
+            IntConsumer onlyPhase) {
         this.registry = registry;
         this.names = names;
         this.period = period;
         this.ownClock = clock == NanoClock.SYSTEM ? null : clock;
         this.chooser = registry.stepFollower();
+        this.threadTimes = threadTimes;
         this.onlyPhase = onlyPhase;
     }
 
@@ -387,6 +444,9 @@ final class StepRecorder {
         if (chooser != null) {
             chooser.beforeStep();
         }
+        if (threadTimes != null) {
+            readStart(places.mine(), threadTimes);
+        }
         long startNs = start(info, pending);
         if (registry.hasSpans()) {
             int phase = info.phase().index();
@@ -404,6 +464,31 @@ final class StepRecorder {
                         startNs,
                         line);
             }
+        }
+    }
+
+    /**
+     * Reads the CPU time outside of the lock, and of the step: reading it takes some microseconds. The clock is read
+     * before, and at the end after it: the thread may lose its processor meanwhile.
+     */
+    private void readStart(Place mine, Supplier<ThreadTimes> threadTimes) {
+        ThreadTimes times = mine.times;
+        if (times == null) {
+            times = threadTimes.get();
+            mine.times = times;
+        }
+        mine.startReadNs = nanoTime();
+        mine.startWaitedNs = times.waitedNs();
+        mine.startRanNs = times.ranNs();
+    }
+
+    private void readEnd() {
+        Place mine = places.mineOrNull();
+        ThreadTimes times = mine == null ? null : mine.times;
+        if (mine != null && times != null) {
+            mine.endRanNs = times.ranNs();
+            mine.endWaitedNs = times.waitedNs();
+            mine.endReadNs = nanoTime();
         }
     }
 
@@ -486,6 +571,9 @@ final class StepRecorder {
      */
     @Nullable
     Step end(long endNs, boolean pending, boolean followed) {
+        if (threadTimes != null) {
+            readEnd();
+        }
         Step step = stop(endNs, pending, followed);
         if (chooser != null) {
             chooser.stepEnded(takeEnded(), endNs);
@@ -510,6 +598,7 @@ final class StepRecorder {
         }
         long durationNs = Math.max(0, endNs - mine.startNs);
         phase.add(info, durationNs, mine.acceptedTokens);
+        phase.addCpu(mine);
         boolean isAttributed = mine.alone == begun && !pending;
         if (isAttributed) {
             phase.sum(registry, names);

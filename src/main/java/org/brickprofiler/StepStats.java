@@ -6,6 +6,7 @@ import static org.brickprofiler.internal.io.Sums.limited;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
 import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.stats.LatencyDistribution;
 
@@ -25,6 +26,7 @@ import org.brickprofiler.stats.LatencyDistribution;
  * @param draftedTokens drafted tokens that were checked
  * @param acceptedTokens drafted tokens that were accepted
  * @param kvLength sum of the steps' {@link StepInfo#kvLength()}
+ * @param cpu the CPU time of the threads of the steps; {@link CpuTime#NONE} unless the profiler was asked for it
  * @param attributed the number of steps whose brick time by category is known; {@code categoryNs} has the time of these
  *     steps
  * @param categoryNs brick time by category of the attributed steps, over all threads, ns
@@ -43,8 +45,86 @@ public record StepStats(
         long draftedTokens,
         long acceptedTokens,
         long kvLength,
+        CpuTime cpu,
         long attributed,
         Map<BrickCategory, Long> categoryNs) {
+
+    /**
+     * The time that steps spent on a processor: of the thread that began each step, from its beginning to its end. Work
+     * of other threads is not included; while it waits for them, the thread neither runs nor waits for a processor.
+     * Immutable.
+     *
+     * @param steps the steps whose time is known
+     * @param wallNs the sum of the times between both readings of each of these steps, which lie just outside of it, ns
+     * @param ranNs how long their threads ran on a processor, ns
+     * @param waitedNs how long their threads were ready to run and waited for a processor, ns; empty if the system does
+     *     not say so, as only Linux does
+     */
+    public record CpuTime(long steps, long wallNs, long ranNs, OptionalLong waitedNs) {
+
+        /** No step whose time is known. */
+        public static final CpuTime NONE = new CpuTime(0, 0, 0, OptionalLong.empty());
+
+        /**
+         * Checks the values.
+         *
+         * @throws IllegalArgumentException when a number is negative
+         */
+        public CpuTime {
+            requireNotNegative("steps", steps);
+            requireNotNegative("wallNs", wallNs);
+            requireNotNegative("ranNs", ranNs);
+            requireNotNegative("waitedNs", waitedNs.orElse(0));
+        }
+
+        /**
+         * Returns the share of the steps' time in which their threads ran.
+         *
+         * @return 0 to 1, 0 without steps
+         */
+        public double ranShare() {
+            return share(ranNs);
+        }
+
+        /**
+         * Returns the share of the steps' time in which their threads waited for a processor: other threads and
+         * processes had it.
+         *
+         * @return 0 to 1; 0 without steps, and if the time is unknown
+         */
+        public double waitedShare() {
+            return share(waitedNs.orElse(0));
+        }
+
+        private double share(long ns) {
+            return wallNs == 0 ? 0.0 : Math.min(1, (double) ns / wallNs);
+        }
+
+        CpuTime plus(CpuTime other) {
+            if (steps == 0 || other.steps == 0) {
+                return steps == 0 ? other : this;
+            }
+            return new CpuTime(
+                    limited(steps, other.steps),
+                    limited(wallNs, other.wallNs),
+                    limited(ranNs, other.ranNs),
+                    waitedNs.isPresent() && other.waitedNs.isPresent()
+                            ? OptionalLong.of(limited(waitedNs.getAsLong(), other.waitedNs.getAsLong()))
+                            : OptionalLong.empty());
+        }
+
+        /** Returns the time since an earlier snapshot of the same steps. */
+        CpuTime since(CpuTime earlier) {
+            boolean knowsWaited = waitedNs.isPresent() && (earlier.steps == 0 || earlier.waitedNs.isPresent());
+            return new CpuTime(
+                    Math.max(0, steps - earlier.steps),
+                    Math.max(0, wallNs - earlier.wallNs),
+                    Math.max(0, ranNs - earlier.ranNs),
+                    knowsWaited
+                            ? OptionalLong.of(Math.max(0, waitedNs.getAsLong() - earlier.waitedNs.orElse(0)))
+                            : OptionalLong.empty());
+        }
+    }
 
     /**
      * Copies the map, without categories that took no time.
@@ -54,6 +134,7 @@ public record StepStats(
     public StepStats {
         Objects.requireNonNull(phase, "phase");
         Objects.requireNonNull(durations, "durations");
+        Objects.requireNonNull(cpu, "cpu");
         Objects.requireNonNull(categoryNs, "categoryNs");
         requireNotNegative("count", count);
         requireNotNegative("wallNs", wallNs);
@@ -173,6 +254,7 @@ public record StepStats(
                         limited(draftedTokens, other.draftedTokens),
                         limited(acceptedTokens, other.acceptedTokens))
                 .kvLength(limited(kvLength, other.kvLength))
+                .cpu(cpu.plus(other.cpu))
                 .categories(limited(attributed, other.attributed), sums)
                 .build();
     }
@@ -192,6 +274,7 @@ public record StepStats(
         private long draftedTokens;
         private long acceptedTokens;
         private long kvLength;
+        private CpuTime cpu = CpuTime.NONE;
         private long attributed;
         private Map<BrickCategory, Long> categoryNs = Map.of();
 
@@ -269,6 +352,17 @@ public record StepStats(
         }
 
         /**
+         * Sets the CPU time of the threads of the steps.
+         *
+         * @param time the time
+         * @return this
+         */
+        public Builder cpu(CpuTime time) {
+            cpu = Objects.requireNonNull(time, "time");
+            return this;
+        }
+
+        /**
          * Sets the brick time of the steps by category.
          *
          * @param steps number of steps whose brick time by category is known
@@ -302,6 +396,7 @@ public record StepStats(
                     draftedTokens,
                     acceptedTokens,
                     kvLength,
+                    cpu,
                     attributed,
                     categoryNs);
         }

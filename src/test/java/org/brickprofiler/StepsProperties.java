@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -42,6 +43,7 @@ public final class StepsProperties {
                         .sequences(n.get(5))
                         .tokens(n.get(6), n.get(7), n.get(8), n.get(9))
                         .kvLength(n.get(10))
+                        .cpu(cpu(n))
                         .categories(n.get(0), parts)
                         .build());
         Arbitrary<Step> step = Combinators.combine(
@@ -66,6 +68,13 @@ public final class StepsProperties {
                 .as((phases, first, firstNs, perToken, abandoned, kept) ->
                         new Steps(phases, first, first.count() == 0 ? 0 : firstNs, perToken, abandoned, kept))
                 .withoutEdgeCases();
+    }
+
+    private static StepStats.CpuTime cpu(List<Long> n) {
+        OptionalLong waitedNs = n.get(8) % 2 == 0 ? OptionalLong.empty() : OptionalLong.of(n.get(9));
+        return n.get(3) % 2 == 0
+                ? StepStats.CpuTime.NONE
+                : new StepStats.CpuTime(Math.max(1, n.get(5)), n.get(6), n.get(7), waitedNs);
     }
 
     @Provide

@@ -105,7 +105,7 @@ public final class Agent {
     private Agent(AgentOptions options, Path file) throws IOException {
         this.options = options;
         rules = RuleFile.read(file);
-        BrickProfilerBuilder builder = BrickProfiler.builder();
+        BrickProfilerBuilder builder = BrickProfiler.builder().stepCpuTimes(true);
         Path timeline = options.timeline();
         if (timeline == null) {
             trace = null;

@@ -264,6 +264,22 @@ public final class TextReport {
                     .right("batch", phase -> meanCell(phase.avgBatch()), "")
                     .right("KV length", phase -> meanCell(phase.avgKvLength()), "")
                     .rightIf(
+                            steps.phases().stream()
+                                    .anyMatch(phase -> phase.cpu().steps() > 0),
+                            "% on CPU",
+                            phase -> phase.cpu().steps() == 0
+                                    ? NONE
+                                    : percent(100 * phase.cpu().ranShare()),
+                            "")
+                    .rightIf(
+                            steps.phases().stream()
+                                    .anyMatch(phase -> phase.cpu().waitedNs().isPresent()),
+                            "% waiting for CPU",
+                            phase -> phase.cpu().waitedNs().isEmpty()
+                                    ? NONE
+                                    : percent(100 * phase.cpu().waitedShare()),
+                            "")
+                    .rightIf(
                             steps.phases().stream().anyMatch(phase -> phase.draftedTokens() > 0),
                             "% of drafted accepted",
                             phase -> phase.draftedTokens() == 0 ? NONE : percent(100 * phase.acceptanceRate()),

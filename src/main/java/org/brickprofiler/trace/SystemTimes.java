@@ -1,5 +1,7 @@
 package org.brickprofiler.trace;
 
+import org.brickprofiler.internal.record.ThreadTimes;
+
 /**
  * The times of threads that the operating system and the virtual machine report. Any thread; tests inject their own.
  */
@@ -7,13 +9,13 @@ package org.brickprofiler.trace;
 interface SystemTimes {
 
     /** In place of a time that is not reported, ns. */
-    long UNKNOWN = -1;
+    long UNKNOWN = ThreadTimes.UNKNOWN;
 
     /** Knows nothing. */
     SystemTimes NONE = () -> OfThread.NONE;
 
     /** The times of one thread, which alone calls the methods. */
-    interface OfThread {
+    interface OfThread extends ThreadTimes {
 
         /** Knows nothing. */
         OfThread NONE = new OfThread() {
@@ -32,12 +34,6 @@ interface SystemTimes {
                 return UNKNOWN;
             }
         };
-
-        /** Returns how long the calling thread has run on a processor, ns. */
-        long ranNs();
-
-        /** Returns how long the calling thread has been runnable without a processor, ns. */
-        long waitedNs();
 
         /** Returns how long garbage collections have stopped all threads, ns. */
         long collectedNs();

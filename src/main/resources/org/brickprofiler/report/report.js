@@ -1336,6 +1336,16 @@ function mean(total, n) {
   return Number.isInteger(value) ? count(value) : number(value);
 }
 
+/**
+ * The share of the steps' time that their threads spent so; none if it is unknown.
+ *
+ * @param {Phase} phase
+ * @param {number | undefined} ns
+ */
+function cpuShare(phase, ns) {
+  return ns === undefined ? NONE : percent(Math.min(100, 100 * ratio(ns, phase.cpu_wall_ns ?? 0)));
+}
+
 /** @param {Phase[]} phases */
 function phaseTable(phases) {
   /**
@@ -1356,6 +1366,11 @@ function phaseTable(phases) {
     { label: "output tokens/s", cell: (each) => rate(each.output_tokens_per_s) },
     { label: "batch", cell: (each) => mean(each.sequences, each.count) },
     { label: "KV length", cell: (each) => mean(each.kv_length, each.count) },
+    phases.some((each) => each.cpu_steps !== undefined) && { label: "% on CPU", cell: (each) => cpuShare(each, each.cpu_ns) },
+    phases.some((each) => each.cpu_waited_ns !== undefined) && {
+      label: "% waiting for CPU",
+      cell: (each) => cpuShare(each, each.cpu_waited_ns),
+    },
     phases.some((each) => each.drafted_tokens > 0) && {
       label: "% of drafted accepted",
       cell: (each) => (each.drafted_tokens === 0 ? NONE : percent(100 * ratio(each.accepted_tokens, each.drafted_tokens))),

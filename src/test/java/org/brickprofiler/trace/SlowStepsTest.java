@@ -12,6 +12,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.internal.record.HostThreadTimes;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SlowSteps.Explained;
 import org.brickprofiler.trace.SlowSteps.Kind;
@@ -495,7 +496,7 @@ final class SlowStepsTest {
     @CsvSource({"12 34 5, 34", "'12 34 5\n', 34", "0 0 0, -1", "12, -1", "'', -1", "12 x, -1", "7 0 1, 0"})
     void theSecondNumberOfAScheduleIsTheWaiting(String line, long waitedNs) {
         byte[] text = line.getBytes(StandardCharsets.US_ASCII);
-        assertThat(HostTimes.secondNumber(text, text.length)).isEqualTo(waitedNs);
+        assertThat(HostThreadTimes.secondNumber(text, text.length)).isEqualTo(waitedNs);
     }
 
     @Test

@@ -291,6 +291,22 @@ public final class ProfileFields {
                     "kv_length",
                     "sum of the positions in the key-value cache at the beginnings of the steps",
                     StepStats::kvLength)
+            .optionalWhole(
+                    "cpu_steps",
+                    "steps whose CPU time is known",
+                    phase -> ifTimed(phase, phase.cpu().steps()))
+            .optionalWhole(
+                    "cpu_wall_ns",
+                    "time between the readings before and after each of these steps, ns",
+                    phase -> ifTimed(phase, phase.cpu().wallNs()))
+            .optionalWhole(
+                    "cpu_ns",
+                    "time that the threads which began these steps ran on a processor, ns",
+                    phase -> ifTimed(phase, phase.cpu().ranNs()))
+            .optionalWhole(
+                    "cpu_waited_ns",
+                    "time that these threads were ready to run and waited for a processor, ns; on Linux only",
+                    phase -> phase.cpu().waitedNs())
             .whole("attributed", "steps whose brick time by category is known", StepStats::attributed)
             .object(
                     "category_ns",
@@ -304,6 +320,10 @@ public final class ProfileFields {
                     DISTRIBUTION,
                     phase -> new Spread(phase.durations(), phase::percentileNs))
             .build();
+
+    private static OptionalLong ifTimed(StepStats phase, long number) {
+        return phase.cpu().steps() == 0 ? OptionalLong.empty() : OptionalLong.of(number);
+    }
 
     /** The fields of a step. A step is a row of a table, so that hundreds of steps stay a small part of a report. */
     public static final Fields<Step> STEP = step();
@@ -706,6 +726,11 @@ public final class ProfileFields {
                         row.whole("drafted_tokens"),
                         row.whole("accepted_tokens"))
                 .kvLength(row.whole("kv_length"))
+                .cpu(new StepStats.CpuTime(
+                        row.whole("cpu_steps"),
+                        row.whole("cpu_wall_ns"),
+                        row.whole("cpu_ns"),
+                        row.has("cpu_waited_ns") ? OptionalLong.of(row.whole("cpu_waited_ns")) : OptionalLong.empty()))
                 .categories(row.whole("attributed"), categoryNs == null ? Map.of() : categoryNs)
                 .build();
     }

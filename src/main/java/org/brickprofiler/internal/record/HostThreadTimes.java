@@ -1,0 +1,91 @@
+package org.brickprofiler.internal.record;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The times of a platform thread: the time on a processor from {@link ThreadMXBean}, and the time without one from the
+ * second number of {@code /proc/thread-self/schedstat} on Linux. Its file stays open. That thread alone.
+ */
+public final class HostThreadTimes implements ThreadTimes {
+
+    private static final String SCHEDSTAT = "/proc/thread-self/schedstat";
+
+    private final ThreadMXBean threads;
+    private final boolean knowsRun;
+    private final byte[] text = new byte[128];
+    private @Nullable RandomAccessFile schedstat;
+
+    private HostThreadTimes(ThreadMXBean threads) {
+        this.threads = threads;
+        knowsRun = threads.isCurrentThreadCpuTimeSupported() && threads.isThreadCpuTimeEnabled();
+        try {
+            schedstat = new RandomAccessFile(SCHEDSTAT, "r");
+        } catch (IOException notLinux) {
+            LoggerFactory.getLogger(HostThreadTimes.class)
+                    .debug("the time without a processor is unknown: {}", notLinux.getMessage());
+        }
+    }
+
+    /**
+     * Returns the reader of the calling thread's times. A virtual thread has none, since its carrier changes, and
+     * neither has a thread of a runtime image without the module {@code java.management}.
+     *
+     * @return the reader
+     */
+    public static ThreadTimes ofThisThread() {
+        if (PerThread.isVirtual(Thread.currentThread())) {
+            return NONE;
+        }
+        try {
+            return new HostThreadTimes(ManagementFactory.getThreadMXBean());
+        } catch (NoClassDefFoundError noBeans) {
+            return NONE;
+        }
+    }
+
+    @Override
+    public long ranNs() {
+        return knowsRun ? threads.getCurrentThreadCpuTime() : UNKNOWN;
+    }
+
+    @Override
+    public long waitedNs() {
+        RandomAccessFile file = schedstat;
+        if (file == null) {
+            return UNKNOWN;
+        }
+        try {
+            file.seek(0);
+            return secondNumber(text, file.read(text));
+        } catch (IOException gone) {
+            schedstat = null;
+            return UNKNOWN;
+        }
+    }
+
+    /**
+     * Returns the second number of a line of them.
+     *
+     * @param text the line
+     * @param length its bytes
+     * @return {@link #UNKNOWN} if there is none, or the first one is 0: then the kernel does not count
+     */
+    public static long secondNumber(byte[] text, int length) {
+        int at = 0;
+        boolean counts = false;
+        while (at < length && text[at] >= '0' && text[at] <= '9') {
+            counts |= text[at++] != '0';
+        }
+        int first = ++at;
+        long number = 0;
+        while (at < length && text[at] >= '0' && text[at] <= '9') {
+            number = 10 * number + text[at++] - '0';
+        }
+        return counts && at > first ? number : UNKNOWN;
+    }
+}

@@ -1,0 +1,132 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.OptionalLong;
+import org.brickprofiler.StepInfo.Phase;
+import org.brickprofiler.StepStats.CpuTime;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.internal.record.HostThreadTimes;
+import org.brickprofiler.internal.record.ThreadTimes;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.TextReport;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+
+/** The CPU time of steps, on a thread whose times are the test's. */
+class StepCpuTimesTest {
+
+    private final FakeClock clock = new FakeClock();
+    private long ranNs = 1_000;
+    private long waitedNs = 500;
+
+    private final BrickProfiler profiler;
+
+    StepCpuTimesTest() {
+        BrickProfilerBuilder builder = BrickProfiler.builder().clock(clock);
+        builder.threadTimes = () -> new ThreadTimes() {
+            @Override
+            public long ranNs() {
+                return ranNs;
+            }
+
+            @Override
+            public long waitedNs() {
+                return waitedNs;
+            }
+        };
+        profiler = builder.build();
+        profiler.enable();
+    }
+
+    /** A step whose thread runs, waits for a processor, and is blocked. */
+    private void step(long ran, long waited, long blocked) {
+        profiler.beginStep(StepInfo.decode(1));
+        clock.advance(ran + waited + blocked);
+        ranNs += ran;
+        waitedNs += waited;
+        profiler.endPass();
+    }
+
+    private static CpuTime cpu(ProfileSnapshot snapshot) {
+        return snapshot.steps().phase(Phase.DECODE).orElseThrow().cpu();
+    }
+
+    @Spec("17.12")
+    @Test
+    void aStepHasTheTimesOfTheThreadThatBeganIt() {
+        step(700, 200, 100);
+        ranNs += 50_000;
+        step(500, 300, 200);
+        CpuTime cpu = cpu(profiler.snapshot());
+        assertThat(cpu).isEqualTo(new CpuTime(2, 2_000, 1_200, OptionalLong.of(500)));
+        assertThat(cpu.ranShare()).isEqualTo(0.6);
+        assertThat(cpu.waitedShare()).isEqualTo(0.25);
+    }
+
+    @Spec("17.12")
+    @Test
+    void stepsHaveNoCpuTimeUnlessAskedFor() {
+        BrickProfiler plain = BrickProfiler.enabled();
+        plain.beginStep(StepInfo.decode(1));
+        plain.endPass();
+        assertThat(cpu(plain.snapshot())).isEqualTo(CpuTime.NONE);
+        assertThat(JsonReport.toJson(plain.snapshot())).doesNotContain("cpu_");
+        assertThat(TextReport.render(plain.snapshot())).doesNotContain("CPU");
+    }
+
+    @Spec("17.12")
+    @Test
+    void anUnknownTimeIsNoZero() {
+        step(700, 200, 100);
+        waitedNs = ThreadTimes.UNKNOWN;
+        step(500, 0, 500);
+        assertThat(cpu(profiler.snapshot())).isEqualTo(new CpuTime(2, 2_000, 1_200, OptionalLong.empty()));
+        profiler.reset();
+        ranNs = ThreadTimes.UNKNOWN;
+        profiler.beginStep(StepInfo.decode(1));
+        profiler.endPass();
+        assertThat(cpu(profiler.snapshot())).isEqualTo(CpuTime.NONE);
+    }
+
+    @Spec("17.12")
+    @Test
+    void mergedSnapshotsAndFilesKeepIt() throws Exception {
+        step(700, 200, 100);
+        ProfileSnapshot first = profiler.snapshotAndReset();
+        step(500, 300, 200);
+        ProfileSnapshot second = profiler.snapshotAndReset();
+        CpuTime both = new CpuTime(2, 2_000, 1_200, OptionalLong.of(500));
+        assertThat(cpu(first.merge(second))).isEqualTo(both);
+        assertThat(cpu(JsonReport.fromJson(JsonReport.toJson(first.merge(second)))))
+                .isEqualTo(both);
+        assertThat(TextReport.render(first))
+                .contains("% on CPU", "% waiting for CPU")
+                .containsPattern(" 70\\.0 +20\\.0");
+
+        CpuTime unknown = new CpuTime(1, 1_000, 600, OptionalLong.empty());
+        assertThat(both.plus(unknown)).isEqualTo(new CpuTime(3, 3_000, 1_800, OptionalLong.empty()));
+        assertThat(both.plus(CpuTime.NONE)).isEqualTo(both).isEqualTo(CpuTime.NONE.plus(both));
+        assertThat(both.since(cpu(first))).isEqualTo(cpu(second));
+        assertThat(both.since(unknown).waitedNs()).isEmpty();
+        assertThat(both.since(CpuTime.NONE)).isEqualTo(both);
+    }
+
+    /** The times of this machine. */
+    @Spec("17.12")
+    @Test
+    void readsTheTimesOfThisThread() {
+        BrickProfiler measured = BrickProfiler.builder().stepCpuTimes(true).build();
+        measured.enable();
+        measured.beginStep(StepInfo.decode(1));
+        ThreadTimes mine = HostThreadTimes.ofThisThread();
+        long beforeNs = mine.ranNs();
+        while (mine.ranNs() - beforeNs < 1_000_000) {
+            Thread.onSpinWait();
+        }
+        measured.endPass();
+        CpuTime cpu = cpu(measured.snapshot());
+        assertThat(cpu.steps()).isEqualTo(1);
+        assertThat(cpu.ranNs()).isGreaterThanOrEqualTo(1_000_000);
+    }
+}
