@@ -43,8 +43,8 @@ import org.slf4j.LoggerFactory;
  * {@link #failure()} has the latest reason. A mark whose command ended with an error has no time ({@link #UNRESOLVED}).
  * A kernel that fails does not end the queue: if the driver goes on, the time of a brick around the kernel is the time
  * until the kernel failed. After {@code CL_DEVICE_NOT_AVAILABLE}, {@code CL_INVALID_CONTEXT},
- * {@code CL_INVALID_COMMAND_QUEUE}, or an illegal access by a kernel on NVIDIA's driver (-9999) the stream is not usable
- * any more.
+ * {@code CL_INVALID_COMMAND_QUEUE}, or an illegal access by a kernel on NVIDIA's driver (-9999) the stream is not
+ * usable any more.
  *
  * <h2>Closing</h2>
  *
