@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.util.List;
 import org.assertj.core.groups.Tuple;
+import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
@@ -15,6 +16,7 @@ import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -106,8 +108,87 @@ class GpuLlama3RulesIT {
             }
             """;
 
+    /** A plan of two layers, which runs two batches of a prompt and three tokens. */
+    private static final String PLAN = """
+            package org.beehive.gpullama3.tornadovm;
+
+            public final class TornadoVMMasterPlanBatchPrefillDecode {
+                private int batchActivationIdx() {
+                    return 0;
+                }
+
+                private int batchLayerIdx(int layer) {
+                    return 1 + layer;
+                }
+
+                private int decodeActivationIdx() {
+                    return 3;
+                }
+
+                private int decodeLayerIdx(int layer) {
+                    return 4 + layer;
+                }
+
+                private int logitsIdx() {
+                    return 6;
+                }
+
+                private void execute(int graph) {
+                    Thread.onSpinWait();
+                }
+
+                public void tornadoVMForwardBatchPrefill() {
+                    execute(batchActivationIdx());
+                    for (int layer = 0; layer < 2; layer++) {
+                        execute(batchLayerIdx(layer));
+                    }
+                }
+
+                public void tornadoVMForwardDecode(int position) {
+                    execute(decodeActivationIdx());
+                    for (int layer = 0; layer < 2; layer++) {
+                        execute(decodeLayerIdx(layer));
+                    }
+                    execute(logitsIdx());
+                }
+
+                public static void main(String[] args) {
+                    TornadoVMMasterPlanBatchPrefillDecode plan = new TornadoVMMasterPlanBatchPrefillDecode();
+                    plan.tornadoVMForwardBatchPrefill();
+                    plan.tornadoVMForwardBatchPrefill();
+                    for (int position = 0; position < 3; position++) {
+                        plan.tornadoVMForwardDecode(position);
+                    }
+                }
+            }
+            """;
+
     @TempDir
     private Path folder;
+
+    /** The elements of a brick are tokens or batches, never both. */
+    @Spec("22.1")
+    @Test
+    void graphsOfABatchAreBricksOfTheirOwn() throws Exception {
+        String name = "org.beehive.gpullama3.tornadovm.TornadoVMMasterPlanBatchPrefillDecode";
+        Path classes = AgentIT.compile(folder, name.replace('.', '/') + ".java", PLAN);
+        ChildProcess.java()
+                .jvmOptions(List.of("-javaagent:" + AgentIT.JAR + "=rules=gpullama3,out=run.json"))
+                .jvmOptions(List.of("-cp", classes.toString(), name))
+                .without(AgentOptions.OUT_VARIABLE)
+                .in(folder)
+                .run()
+                .assertSucceeded();
+
+        assertThat(JsonReport.read(folder.resolve("run.json")).bricks())
+                .extracting(BrickStats::name, BrickStats::count, BrickStats::totalElements)
+                .containsExactlyInAnyOrder(
+                        Tuple.tuple("batch activation graph", 2L, 2L),
+                        Tuple.tuple("batch layer graph", 4L, 4L),
+                        Tuple.tuple("activation graph", 3L, 3L),
+                        Tuple.tuple("layer graph", 6L, 6L),
+                        Tuple.tuple("LmHead", 3L, 3L));
+    }
 
     /** A prompt of five tokens and three generated ones; the loop of Llama begins with one token more. */
     @Spec({"22.15", "22.27"})
