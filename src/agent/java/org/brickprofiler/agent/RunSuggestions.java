@@ -62,7 +62,7 @@ final class RunSuggestions {
     /** A step leads to the bricks with this share of the time. */
     private static final double OF_STEP = 0.5;
 
-    /** Fewer calls are no tokens. */
+    /** Calls of which there are fewer belong to the start and the end of a run. */
     private static final int FEWEST_STEPS = 4;
 
     /** Callers of callers are followed this far: workers' samples do not show who handed out the work. */
@@ -354,6 +354,7 @@ final class RunSuggestions {
             within.add(root);
             inMethod.getOrDefault(root, List.of()).forEach(site -> chosen.addAll(deepest(site, within)));
         }
+        chosen.removeIf(site -> site.count() < FEWEST_STEPS);
         return withoutOuter(chosen);
     }
 
