@@ -6,6 +6,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.ProfileSnapshot;
@@ -16,6 +17,7 @@ import org.brickprofiler.trace.read.Omission;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceProfile;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance;
+import org.brickprofiler.trace.read.TraceProfile.AnnotatedSteps;
 import org.brickprofiler.trace.read.TraceProfile.Loading;
 import org.brickprofiler.trace.read.TraceProfile.Placement;
 import org.brickprofiler.trace.read.TraceProfile.Range;
@@ -169,6 +171,12 @@ record ProfileInput(
         if (!loading.isEmpty()) {
             further.put("loading", loading.stream().map(ProfileInput::fields).toList());
         }
+        List<AnnotatedSteps> annotated = trace.map(TraceProfile::annotatedSteps).orElse(List.of());
+        if (!annotated.isEmpty()) {
+            further.put(
+                    "annotated_steps",
+                    annotated.stream().map(ProfileInput::fields).toList());
+        }
         slowSteps().ifPresent(steps -> further.put(JsonReport.SLOW_STEPS, steps.values()));
         trace.map(TraceProfile::virtualMachine)
                 .filter(machine ->
@@ -202,6 +210,20 @@ record ProfileInput(
         fields.put("name", part.name());
         fields.put("count", part.events());
         fields.put("total_ns", part.elapsedNs());
+        return fields;
+    }
+
+    private static Map<String, ?> fields(AnnotatedSteps steps) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("phase", steps.phase().name().toLowerCase(Locale.ROOT));
+        fields.put("count", steps.steps());
+        fields.put("total_ns", steps.elapsedNs());
+        fields.put("max_ns", steps.longestNs());
+        steps.sequences().ifPresent(sum -> fields.put("sequences", sum));
+        steps.prompts().count().ifPresent(sum -> fields.put("prompt_tokens", sum));
+        steps.prompts().positions().ifPresent(sum -> fields.put("prompt_positions", sum));
+        steps.decoding().count().ifPresent(sum -> fields.put("decoded_tokens", sum));
+        steps.decoding().positions().ifPresent(sum -> fields.put("decoded_positions", sum));
         return fields;
     }
 

@@ -1,58 +1,281 @@
 package org.brickprofiler.trace.read;
 
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.StepInfo.Phase;
+import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.trace.read.TraceProfile.AnnotatedSteps;
+import org.brickprofiler.trace.read.TraceProfile.Tokens;
 
 /**
- * The phases of steps that serving engines annotate in their traces. Stateless; any thread.
+ * The steps that serving engines annotate in a trace, and the time of their kernels. One thread.
  *
  * <ul>
  *   <li>vLLM: {@code execute_8192_context_9(sq8155sk8430...)_generation_37(sq37sk34489...)} is a step of 9 sequences
- *       with prompts and 37 that decode; earlier versions omit the first number.
- *   <li>SGLang: {@code step[DECODE bs=32]}, with the names of its modes. A mode that is neither a prompt nor decoding,
- *       such as {@code IDLE}, is no step here.
+ *       with 8,155 tokens of prompts over 8,430 positions, and 37 that decode 37 tokens over 34,489 positions; earlier
+ *       versions omit the first number and the names of the others.
+ *   <li>SGLang: {@code step[DECODE bs=32]}, with the names of its modes, and {@code toks=} for the tokens of prompts. A
+ *       mode that is neither a prompt nor decoding, such as {@code IDLE}, is no step here.
  * </ul>
  */
 final class EngineSteps {
 
+    /** A number that an annotation does not state. */
+    private static final long UNKNOWN = -1;
+
     private static final Pattern VLLM =
-            Pattern.compile("execute_(?:\\d+_)?context_(\\d+)\\([^()]*\\)_generation_(\\d+)\\([^()]*\\)");
+            Pattern.compile("execute_(?:\\d+_)?context_(\\d+)\\(([^()]*)\\)_generation_(\\d+)\\(([^()]*)\\)");
 
-    private static final Pattern SGLANG = Pattern.compile("step\\[([A-Z_]+)(?: [^\\]]*)?\\]");
+    /** The tokens of a part of a step, and the positions that they attend to. */
+    private static final Pattern TOKENS = Pattern.compile("sq(\\d+)sk(\\d+).*");
 
-    private EngineSteps() {}
+    private static final Pattern SGLANG = Pattern.compile("step\\[([A-Z_]+)([^\\]]*)\\]");
+    private static final Pattern BATCH = Pattern.compile(".* bs=(\\d+).*");
+    private static final Pattern PROMPT_TOKENS = Pattern.compile(".* toks=(\\d+).*");
+
+    private static final List<Phase> PHASES = List.of(Phase.values());
+
+    /** Most steps that are told apart; of a trace with more, the phases alone are known. */
+    static final int MOST = 1 << 16;
+
+    private final List<Step> steps = new ArrayList<>();
+    private boolean isTooMany;
 
     /**
-     * Returns the phase of the step that an annotation names.
+     * The numbers of an annotation; {@link #UNKNOWN} if it does not state one.
      *
-     * @param annotation the name of the annotation
-     * @return the phase; empty if it names no step, or a step without sequences
+     * @param phase the phase of the step
+     * @param sequences its sequences
+     * @param prompt tokens of prompts
+     * @param promptPositions positions that these attend to
+     * @param decoded tokens of the sequences that decode
+     * @param decodedPositions positions that these attend to
      */
-    static Optional<Phase> phase(String annotation) {
-        Matcher vllm = VLLM.matcher(annotation);
-        if (vllm.matches()) {
-            return phase(isAny(vllm.group(1)), isAny(vllm.group(2)));
+    record Annotation(
+            Phase phase, long sequences, long prompt, long promptPositions, long decoded, long decodedPositions) {
+
+        private Annotation completedBy(Annotation other) {
+            return new Annotation(
+                    phase,
+                    known(sequences, other.sequences),
+                    known(prompt, other.prompt),
+                    known(promptPositions, other.promptPositions),
+                    known(decoded, other.decoded),
+                    known(decodedPositions, other.decodedPositions));
         }
-        Matcher sglang = SGLANG.matcher(annotation);
-        return !sglang.matches()
-                ? Optional.empty()
-                : switch (sglang.group(1)) {
-                    case "EXTEND", "PREFILL", "SPLIT_PREFILL" -> Optional.of(Phase.PREFILL);
-                    case "DECODE", "TARGET_VERIFY" -> Optional.of(Phase.DECODE);
-                    case "MIXED" -> Optional.of(Phase.MIXED);
-                    default -> Optional.empty();
-                };
+
+        private static long known(long own, long others) {
+            return own == UNKNOWN ? others : own;
+        }
     }
 
-    private static boolean isAny(String number) {
-        return number.chars().anyMatch(digit -> digit != '0');
+    /** One step, and the time from the beginning of its first kernel to the end of its last one. */
+    private static final class Step {
+        private Annotation annotation;
+        private int around = -1;
+        private int inside;
+        private long firstNs = Long.MAX_VALUE;
+        private long lastNs = Long.MIN_VALUE;
+
+        Step(Annotation annotation) {
+            this.annotation = annotation;
+        }
+
+        /** Takes the numbers and the time of a part of the step. */
+        void take(Step part) {
+            annotation = annotation.completedBy(part.annotation);
+            firstNs = Math.min(firstNs, part.firstNs);
+            lastNs = Math.max(lastNs, part.lastNs);
+        }
     }
 
-    private static Optional<Phase> phase(boolean hasPrompts, boolean decodes) {
-        return hasPrompts && decodes
-                ? Optional.of(Phase.MIXED)
-                : hasPrompts ? Optional.of(Phase.PREFILL) : decodes ? Optional.of(Phase.DECODE) : Optional.empty();
+    // ---- names ----
+
+    /**
+     * Returns the step that an annotation names.
+     *
+     * @param name the name of the annotation
+     * @return the step; empty if it names no step, or a step without sequences
+     */
+    static Optional<Annotation> annotation(String name) {
+        Matcher vllm = VLLM.matcher(name);
+        if (vllm.matches()) {
+            return vllm(vllm);
+        }
+        Matcher sglang = SGLANG.matcher(name);
+        if (!sglang.matches()) {
+            return Optional.empty();
+        }
+        long batch = number(BATCH, sglang.group(2), 1);
+        long prompt = number(PROMPT_TOKENS, sglang.group(2), 1);
+        return switch (sglang.group(1)) {
+            case "EXTEND", "PREFILL", "SPLIT_PREFILL" ->
+                Optional.of(new Annotation(Phase.PREFILL, batch, prompt, UNKNOWN, 0, 0));
+            case "DECODE", "TARGET_VERIFY" ->
+                Optional.of(new Annotation(Phase.DECODE, batch, 0, 0, UNKNOWN, UNKNOWN));
+            case "MIXED" ->
+                Optional.of(new Annotation(Phase.MIXED, batch, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN));
+            default -> Optional.empty();
+        };
+    }
+
+    private static Optional<Annotation> vllm(Matcher name) {
+        long prompts = number(name.group(1));
+        long decoding = number(name.group(3));
+        if (prompts == 0 && decoding == 0) {
+            return Optional.empty();
+        }
+        Phase phase = prompts == 0 ? Phase.DECODE : decoding == 0 ? Phase.PREFILL : Phase.MIXED;
+        return Optional.of(new Annotation(
+                phase,
+                prompts == UNKNOWN || decoding == UNKNOWN ? UNKNOWN : prompts + decoding,
+                number(TOKENS, name.group(2), 1),
+                number(TOKENS, name.group(2), 2),
+                number(TOKENS, name.group(4), 1),
+                number(TOKENS, name.group(4), 2)));
+    }
+
+    private static long number(Pattern pattern, String text, int group) {
+        Matcher matcher = pattern.matcher(text);
+        return matcher.matches() ? number(matcher.group(group)) : UNKNOWN;
+    }
+
+    /** Returns a number; more digits than any step has are no number. */
+    private static long number(String digits) {
+        return digits.length() > 15 ? UNKNOWN : Long.parseLong(digits);
+    }
+
+    // ---- collecting ----
+
+    /**
+     * Adds a step.
+     *
+     * @return its number, above 0; for a step beyond the limit, the number of its phase
+     */
+    int add(Annotation annotation) {
+        if (steps.size() == MOST) {
+            isTooMany = true;
+            return PHASES.indexOf(annotation.phase()) + 1;
+        }
+        steps.add(new Step(annotation));
+        return PHASES.size() + steps.size();
+    }
+
+    /** Returns whether there is any step. */
+    boolean isAny() {
+        return !steps.isEmpty();
+    }
+
+    /** Returns the phase of a step by its number. */
+    Phase phase(int number) {
+        return number <= PHASES.size() ? PHASES.get(number - 1) : step(number).annotation.phase();
+    }
+
+    private Step step(int number) {
+        return steps.get(number - PHASES.size() - 1);
+    }
+
+    /** A step lies within another one of its thread. */
+    void lies(int inner, int outer) {
+        if (inner > PHASES.size() && outer > PHASES.size()) {
+            step(inner).around = outer;
+            step(outer).inside++;
+        }
+    }
+
+    /** A kernel of a step counts. */
+    void count(int number, long startNs, long endNs) {
+        if (number > PHASES.size()) {
+            Step step = step(number);
+            step.firstNs = Math.min(step.firstNs, startNs);
+            step.lastNs = Math.max(step.lastNs, endNs);
+        }
+    }
+
+    /**
+     * Returns the outermost annotation of a step. SGLang draws a step within another annotation of the same step: one
+     * of the same phase and sequences with no other step in it.
+     */
+    private Step whole(Step step) {
+        if (step.around < 0) {
+            return step;
+        }
+        Step outer = step(step.around);
+        boolean isSame = outer.inside == 1
+                && outer.annotation.phase() == step.annotation.phase()
+                && outer.annotation.sequences() == step.annotation.sequences();
+        return isSame ? whole(outer) : step;
+    }
+
+    // ---- results ----
+
+    /** Returns the steps with kernels that count, by phase; none if there are too many to tell them apart. */
+    List<AnnotatedSteps> list() {
+        Map<Step, Step> parts = new LinkedHashMap<>();
+        for (Step step : steps) {
+            if (step.lastNs >= step.firstNs) {
+                parts.computeIfAbsent(whole(step), whole -> new Step(whole.annotation))
+                        .take(step);
+            }
+        }
+        Map<Phase, Sum> sums = new EnumMap<>(Phase.class);
+        parts.values()
+                .forEach(step -> sums.computeIfAbsent(step.annotation.phase(), phase -> new Sum())
+                        .add(step.annotation, step.lastNs - step.firstNs));
+        return isTooMany
+                ? List.of()
+                : sums.entrySet().stream()
+                        .map(sum -> sum.getValue().of(sum.getKey()))
+                        .toList();
+    }
+
+    /** The steps of one phase. */
+    private static final class Sum {
+        private long count;
+        private long elapsedNs;
+        private long longestNs;
+        private long sequences;
+        private long prompt;
+        private long promptPositions;
+        private long decoded;
+        private long decodedPositions;
+
+        void add(Annotation annotation, long ns) {
+            count++;
+            elapsedNs = Sums.limited(elapsedNs, ns);
+            longestNs = Math.max(longestNs, ns);
+            sequences = sum(sequences, annotation.sequences());
+            prompt = sum(prompt, annotation.prompt());
+            promptPositions = sum(promptPositions, annotation.promptPositions());
+            decoded = sum(decoded, annotation.decoded());
+            decodedPositions = sum(decodedPositions, annotation.decodedPositions());
+        }
+
+        /** A sum of which one step is unknown is unknown. */
+        private static long sum(long sum, long number) {
+            return sum == UNKNOWN || number == UNKNOWN ? UNKNOWN : Sums.limited(sum, number);
+        }
+
+        AnnotatedSteps of(Phase phase) {
+            return new AnnotatedSteps(
+                    phase,
+                    count,
+                    elapsedNs,
+                    longestNs,
+                    known(sequences),
+                    new Tokens(known(prompt), known(promptPositions)),
+                    new Tokens(known(decoded), known(decodedPositions)));
+        }
+
+        private static OptionalLong known(long number) {
+            return number == UNKNOWN ? OptionalLong.empty() : OptionalLong.of(number);
+        }
     }
 }

@@ -12,8 +12,8 @@ import java.util.Comparator;
  * @param row number of its row
  * @param kernel number of its kernel
  * @param detail further data of its store
- * @param marks the number of its {@link OperatorWork}, and above 32 bits the number of the phase of its step; see
- *     {@link #work} and {@link #phase}
+ * @param marks the number of its {@link OperatorWork}, and above 32 bits the number of its step; see {@link #work} and
+ *     {@link #step}
  */
 record Execution(long startNs, long endNs, long offset, long amount, int row, int kernel, long detail, long marks) {
 
@@ -44,9 +44,9 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
         return endNs - startNs;
     }
 
-    /** Returns the marks of an event with a phase and without work. */
-    static long marksOf(int phase) {
-        return (long) phase << Integer.SIZE;
+    /** Returns the marks of an event with a step and without work. */
+    static long marksOf(int step) {
+        return (long) step << Integer.SIZE;
     }
 
     /** Returns the same event with the phase of its step, by its index among the phases. */
@@ -60,10 +60,10 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
     }
 
     /**
-     * Returns the number of the phase of its step, among {@link org.brickprofiler.StepInfo.Phase#values()} counted from
-     * 1; 0 if no step is known.
+     * Returns the number of its step, as {@link EngineSteps#add} counts them: in a trace of this library, the number of
+     * the phase of the step; 0 if no step is known.
      */
-    int phase() {
+    int step() {
         return (int) (marks >>> Integer.SIZE);
     }
 }

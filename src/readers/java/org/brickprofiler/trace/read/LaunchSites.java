@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.brickprofiler.BrickId;
-import org.brickprofiler.StepInfo;
 import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -43,10 +42,8 @@ final class LaunchSites implements Closeable {
     /** In place of the number of a kind: the slice is a launch. */
     private static final int LAUNCH = Kind.values().length;
 
-    /** In place of the number of a kind, with the number of a phase added: the slice is a step of an engine. */
+    /** In place of the number of a kind, with the number of the step added: the slice is a step of an engine. */
     private static final int STEP = LAUNCH;
-
-    private static final List<StepInfo.Phase> PHASES = List.of(StepInfo.Phase.values());
 
     /** In the column of a join's ends: the launch, which sorts first within one correlation. */
     private static final long LAUNCH_END = 1;
@@ -57,7 +54,7 @@ final class LaunchSites implements Closeable {
     private final Map<String, Kind> kinds = new HashMap<>();
     private final Map<String, Kind> annotations = new HashMap<>();
     private boolean modulesSeen;
-    private boolean stepsSeen;
+    private final EngineSteps engineSteps = new EngineSteps();
 
     /** The kind of a module by the name of its class, or of an annotation by its name. */
     enum Kind {
@@ -295,9 +292,9 @@ final class LaunchSites implements Closeable {
      * block, nor a step of an engine.
      */
     int siteOfAnnotation(String name) {
-        Optional<StepInfo.Phase> phase = EngineSteps.phase(name);
-        if (phase.isPresent()) {
-            return STEP + 1 + PHASES.indexOf(phase.get());
+        Optional<EngineSteps.Annotation> step = EngineSteps.annotation(name);
+        if (step.isPresent()) {
+            return STEP + engineSteps.add(step.get());
         }
         Kind kind = annotations.get(name);
         if (kind == null) {
@@ -315,7 +312,6 @@ final class LaunchSites implements Closeable {
             return;
         }
         modulesSeen |= site.kind() < LAUNCH;
-        stepsSeen |= site.kind() > STEP;
         host.add(site.row(), site.startNs(), endNs, site.offset(), site.kind(), site.correlation(), 0, 0);
     }
 
@@ -324,9 +320,9 @@ final class LaunchSites implements Closeable {
         return modulesSeen;
     }
 
-    /** Returns whether any step of an engine is known. */
-    boolean hasSteps() {
-        return stepsSeen;
+    /** Returns the steps of an engine that annotations name. */
+    EngineSteps engineSteps() {
+        return engineSteps;
     }
 
     private Kind kindOf(String name) {
@@ -367,7 +363,7 @@ final class LaunchSites implements Closeable {
     private record Open(Kind kind, long endNs, long offset) {}
 
     /** A step that has not ended. */
-    private record OpenStep(int phase, long endNs) {}
+    private record OpenStep(int number, long endNs) {}
 
     private static long site(Deque<Open> around) {
         Kind leaf = Kind.NONE;
@@ -393,7 +389,7 @@ final class LaunchSites implements Closeable {
 
     /**
      * Returns the same kernels with their sites as details instead of their correlations. In place of a device's time
-     * they have the phase of the innermost step around their launch, as {@link Execution#marksOf} packs it.
+     * they have the number of the innermost step around their launch, as {@link Execution#marksOf} packs it.
      *
      * @param kernels the kernels; their detail is the correlation, negative if they have none
      * @return a new store, to be closed
@@ -406,16 +402,16 @@ final class LaunchSites implements Closeable {
             EventStore.Cursor pairs = join.inOrder();
             long correlation = -1;
             long site = UNKNOWN;
-            int phase = 0;
+            int step = 0;
             for (EventStore.Event event = pairs.next(); event != null; event = pairs.next()) {
                 if (event.startNs() != correlation) {
                     correlation = event.startNs();
                     site = UNKNOWN;
-                    phase = 0;
+                    step = 0;
                 }
                 if (event.endNs() == LAUNCH_END) {
                     site = event.detail();
-                    phase = event.name();
+                    step = event.name();
                 } else {
                     sited.add(
                             event.row(),
@@ -424,7 +420,7 @@ final class LaunchSites implements Closeable {
                             event.offset(),
                             event.name(),
                             event.amount(),
-                            correlation < 0 ? 0 : Execution.marksOf(phase),
+                            correlation < 0 ? 0 : Execution.marksOf(step),
                             correlation < 0 ? UNKNOWN : site);
                 }
             }
@@ -486,11 +482,15 @@ final class LaunchSites implements Closeable {
                 stepsAround.removeLast();
             }
             if (event.name() == LAUNCH) {
-                int phase = stepsAround.isEmpty() ? 0 : stepsAround.getLast().phase();
-                join.add(0, event.amount(), LAUNCH_END, event.offset(), phase, 0, 0, site(around));
+                int step = stepsAround.isEmpty() ? 0 : stepsAround.getLast().number();
+                join.add(0, event.amount(), LAUNCH_END, event.offset(), step, 0, 0, site(around));
             } else if (event.name() > STEP) {
                 if (stepsAround.size() < MOST_OPEN) {
-                    stepsAround.addLast(new OpenStep(event.name() - STEP, event.endNs()));
+                    OpenStep step = new OpenStep(event.name() - STEP, event.endNs());
+                    if (!stepsAround.isEmpty()) {
+                        engineSteps.lies(step.number(), stepsAround.getLast().number());
+                    }
+                    stepsAround.addLast(step);
                 }
             } else if (around.size() < MOST_OPEN) {
                 around.addLast(new Open(Kind.ALL[event.name()], event.endNs(), event.offset()));

@@ -573,7 +573,7 @@ final class ProfileBuilder extends EventCollector {
         boolean mayBePlaced = !head.isOwn() && (sites.isAny() || LayerPlaces.mayKnow(kernels));
         if (!mayBePlaced || !(deviceSeen || sites.isAny() || runs.isAny())) {
             CountingPass counting = new CountingPass(firstKeptNs, warmup.offsets(), null);
-            if (deviceSeen && sites.hasSteps()) {
+            if (deviceSeen && sites.engineSteps().isAny()) {
                 try (EventStore sited = sites.of(slices)) {
                     pass(sited, counting);
                 }
@@ -782,9 +782,10 @@ final class ProfileBuilder extends EventCollector {
             Work work = works.get(event.work());
             if (sum.executions() == 1) {
                 bricks.add(kernel.target(), event, selfNs, elements, bytes, work);
-                if (event.phase() > 0) {
-                    ofPhases.computeIfAbsent(PHASES.get(event.phase() - 1), added -> new BrickSums())
+                if (event.step() > 0) {
+                    ofPhases.computeIfAbsent(sites.engineSteps().phase(event.step()), added -> new BrickSums())
                             .add(kernel.target(), event, selfNs, elements, bytes, work);
+                    sites.engineSteps().count(event.step(), event.startNs(), event.endNs());
                 }
             } else {
                 bricks.add(kernel.target(), sum, selfNs, elements, bytes);
@@ -894,6 +895,7 @@ final class ProfileBuilder extends EventCollector {
                     .placements(placements())
                     .ranges(ranges.list())
                     .loading(loading())
+                    .annotatedSteps(sites.engineSteps().list())
                     .slowSteps(slowSteps)
                     .omissions(listOmissions())
                     .build();

@@ -1,12 +1,15 @@
 package org.brickprofiler.trace.read;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Predicate;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.read.Omission.Effect;
@@ -38,6 +41,8 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  * @param virtualMachine the activity of the virtual machine, if the trace is a flight recording
  * @param loading the loading and initialising of models, most time first, which is no part of any other number here;
  *     empty if the trace does not show it
+ * @param annotatedSteps the steps that a serving engine annotated, by phase; only steps with a kernel that counts. Empty
+ *     if there are none, or more than 65,536
  * @param slowSteps the explanation of the steps that the trace holds, if this library chose them: all sums are those of
  *     the chosen steps, and not of the run
  * @param omissions the omissions, in the order of {@link Omission.Reason}; events that were left out have one omission
@@ -57,6 +62,7 @@ public record TraceProfile(
         List<Range> ranges,
         VirtualMachine virtualMachine,
         List<Loading> loading,
+        List<AnnotatedSteps> annotatedSteps,
         Optional<SlowSteps> slowSteps,
         List<Omission> omissions) {
 
@@ -244,6 +250,52 @@ public record TraceProfile(
     }
 
     /**
+     * Tokens of some steps, as far as all of these steps state them. Immutable.
+     *
+     * @param count the tokens
+     * @param positions the positions in the key-value cache that they attend to, their own included
+     */
+    public record Tokens(OptionalLong count, OptionalLong positions) {
+
+        /** Rejects null. */
+        public Tokens {
+            Objects.requireNonNull(count, "count");
+            Objects.requireNonNull(positions, "positions");
+        }
+    }
+
+    /**
+     * The steps of one phase that a serving engine annotated. The annotation itself covers the work of the host; the
+     * time of a step here is that of its kernels. Immutable.
+     *
+     * @param phase the phase
+     * @param steps steps with a kernel that counts
+     * @param elapsedNs the sum over the steps of the time from the beginning of the first kernel to the end of the last
+     *     one, ns
+     * @param longestNs the longest of these times, ns
+     * @param sequences the sum of the sequences of the steps; empty if a step does not state them
+     * @param prompts the tokens of prompts
+     * @param decoding the tokens of the sequences that decode
+     */
+    public record AnnotatedSteps(
+            StepInfo.Phase phase,
+            long steps,
+            long elapsedNs,
+            long longestNs,
+            OptionalLong sequences,
+            Tokens prompts,
+            Tokens decoding) {
+
+        /** Rejects null. */
+        public AnnotatedSteps {
+            Objects.requireNonNull(phase, "phase");
+            Objects.requireNonNull(sequences, "sequences");
+            Objects.requireNonNull(prompts, "prompts");
+            Objects.requireNonNull(decoding, "decoding");
+        }
+    }
+
+    /**
      * Time of a brick, or of the steps of a phase, that coincided with another activity of the virtual machine.
      * Immutable.
      *
@@ -311,6 +363,7 @@ public record TraceProfile(
         Objects.requireNonNull(loading, "loading");
         Objects.requireNonNull(slowSteps, "slowSteps");
         loading = List.copyOf(loading);
+        annotatedSteps = List.copyOf(Objects.requireNonNull(annotatedSteps, "annotatedSteps"));
         placements = List.copyOf(placements);
         ranges = List.copyOf(ranges);
         omissions = List.copyOf(omissions);
@@ -396,6 +449,7 @@ public record TraceProfile(
             leftOut(Reason.WARM_UP);
             leftOut(Reason.NO_RUN);
             loaded();
+            annotated();
             noRule();
             placed();
             launched();
@@ -481,6 +535,44 @@ public record TraceProfile(
                                 + TraceFigures.duration(part.elapsedNs()) + ", no part of the wall time");
                 first = "";
             }
+        }
+
+        /** Appends the steps that a serving engine annotated. */
+        private void annotated() {
+            String first = "steps";
+            for (AnnotatedSteps each : annotatedSteps) {
+                List<String> parts = new ArrayList<>();
+                each.sequences().ifPresent(sum -> parts.add(mean(sum, each.steps(), "sequences")));
+                if (each.phase() != StepInfo.Phase.DECODE) {
+                    tokens(parts, each.prompts(), each.steps(), "prompt tokens");
+                }
+                if (each.phase() != StepInfo.Phase.PREFILL) {
+                    tokens(parts, each.decoding(), each.steps(), "decoded tokens");
+                }
+                fact(
+                        first,
+                        each.phase().name().toLowerCase(Locale.ROOT) + ": "
+                                + TraceFigures.count(each.steps(), "annotated step") + " of "
+                                + TraceFigures.duration(each.elapsedNs() / each.steps())
+                                + " from the first kernel to the last" + (parts.isEmpty() ? "" : ", with ")
+                                + String.join(", ", parts) + (each.steps() == 1 ? "" : ", on average"));
+                first = "";
+            }
+        }
+
+        private static void tokens(List<String> parts, Tokens tokens, long steps, String what) {
+            tokens.count()
+                    .ifPresent(sum -> parts.add(mean(sum, steps, what)
+                            + (tokens.positions().isPresent()
+                                    ? " over " + mean(tokens.positions().getAsLong(), steps, "positions")
+                                    : "")));
+        }
+
+        private static String mean(long sum, long steps, String what) {
+            String number = sum % steps == 0
+                    ? TraceFigures.count(sum / steps)
+                    : String.format(Locale.ROOT, "%,.1f", (double) sum / steps);
+            return number + " " + what;
         }
 
         private void noRule() {
@@ -633,6 +725,7 @@ public record TraceProfile(
         private List<Placement> placements = List.of();
         private List<Range> ranges = List.of();
         private List<Loading> loading = List.of();
+        private List<AnnotatedSteps> annotatedSteps = List.of();
         private Optional<SlowSteps> slowSteps = Optional.empty();
         private List<Omission> omissions = List.of();
 
@@ -681,6 +774,11 @@ public record TraceProfile(
             return this;
         }
 
+        Builder annotatedSteps(List<AnnotatedSteps> byPhase) {
+            annotatedSteps = byPhase;
+            return this;
+        }
+
         Builder slowSteps(Optional<SlowSteps> chosen) {
             slowSteps = chosen;
             return this;
@@ -706,6 +804,7 @@ public record TraceProfile(
                     ranges,
                     virtualMachine,
                     loading,
+                    annotatedSteps,
                     slowSteps,
                     omissions);
         }

@@ -7,10 +7,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.read.TraceProfile.AnnotatedSteps;
+import org.brickprofiler.trace.read.TraceProfile.Tokens;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,7 +43,8 @@ class EngineStepsTest {
                 "execute_1_context_1(sq1)_generation_x(sq1)                                                         |",
             })
     void aNameGivesThePhase(String name, Phase expected) {
-        assertThat(EngineSteps.phase(name)).isEqualTo(Optional.ofNullable(expected));
+        assertThat(EngineSteps.annotation(name).map(EngineSteps.Annotation::phase))
+                .isEqualTo(Optional.ofNullable(expected));
     }
 
     private static String slice(String category, String name, int tid, int ts, int dur, int correlation) {
@@ -78,5 +82,76 @@ class EngineStepsTest {
         assertThat(List.of(profile.totalNs(), profile.samples()))
                 .as("a launch between the steps, and one on another thread, have no phase")
                 .containsExactly(59_000L, 4L);
+    }
+
+    private static String graph(String name, int ts, int correlation) {
+        return String.join(
+                ",",
+                slice("user_annotation", name, 1, ts, 40, -1),
+                slice("cuda_runtime", "cudaGraphLaunch", 1, ts + 5, 2, correlation),
+                slice("kernel", "rms_norm_kernel", 70, ts + 100, 10, correlation),
+                slice("kernel", "rms_norm_kernel", 70, ts + 120, 10, correlation));
+    }
+
+    /** SGLang draws a step within vLLM's annotation of the same step; another step launches no kernel. */
+    @Spec("14.27")
+    @Test
+    void stepsHaveTheNumbersThatTheirAnnotationsStateAndTheTimeOfTheirKernels() throws IOException {
+        String generation = "execute_32_context_0(sq0sk0sqsq0)_generation_4(sq4sk%dsqsq4)";
+        Path file = Files.writeString(
+                folder.resolve("trace.json"),
+                "{\"schemaVersion\":1,\"traceEvents\":["
+                        + String.join(
+                                ",",
+                                graph(generation.formatted(400), 1_000, 1),
+                                graph(generation.formatted(404), 2_000, 2),
+                                slice("user_annotation", generation.formatted(500), 1, 2_990, 60, -1),
+                                graph("step[DECODE bs=4]", 3_000, 3),
+                                graph("execute_8_context_1(sq8sk9sqsq8)_generation_0(sq0sk0sqsq0)", 4_000, 4),
+                                graph("step[EXTEND bs=2 toks=20]", 5_000, 5),
+                                slice("user_annotation", generation.formatted(900), 1, 6_000, 40, -1))
+                        + "]}");
+
+        assertThat(TraceReader.profile(file).annotatedSteps())
+                .containsExactly(
+                        new AnnotatedSteps(
+                                Phase.PREFILL,
+                                2,
+                                60_000,
+                                30_000,
+                                OptionalLong.of(3),
+                                new Tokens(OptionalLong.of(28), OptionalLong.empty()),
+                                new Tokens(OptionalLong.of(0), OptionalLong.of(0))),
+                        new AnnotatedSteps(
+                                Phase.DECODE,
+                                3,
+                                90_000,
+                                30_000,
+                                OptionalLong.of(12),
+                                new Tokens(OptionalLong.of(0), OptionalLong.of(0)),
+                                new Tokens(OptionalLong.of(12), OptionalLong.of(1_304))));
+        assertThat(TraceReader.profile(file).summary())
+                .contains(
+                        "steps       prefill: 2 annotated steps of 30.00 us from the first kernel to the last, with 1.5"
+                                + " sequences, 14 prompt tokens, on average\n",
+                        "decode: 3 annotated steps of 30.00 us from the first kernel to the last, with 4 sequences, 4 decoded"
+                                + " tokens over 434.7 positions, on average\n");
+    }
+
+    @Spec("14.27")
+    @Test
+    void ofTooManyStepsThePhasesAreKnown() {
+        EngineSteps steps = new EngineSteps();
+        EngineSteps.Annotation decode = EngineSteps.annotation("step[DECODE bs=1]").orElseThrow();
+        for (int i = 0; i < EngineSteps.MOST; i++) {
+            steps.count(steps.add(decode), i, i + 1);
+        }
+        assertThat(steps.list()).extracting(AnnotatedSteps::steps).containsExactly((long) EngineSteps.MOST);
+
+        int further = steps.add(decode);
+        steps.count(further, 1, 2);
+
+        assertThat(steps.phase(further)).isEqualTo(Phase.DECODE);
+        assertThat(steps.list()).isEmpty();
     }
 }
