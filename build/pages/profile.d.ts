@@ -45,6 +45,7 @@ interface Profile {
   run?: Run;
   roofline?: Roofline;
   virtual_machine?: VirtualMachine;
+  annotated_steps?: AnnotatedSteps[];
   slow_steps?: SlowSteps;
 }
 
@@ -147,6 +148,19 @@ interface Cost {
 }
 
 /** Added by the command line to the profile of a flight recording. */
+/** The steps of a phase that a serving engine annotated in its trace; sums, missing if not all steps state them. */
+interface AnnotatedSteps {
+  phase: string;
+  count: number;
+  total_ns: number;
+  max_ns: number;
+  sequences?: number;
+  prompt_tokens?: number;
+  prompt_positions?: number;
+  decoded_tokens?: number;
+  decoded_positions?: number;
+}
+
 interface VirtualMachine {
   clock_anchors: number;
   clock_error_ns: number;
@@ -305,11 +319,16 @@ interface SpanName {
 
 /** A step with its spans in columns; tracks and names by their places. */
 interface ShownStep {
-  what: "median" | "slowest" | "only";
+  /** Slow steps that are not the slowest are there in a timeline of chosen steps alone. */
+  what: "median" | "slowest" | "slow" | "only";
   phase: string;
   elapsed_ns: number;
   after_ns: number;
   omitted: number;
+  /** Of a slow step in a timeline of chosen steps, its number. */
+  number?: number;
+  /** And its explanation. */
+  text?: string;
   track: number[];
   name: number[];
   layer: number[];

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -31,6 +32,12 @@ final class TimelineDigest {
 
     /** The most spans that are drawn for all steps together; the longest spans of each step are chosen. */
     static final int MOST_SPANS = 4_000;
+
+    /** The same for a timeline of chosen steps, of which the page draws more. */
+    static final int MOST_CHOSEN_SPANS = 12_000;
+
+    /** The most slow steps of a phase that a reader can choose from. */
+    static final int MOST_CHOSEN_STEPS = 16;
 
     /** The most bricks whose time by layer is kept; the bricks with the most time are chosen. */
     static final int MOST_BRICKS = 500;
@@ -58,7 +65,7 @@ final class TimelineDigest {
     private final @Nullable SlowSteps chosen;
 
     /** The steps on the track that has most of them. */
-    private List<Step> steps = List.of();
+    private List<Step> steps = new ArrayList<>();
 
     /** How often each layer ran. */
     private final Map<Integer, Integer> layerRuns = new HashMap<>();
@@ -167,9 +174,16 @@ final class TimelineDigest {
                     }
                 }
             });
+            if (chosen != null) {
+                // Any thread may have had a slow step.
+                found.addAll(steps);
+            }
             if (found.size() > steps.size()) {
                 steps = found;
             }
+        }
+        if (chosen != null) {
+            steps.sort(Comparator.comparingLong(Step::startNs));
         }
     }
 
@@ -182,7 +196,10 @@ final class TimelineDigest {
         times.computeIfAbsent(span.name(), name -> new TreeMap<>()).merge(span.layer(), ns, Long::sum);
     }
 
-    /** Returns the median and the slowest step of each phase, the most frequent phase first. */
+    /**
+     * Returns the median and the slowest step of each phase, the most frequent phase first; of chosen steps, the slow
+     * ones, slowest first.
+     */
     private List<Window> windows() {
         Map<String, List<Step>> phases = new LinkedHashMap<>();
         steps.forEach(step ->
@@ -191,8 +208,11 @@ final class TimelineDigest {
                 .sorted(Comparator.<List<Step>>comparingInt(List::size).reversed())
                 .limit(MOST_PHASES)
                 .toList();
-        int windows =
-                shown.stream().mapToInt(phase -> Math.min(2, phase.size())).sum();
+        int slowSteps = chosen == null ? 1 : MOST_CHOSEN_STEPS;
+        int windows = shown.stream()
+                .mapToInt(phase -> Math.min(1 + slowSteps, phase.size()))
+                .sum();
+        int mostSpans = (chosen == null ? MOST_SPANS : MOST_CHOSEN_SPANS) / Math.max(1, windows);
         List<Window> all = new ArrayList<>();
         for (List<Step> phase : shown) {
             List<Step> sorted = phase.stream()
@@ -201,10 +221,13 @@ final class TimelineDigest {
             if (sorted.size() > 1) {
                 // Of chosen steps all but the median one are slow, and that one is the shortest.
                 Step median = sorted.get(chosen == null ? (sorted.size() - 1) / 2 : 0);
-                all.add(new Window("median", median, MOST_SPANS / windows));
+                all.add(new Window("median", median, mostSpans));
             }
-            all.add(new Window(
-                    sorted.size() == 1 ? "only" : "slowest", sorted.get(sorted.size() - 1), MOST_SPANS / windows));
+            int last = sorted.size() - 1;
+            all.add(new Window(sorted.size() == 1 ? "only" : "slowest", sorted.get(last), mostSpans));
+            for (int i = last - 1; i > 0 && i > last - slowSteps; i--) {
+                all.add(new Window("slow", sorted.get(i), mostSpans));
+            }
         }
         return all;
     }
@@ -301,6 +324,11 @@ final class TimelineDigest {
             json.writeNumberField("elapsed_ns", window.step.elapsedNs);
             json.writeNumberField("after_ns", window.step.startNs - steps.get(0).startNs);
             json.writeNumberField("omitted", window.omitted);
+            Optional<SlowSteps.Explained> explained = explanation(window.step);
+            if (explained.isPresent()) {
+                json.writeNumberField("number", explained.get().index());
+                json.writeStringField("text", explained.get().sentence());
+            }
             HtmlPage.column(json, "track", spans, span -> json.writeNumber(place(placesOfTracks, span.track)));
             HtmlPage.column(json, "name", spans, span -> json.writeNumber(place(placesOfNames, span.name)));
             HtmlPage.column(json, "layer", spans, span -> json.writeNumber(span.layer));
@@ -315,6 +343,17 @@ final class TimelineDigest {
             json.writeEndObject();
         });
         HtmlPage.column(json, "tracks", placesOfTracks.keySet(), track -> json.writeString(label(tracks.get(track))));
+    }
+
+    /** Returns the explanation of a step; empty for the median one, and in a timeline of all steps. */
+    private Optional<SlowSteps.Explained> explanation(Step step) {
+        SlowSteps explained = chosen;
+        return explained == null
+                ? Optional.empty()
+                : explained.slowest().stream()
+                        .filter(each -> each.startNs() == step.startNs
+                                && each.info().phase().name().equalsIgnoreCase(step.phase))
+                        .findFirst();
     }
 
     /** Returns the index of a number, counting from 0 in the order of first use. */

@@ -1280,28 +1280,59 @@ function shownSteps() {
  */
 function shownOf(timeline, phase) {
   const all = timeline.shown.filter((shown) => shown.phase === phase);
+  const slow = all.filter(({ what }) => what !== "median");
+  const usual = all.filter(({ what }) => what === "median");
+  const chosen = timeline.chosen === undefined ? [] : timeline.chosen.steps.filter((each) => each.phase === phase);
+  if (chosen.length === 0) {
+    const difference = all.length === 2 ? [html("p", {}, differenceOf(timeline, all[0], all[1]))] : [];
+    return [...difference, ...drawnOf(timeline, phase, all)];
+  }
+  const place = html("div", {}, ...drawnOf(timeline, phase, [...usual, slow[0]]));
+  /** @param {ShownStep} step */
+  const choice = (step) =>
+    html(
+      "label",
+      {},
+      html("input", {
+        type: "radio",
+        name: "slow-" + phase,
+        checked: step === slow[0],
+        onchange: () => place.replaceChildren(html("div", {}, ...drawnOf(timeline, phase, [...usual, step]))),
+      }),
+      " " + visible(step.text || stepName(phase) + ", " + duration(step.elapsed_ns)),
+    );
+  const undrawn = chosen.filter((each) => slow.every((step) => step.text !== each.text));
+  return [
+    html("fieldset", { class: "choices" }, html("legend", {}, "Why " + stepName(phase) + "s were slow: choose one to see it beside the median"), ...slow.map(choice)),
+    undrawn.length === 0 ? "" : html("ul", {}, ...undrawn.map((each) => html("li", {}, visible(each.text)))),
+    place,
+  ];
+}
+
+/**
+ * Steps below each other, on one axis if that fits both.
+ *
+ * @param {Timeline} timeline
+ * @param {string} phase
+ * @param {ShownStep[]} all the median and a slow one, or the only one
+ */
+function drawnOf(timeline, phase, all) {
   const [shortestNs, longestNs] = [Math.min, Math.max].map((of) => of(...all.map((shown) => shown.elapsed_ns)));
   const apart = longestNs > MOST_ON_ONE_AXIS * shortestNs;
-  const drawn = all.map((shown) => {
+  return all.flatMap((shown) => {
     const readout = html("p", { class: "quiet readout" }, NARROW);
     const omitted = shown.omitted > 0 ? "; of its spans, the " + count(shown.omitted) + " shortest are not drawn" : "";
-    const heading = capital(shown.what) + " " + stepName(phase) + ", " + duration(shown.elapsed_ns);
+    const heading = capital(shown.what) + " " + stepName(phase) + (shown.number === undefined ? "" : " " + count(shown.number)) + ", " + duration(shown.elapsed_ns);
     const isLong = apart && shown.elapsed_ns === longestNs;
     const scale = !apart ? "" : isLong
       ? "; the dashed line is the end of the median step"
-      : "; drawn " + ratio(longestNs, shortestNs).toFixed(1) + " times as wide as the slowest";
+      : "; drawn " + ratio(longestNs, shortestNs).toFixed(1) + " times as wide as the slow one";
     return [
       html("h3", {}, heading, html("span", { class: "quiet" }, ", " + duration(shown.after_ns) + " after the first step" + omitted + scale)),
       drawStep(timeline, shown, apart ? shown.elapsed_ns : longestNs, isLong ? shortestNs : 0, readout),
       readout,
     ];
   });
-  const chosen = timeline.chosen === undefined ? [] : timeline.chosen.steps.filter((each) => each.phase === phase);
-  /** @type {Content[]} */
-  const why = chosen.length > 0
-    ? [html("h3", {}, "Why " + stepName(phase) + "s were slow"), html("ul", {}, ...chosen.map((each) => html("li", {}, visible(each.text))))]
-    : [all.length === 2 ? html("p", {}, differenceOf(timeline, all[0], all[1])) : ""];
-  return [...why, ...drawn.flat()];
 }
 
 /**
@@ -1548,11 +1579,45 @@ function stepBars(steps, { phase, durations }) {
   ];
 }
 
+/** The steps that a serving engine annotated in its trace, with the time of their kernels. */
+function annotatedTable() {
+  const steps = profile.annotated_steps || [];
+  if (steps.length === 0) {
+    return [];
+  }
+  /**
+   * @param {string} label
+   * @param {"sequences" | "prompt_tokens" | "prompt_positions" | "decoded_tokens" | "decoded_positions"} key
+   * @returns {Column<AnnotatedSteps> | false}
+   */
+  const each = (label, key) =>
+    steps.some((step) => step[key] !== undefined) && {
+      label,
+      cell: (step) => {
+        const total = step[key];
+        return total === undefined ? NONE : mean(total, step.count);
+      },
+    };
+  /** @type {Column<AnnotatedSteps>[]} */
+  const columns = present([
+    { label: "phase", text: true, cell: (step) => step.phase },
+    { label: "steps", cell: (step) => count(step.count) },
+    { label: "first to last kernel, avg", cell: (step) => time(ratio(step.total_ns, step.count)) },
+    { label: "max", cell: (step) => time(step.max_ns) },
+    each("sequences", "sequences"),
+    each("prompt tokens", "prompt_tokens"),
+    each("over positions", "prompt_positions"),
+    each("decoded tokens", "decoded_tokens"),
+    each("over positions", "decoded_positions"),
+  ]);
+  return [table("Annotated steps", columns, steps).element, note("Annotated by the engine; the other numbers are means of a step. A step lasts from its first kernel to its last one.")];
+}
+
 function stepsSection() {
   const recorded = stepsOf === undefined || phases.length === 0
     ? []
     : [phaseTable(phases), waitTable(stepsOf), ...phases.flatMap((each) => [...stepChart(stepsOf, each), ...stepBars(stepsOf, each)])];
-  const content = [...recorded, ...shownSteps()];
+  const content = [...annotatedTable(), ...recorded, ...shownSteps()];
   return content.length === 0 ? "" : section("Steps", "", ...content);
 }
 

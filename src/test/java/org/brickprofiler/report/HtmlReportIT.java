@@ -74,6 +74,20 @@ class HtmlReportIT extends PageInBrowser {
                             disturbance("<b>AttentionScore", "garbage collection", 2_000_000, 0.031, 0.12),
                             disturbance("step: decode", "while compiling", 3_000_000, 0.02, 0.015))));
 
+    /** Steps that the command line finds in a trace, of which one does not state the positions. */
+    private static final Map<String, ?> ANNOTATED = Map.of(
+            "annotated_steps",
+            List.of(
+                    Map.of(
+                            "phase", "mixed", "count", 2, "total_ns", 300_000_000, "max_ns", 160_000_000, "sequences", 92,
+                            "prompt_tokens", 16_310, "decoded_tokens", 74)));
+
+    private static final Map<String, ?> ANNOTATED_WHOLE = Map.of(
+            "annotated_steps",
+            List.of(Map.of(
+                    "phase", "decode", "count", 1, "total_ns", 10, "max_ns", 10, "sequences", 1, "prompt_tokens", 0,
+                    "prompt_positions", 0, "decoded_tokens", 1, "decoded_positions", 9)));
+
     private static Map<String, ?> disturbance(String brick, String cause, long ns, double share, double shareOfP99) {
         return Map.<String, Object>of(
                 "brick", brick, "cause", cause, "total_ns", ns, "share", share, "share_of_p99", shareOfP99);
@@ -130,6 +144,7 @@ class HtmlReportIT extends PageInBrowser {
                 .withRoofline(roofline())
                 .withKernelRoofline(kernels(), PEAK_TFLOPS, BANDWIDTH_GBPS));
         pages.add(HtmlReport.of(disturbed()).withFurther(RECORDED));
+        pages.add(HtmlReport.of(Samples.plain()).withFurther(ANNOTATED_WHOLE));
         pages.add(inPhases());
         pages.add(HtmlReport.of(calibrated()));
         Timeline chosen = TimelineDigestTest.chosenSteps();
@@ -593,6 +608,39 @@ class HtmlReportIT extends PageInBrowser {
                 + "choice.value = '2'; choice.dispatchEvent(new Event('change'))");
         assertThat(browser.evaluate(shown).asText()).contains(" 10 90.00 ms").doesNotContain("150.0 ms");
         assertThat(browser.texts("#section-distance-to-the-roof th")).contains("prefill", "decode");
+    }
+
+    /** With the arrow keys of the keyboard, as radio buttons work. */
+    @Spec("13.16")
+    @Test
+    void showsTheSlowStepThatAReaderChooses() throws Exception {
+        show(pages().get(pages().size() - 1));
+
+        String heading = "[...document.querySelectorAll('#section-steps h3')].map((h) => h.innerText.replaceAll('\\u00a0', ' ')).join('|')";
+        assertThat(browser.texts("#section-steps .choices label").stream().map(String::strip))
+                .hasSize(3)
+                .first()
+                .asString()
+                .startsWith("Step 19: 19.0 us, typical for its size 1.0");
+        assertThat(browser.evaluate(heading).asText()).contains("Median decode step", "Slowest decode step 19, 19.00 ");
+        browser.evaluate("const second = document.querySelectorAll('#section-steps .choices input')[1];"
+                + "second.focus(); second.click()");
+        assertThat(browser.evaluate(heading).asText())
+                .contains("Median decode step", "Slow decode step 18, 18.00 ")
+                .doesNotContain("19.00 ");
+        assertThat(browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+                        .asBoolean())
+                .isTrue();
+    }
+
+    @Spec("14.27")
+    @Test
+    void showsTheStepsThatAnEngineAnnotated() throws Exception {
+        show(HtmlReport.of(Samples.plain()).withFurther(ANNOTATED));
+
+        assertThat(browser.texts("#section-steps tbody th, #section-steps tbody td").stream()
+                        .map(text -> text.replace('\u00a0', ' ')))
+                .containsExactly("mixed", "2", "150.0 ms", "160.0 ms", "46", "8,155", "37");
     }
 
     private static HtmlReport inPhases() {

@@ -15,6 +15,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.device.SimulatedStream;
+import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Timeline;
@@ -72,6 +73,42 @@ class TimelineDigestTest {
                 .isEqualTo("Step 19: 19.0 us, typical for its size 1.0: +18.0 us LmHead.");
         assertThat(digest.at("/shown/0/elapsed_ns").asLong()).isEqualTo(1_000);
         assertThat(digest.at("/shown/1/elapsed_ns").asLong()).isEqualTo(19_000);
+        assertThat(digest.get("shown"))
+                .extracting(step -> step.get("what").asText()
+                        + " " + step.path("number").asText("none"))
+                .containsExactly("median none", "slowest 19", "slow 18", "slow 17");
+        assertThat(digest.at("/shown/2/text").asText()).startsWith("Step 18: 18.0 us");
+    }
+
+    /** Two engines of one process, each on a thread of its own. */
+    @Spec("13.16")
+    @Test
+    void chosenStepsOfEveryThreadAreShown() throws Exception {
+        FakeClock clock = new FakeClock();
+        TraceRecorder recorder =
+                TraceRecorder.builder().keepSlowSteps(30).clock(clock).build();
+        BrickProfiler profiler =
+                BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        profiler.enable();
+        for (int i = 0; i < 20; i++) {
+            long ns = 1_000L * (i + 1);
+            Crew crew = i % 2 == 0 ? new Crew() : null;
+            Runnable step = () -> {
+                profiler.beginStep(StepInfo.decode(100));
+                clock.advance(ns);
+                profiler.endPass();
+            };
+            if (crew == null) {
+                step.run();
+            } else {
+                crew.run(step::run).join();
+            }
+        }
+
+        assertThat(digest(recorder.timeline()).get("shown"))
+                .hasSize(1 + TimelineDigest.MOST_CHOSEN_STEPS)
+                .extracting(step -> step.get("elapsed_ns").asLong())
+                .startsWith(1_000L, 20_000L, 19_000L, 18_000L);
     }
 
     @Spec("8.6")
