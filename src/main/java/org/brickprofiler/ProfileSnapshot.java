@@ -286,8 +286,7 @@ public record ProfileSnapshot(
 
     /**
      * Returns the bricks in one phase: the samples that belong to steps of this phase. The bricks of all phases, and
-     * the samples without a phase, sum to {@link #bricks()}. Samples whose time a device did not report are not counted
-     * by phase.
+     * the samples without a phase, sum to {@link #bricks()}, and so do the samples whose time a device did not report.
      *
      * @param phase the phase of the steps
      * @return the bricks with samples in this phase, largest total first; cannot be changed

@@ -96,11 +96,14 @@ final class Results {
                             figures.withoutStart(key));
         }
 
-        /** Samples without a time are not counted by phase. */
         DeviceTime device(int phase, int key) {
             return figures == null
                     ? DeviceTime.NONE
-                    : device(figures.samples(phase, key), figures.launches(phase, key), 0, 0);
+                    : device(
+                            figures.samples(phase, key),
+                            figures.launches(phase, key),
+                            figures.unresolved(phase, key),
+                            figures.withoutStart(phase, key));
         }
 
         private static DeviceTime device(long samples, StatRow launches, long unresolved, long withoutStart) {

@@ -25,11 +25,11 @@ public final class DeviceFigures {
     /** By phase, and from the first key on. */
     private final long[][] samples;
 
-    /** From the first key on. */
-    private final long[] unresolved;
+    /** By phase, and from the first key on. */
+    private final long[][] unresolved;
 
-    /** From the first key on. */
-    private final long[] withoutStart;
+    /** By phase, and from the first key on. */
+    private final long[][] withoutStart;
 
     private final List<StreamTotals> streams;
 
@@ -37,8 +37,8 @@ public final class DeviceFigures {
             StatSums launches,
             int fromKey,
             long[][] samples,
-            long[] unresolved,
-            long[] withoutStart,
+            long[][] unresolved,
+            long[][] withoutStart,
             List<StreamTotals> streams) {
         this.launches = launches;
         this.fromKey = fromKey;
@@ -77,9 +77,13 @@ public final class DeviceFigures {
      * @return 0 or more
      */
     public long samples(int key) {
+        return ofAllPhases(samples, key);
+    }
+
+    private long ofAllPhases(long[][] byPhase, int key) {
         long sum = 0;
-        for (int phase = 0; phase < samples.length; phase++) {
-            sum += samples(phase, key);
+        for (long[] ofPhase : byPhase) {
+            sum += ofPhase[key - fromKey];
         }
         return sum;
     }
@@ -102,7 +106,18 @@ public final class DeviceFigures {
      * @return 0 or more
      */
     public long unresolved(int key) {
-        return unresolved[key - fromKey];
+        return ofAllPhases(unresolved, key);
+    }
+
+    /**
+     * Returns how many samples of a row in a phase have no time.
+     *
+     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param key a row that was asked for
+     * @return 0 or more
+     */
+    public long unresolved(int phase, int key) {
+        return unresolved[phase][key - fromKey];
     }
 
     /**
@@ -112,7 +127,18 @@ public final class DeviceFigures {
      * @return 0 to {@link #unresolved}
      */
     public long withoutStart(int key) {
-        return withoutStart[key - fromKey];
+        return ofAllPhases(withoutStart, key);
+    }
+
+    /**
+     * Returns how many of the samples of a phase without a time are deferred measurements without a known start.
+     *
+     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param key a row that was asked for
+     * @return 0 to {@link #unresolved(int, int)}
+     */
+    public long withoutStart(int phase, int key) {
+        return withoutStart[phase][key - fromKey];
     }
 
     /**
@@ -160,8 +186,8 @@ public final class DeviceFigures {
         /** Receives the times of a batch; null between batches. A reset waits for the end of the batch. */
         private @Nullable StatTable table;
 
-        private final Counts unresolved = new Counts();
-        private final Counts withoutStart = new Counts();
+        private final Counts[] unresolved = byPhase();
+        private final Counts[] withoutStart = byPhase();
 
         /**
          * Nothing counted.
@@ -217,15 +243,29 @@ public final class DeviceFigures {
             ofPhase[key]++;
         }
 
-        /** Counts a sample that will never have a time. Any thread. */
-        void unresolved(int key) {
-            unresolved.increment(key);
+        private static Counts[] byPhase() {
+            Counts[] counts = new Counts[PhaseRow.PHASES];
+            Arrays.setAll(counts, phase -> new Counts());
+            return counts;
         }
 
-        /** Counts a deferred measurement that will never have a time, because its start is not known. Any thread. */
-        void withoutStart(int key) {
-            withoutStart.increment(key);
-            unresolved.increment(key);
+        /**
+         * Counts a sample that will never have a time. Any thread.
+         *
+         * @param row the {@link PhaseRow} of the brick
+         */
+        void unresolved(int row) {
+            unresolved[PhaseRow.phase(row)].increment(PhaseRow.key(row));
+        }
+
+        /**
+         * Counts a deferred measurement that will never have a time, because its start is not known. Any thread.
+         *
+         * @param row the {@link PhaseRow} of the brick
+         */
+        void withoutStart(int row) {
+            withoutStart[PhaseRow.phase(row)].increment(PhaseRow.key(row));
+            unresolved(row);
         }
 
         /** Returns the figures of some rows. */
@@ -255,9 +295,17 @@ public final class DeviceFigures {
                     Arrays.stream(samples)
                             .map(ofPhase -> rows(fromKey, toKey, key -> key < ofPhase.length ? ofPhase[key] : 0))
                             .toArray(long[][]::new),
-                    rows(fromKey, toKey, key -> unresolved.read(key, reading)),
-                    rows(fromKey, toKey, key -> withoutStart.read(key, reading)),
+                    rows(fromKey, toKey, unresolved, reading),
+                    rows(fromKey, toKey, withoutStart, reading),
                     streams);
+        }
+
+        private static long[][] rows(int fromKey, int toKey, Counts[] byPhase, Reading reading) {
+            return Arrays.stream(byPhase)
+                    .map(counts -> counts.isAny()
+                            ? rows(fromKey, toKey, key -> counts.read(key, reading))
+                            : new long[toKey - fromKey])
+                    .toArray(long[][]::new);
         }
 
         private static long[] rows(int fromKey, int toKey, IntToLongFunction row) {
@@ -276,7 +324,14 @@ public final class DeviceFigures {
             private final AtomicReferenceArray<@Nullable AtomicLongArray> chunks =
                     new AtomicReferenceArray<>((TimerToken.MAX_KEY >>> CHUNK_SHIFT) + 1);
 
+            private volatile boolean isAny;
+
+            boolean isAny() {
+                return isAny;
+            }
+
             void increment(int key) {
+                isAny = true;
                 int number = key >>> CHUNK_SHIFT;
                 AtomicLongArray chunk = chunks.get(number);
                 if (chunk == null) {

@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.io.GraphMarks.Loss;
+import org.brickprofiler.internal.record.PhaseRow;
 import org.eclipse.collections.impl.map.mutable.primitive.IntIntHashMap;
 import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
@@ -90,16 +91,18 @@ final class GraphTemplates {
         /** How many launches were announced. */
         private int launches;
 
-        /** The launch that waits for its times, or 0. */
+        /** The launch that waits for its times, or 0; and the phase of its samples. */
         private int pending;
+
+        private int pendingPhase;
 
         /** The launch that was measured last, and whether its times were taken. */
         private int measured;
 
         private boolean taken;
 
-        /** How many launches are lost and not counted; the latest of these, and why. */
-        private int lost;
+        /** How many launches are lost and not counted, by phase; the latest of these, and why. */
+        private final int[] lost = new int[PhaseRow.PHASES];
 
         private int lostLaunch;
         private @Nullable Loss loss;
@@ -164,7 +167,7 @@ final class GraphTemplates {
      *
      * @return false if neither mark is part of a graph
      */
-    boolean take(int key, int start, int end, long elements) {
+    boolean take(int row, int start, int end, long elements) {
         int capture = source.captureOf(end);
         int startCapture = source.captureOf(start);
         if (capture == GraphMarks.NONE && startCapture == GraphMarks.NONE) {
@@ -172,7 +175,7 @@ final class GraphTemplates {
         }
         Template template = capture == startCapture ? templates.get(capture) : null;
         if (template == null || template.released) {
-            sums.unresolved(key);
+            sums.unresolved(row);
             marks.letGo(start);
             marks.letGo(end);
             return true;
@@ -184,7 +187,7 @@ final class GraphTemplates {
             template.ends = Arrays.copyOf(template.ends, 2 * at);
             template.elements = Arrays.copyOf(template.elements, 2 * at);
         }
-        template.keys[at] = key;
+        template.keys[at] = PhaseRow.key(row);
         template.starts[at] = start;
         template.ends[at] = end;
         template.elements[at] = elements;
@@ -202,7 +205,7 @@ final class GraphTemplates {
     }
 
     private void dropIfDone(Template template) {
-        if (!template.released || template.pending != 0 || template.lost != 0) {
+        if (!template.released || template.pending != 0 || Arrays.stream(template.lost).anyMatch(launches -> launches != 0)) {
             return;
         }
         templates.remove(template.capture);
@@ -246,6 +249,12 @@ final class GraphTemplates {
     void takeLaunch(int capture, int phase, int end, long owner, WaitingSamples waiting) {
         Template template = templates.get(capture);
         if (template == null || template.released) {
+            if (template == null) {
+                source.report(
+                        Loss.UNKNOWN,
+                        "the launches of captured graph " + capture + " have no samples in this profiler, which was made"
+                                + " after the capture: make each profiler before the capture, or capture again");
+            }
             if (end != DeviceStream.NO_MARK) {
                 marks.letGo(end);
             }
@@ -253,12 +262,12 @@ final class GraphTemplates {
         }
         hasTaken = true;
         if (template.pending != 0) {
-            lose(template, template.pending, Loss.FOLLOWED);
+            lose(template, template.pending, template.pendingPhase, Loss.FOLLOWED);
         }
         template.launches++;
         int before = template.before;
         if (before == DeviceStream.NO_MARK || end == DeviceStream.NO_MARK) {
-            lose(template, template.launches, Loss.UNMARKED);
+            lose(template, template.launches, phase, Loss.UNMARKED);
             marks.miss();
             if (before != DeviceStream.NO_MARK) {
                 marks.letGo(before);
@@ -267,6 +276,7 @@ final class GraphTemplates {
             return;
         }
         template.pending = template.launches;
+        template.pendingPhase = phase;
         template.before = end;
         marks.hold(end);
         waiting.addLaunch(phase, capture, template.launches, before, end, owner);
@@ -289,9 +299,11 @@ final class GraphTemplates {
                     report(template, template.loss);
                 }
                 template.loss = null;
-                for (; template.lost > 0; template.lost--) {
-                    for (int brick = 0; brick < template.size; brick++) {
-                        sums.unresolved(template.keys[brick]);
+                for (int phase = 0; phase < PhaseRow.PHASES; phase++) {
+                    for (; template.lost[phase] > 0; template.lost[phase]--) {
+                        for (int brick = 0; brick < template.size; brick++) {
+                            sums.unresolved(PhaseRow.of(phase, template.keys[brick]));
+                        }
                     }
                 }
                 dropIfDone(template);
@@ -299,8 +311,8 @@ final class GraphTemplates {
         }
     }
 
-    private void lose(Template template, int launch, @Nullable Loss loss) {
-        template.lost++;
+    private void lose(Template template, int launch, int phase, @Nullable Loss loss) {
+        template.lost[phase]++;
         template.lostLaunch = launch;
         template.loss = loss;
         hasLost = true;
@@ -324,6 +336,7 @@ final class GraphTemplates {
                             case NOT_SET ->
                                 ": its events have no times of this launch. Announce each launch to the capture of the"
                                         + " graph, and launch in the captured stream only";
+                            case UNKNOWN -> "";
                             case UNMARKED ->
                                 ": no mark could be set around it. Open captures before they begin, and give the stream"
                                         + " more marks where they have run out";
@@ -334,7 +347,7 @@ final class GraphTemplates {
     void giveUp(int capture, int launch) {
         Template template = templates.get(capture);
         if (template != null && template.pending == launch) {
-            lose(template, launch, null);
+            lose(template, launch, template.pendingPhase, null);
             settle();
         }
     }
@@ -393,7 +406,7 @@ final class GraphTemplates {
             template.measured = launch;
             template.taken = loss == null;
             if (loss != null) {
-                lose(template, launch, loss);
+                lose(template, launch, template.pendingPhase, loss);
                 settle();
             }
         }

@@ -194,7 +194,7 @@ final class MarkedStream {
         int key = MarkToken.key(timer);
         long start = MarkToken.handle(timer);
         if (!marks.isCurrent(start)) {
-            sums.unresolved(key);
+            sums.unresolved(row(key));
             return NO_TIME;
         }
         boolean timed = MarkToken.isTimed(timer);
@@ -212,9 +212,14 @@ final class MarkedStream {
         if (running) {
             end(key, start, mark, elements);
         } else {
-            sums.unresolved(key);
+            sums.unresolved(row(key));
         }
         return MarkToken.device(nextKey, index, mark, timed);
+    }
+
+    /** Returns the row of a brick in the phase of the calling thread. */
+    private int row(int key) {
+        return PhaseRow.of(phase.getAsInt(), key);
     }
 
     /** Ends the sample of a timer at a mark, or without one. Returns false if its time will not be known. */
@@ -224,9 +229,9 @@ final class MarkedStream {
             launched(key, marks.setNs(Marks.mark(start)), end);
         }
         boolean isMarked = end != Marks.NONE;
-        int row = PhaseRow.of(phase.getAsInt(), key);
+        int row = row(key);
         if (!queue.offer(index, row, start, isMarked ? Marks.mark(end) : SampleQueue.NO_END, elements)) {
-            sums.unresolved(key);
+            sums.unresolved(row);
             letGo(end);
             return false;
         }
@@ -265,16 +270,17 @@ final class MarkedStream {
         if (spans != null) {
             launched(key, sinceNs, end);
         }
+        int row = row(key);
         if (end == Marks.NONE) {
-            sums.unresolved(key);
+            sums.unresolved(row);
             // The mark at its start has to be given back, like that of a timer without an end.
             queue.offerStart(index, Marks.NONE, sinceNs);
             return;
         }
         int mark = Marks.mark(end);
         marks.setReading(mark, sinceNs);
-        if (!queue.offerDeferred(index, PhaseRow.of(phase.getAsInt(), key), mark, elements)) {
-            sums.unresolved(key);
+        if (!queue.offerDeferred(index, row, mark, elements)) {
+            sums.unresolved(row);
             marks.letGo(end);
         }
     }
@@ -359,12 +365,11 @@ final class MarkedStream {
      * by now.
      */
     void take(long owner, int row, long start, int end, long elements) {
-        int key = PhaseRow.key(row);
         int startMark = Marks.mark(start);
         boolean isMarked = end != SampleQueue.NO_END;
         noteMarker(owner);
         if (!marks.isCurrent(start)) {
-            sums.unresolved(key);
+            sums.unresolved(row);
             if (isMarked) {
                 marks.letGo(end);
             }
@@ -375,11 +380,11 @@ final class MarkedStream {
             if (!holds) {
                 marks.hold(startMark);
             }
-            if (graphs == null || !graphs.take(key, startMark, end, elements)) {
+            if (graphs == null || !graphs.take(row, startMark, end, elements)) {
                 waiting.add(row, startMark, end, elements, owner);
             }
         } else {
-            sums.unresolved(key);
+            sums.unresolved(row);
             if (holds) {
                 marks.letGo(startMark);
             }
@@ -492,7 +497,7 @@ final class MarkedStream {
             int row = (int) unmatched.get(at + 1);
             int end = (int) unmatched.get(at + 2);
             if (!match(unmatched.get(at), row, end, unmatched.get(at + 3))) {
-                sums.withoutStart(PhaseRow.key(row));
+                sums.withoutStart(row);
                 marks.letGo(end);
             }
         }
@@ -577,7 +582,7 @@ final class MarkedStream {
             if (graphs != null && waiting.isLaunch(i)) {
                 graphs.giveUp(waiting.capture(i), waiting.launch(i));
             } else {
-                sums.unresolved(PhaseRow.key(waiting.row(i)));
+                sums.unresolved(waiting.row(i));
             }
         }
         if (count > 0) {
@@ -680,7 +685,7 @@ final class MarkedStream {
             int end = template.end(brick);
             long elapsedNs = chain.elapsedNs(start, end);
             if (elapsedNs < 0) {
-                sums.unresolved(template.key(brick));
+                sums.unresolved(PhaseRow.of(launchPhase, template.key(brick)));
                 chain.leaveOut(start, end);
             } else {
                 int row = PhaseRow.of(launchPhase, template.key(brick));
@@ -706,7 +711,7 @@ final class MarkedStream {
         boolean hasStart = waiting.hasStart(i);
         long elapsedNs = hasStart ? elapsedNs(start, end) : elapsedSinceNs(waiting.startNs(i), end);
         if (elapsedNs < 0) {
-            sums.unresolved(key);
+            sums.unresolved(row);
             if (hasStart) {
                 chain.leaveOut(start, end);
             } else {

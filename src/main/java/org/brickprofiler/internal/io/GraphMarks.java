@@ -23,7 +23,9 @@ public interface GraphMarks {
         /** The marks have no times of this launch. */
         NOT_SET,
         /** No mark could be set around the launch. */
-        UNMARKED
+        UNMARKED,
+        /** The follower did not see the capture of the graph. */
+        UNKNOWN
     }
 
     /** Learns of captures and launches. Called on the thread that captures or launches; must not wait for a device. */

@@ -3,6 +3,7 @@ package org.brickprofiler.device.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -22,6 +23,7 @@ import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.StreamTimer;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.CapturedLog;
+import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.Timeline;
@@ -912,6 +914,53 @@ class CudaGraphTest {
             assertThat(log.linesWith("a launch of captured graph 1 was announced after its release"))
                     .isOne();
         }
+    }
+
+    /** Another profiler may watch the same stream, one for each request for instance. */
+    @Spec("12.40")
+    @Test
+    void launchesHaveNoSamplesInAProfilerThatWasMadeAfterTheCaptureAndTheLogSaysSo() {
+        try (CapturedLog log = new CapturedLog()) {
+            Step step = captured(this::bricks);
+            BrickProfiler late = profiler(stream);
+            for (int i = 0; i < 2; i++) {
+                launch(step);
+                profiler.endPass();
+                late.endPass();
+            }
+            assertTimed(2);
+            assertThat(late.allBrickStats()).isEmpty();
+            assertThat(log.linesWith("the launches of captured graph 1 have no samples in this profiler"))
+                    .isOne();
+        }
+    }
+
+    @Spec("17.10")
+    @Test
+    void unresolvedLaunchesAndBricksCountInTheirPhase() throws IOException {
+        Step step = captured(this::bricks);
+        profiler.beginStep(StepInfo.decode(1));
+        launch(step);
+        launch(step);
+        profiler.endPass();
+        profiler.beginStep(StepInfo.prefill(1));
+        long across = profiler.startBrick(BrickId.UP_PROJECTION);
+        captured(on -> profiler.stopBrick(across, 1));
+        profiler.endPass();
+
+        assertThat(unresolved(profiler, BrickId.UP_PROJECTION)).isEqualTo(2);
+        assertThat(List.of(
+                        unresolvedIn(StepInfo.Phase.DECODE),
+                        unresolvedIn(StepInfo.Phase.PREFILL),
+                        unresolvedIn(StepInfo.Phase.MIXED)))
+                .isEqualTo(List.of(1L, 1L, 0L));
+        assertThat(JsonReport.fromJson(JsonReport.toJson(profiler.snapshot())).bricks(StepInfo.Phase.PREFILL))
+                .extracting(brick -> brick.device().unresolved())
+                .containsExactly(1L);
+    }
+
+    private long unresolvedIn(StepInfo.Phase phase) {
+        return profiler.brickStats(BrickId.UP_PROJECTION, phase).device().unresolved();
     }
 
     @Test
