@@ -33,7 +33,9 @@ import org.brickprofiler.spi.NanoClock;
  *
  * <p>If the stream reads the device's clock, the host's clock before and after that reading are two further bounds,
  * which do not depend on how busy the device was. If they contradict the others, they are not used: marks are set and
- * looked at in this process, but only the driver knows how its readings are made.
+ * looked at in this process, but only the driver knows how its readings are made. In a batch of which the host has set
+ * no mark with a reading of its clock, there is nothing to compare with: a reading is then used as the last one that was
+ * compared, and one that never was has no known error.
  */
 final class MarkChain {
 
@@ -105,6 +107,18 @@ final class MarkChain {
     private int last = DeviceStream.NO_MARK;
     private long baseNs;
     private long baseErrorNs;
+
+    /** Whether the latest reading of the device's clock that was compared with marks agreed with them. */
+    private Agreement agreement = Agreement.NOT_COMPARED;
+
+    private enum Agreement {
+        NOT_COMPARED,
+        AGREED,
+        CONTRADICTED
+    }
+
+    /** Whether a reading was used in this batch, and none was ever compared. */
+    private boolean unchecked;
     private int lastCounted = DeviceStream.NO_MARK;
     private long busyNs;
     private long idleNs;
@@ -363,6 +377,7 @@ final class MarkChain {
         if (!unbroken || size == 0) {
             return;
         }
+        unchecked = false;
         long earliestNs = Long.MIN_VALUE;
         long latestNs = lookedNs - offsetsNs[last];
         for (int i = 0; i < size; i++) {
@@ -401,11 +416,25 @@ final class MarkChain {
         long lowerNs = Math.max(earliestNs, beforeNs - sinceFirstNs);
         long upperNs = Math.min(latestNs, afterNs - sinceFirstNs);
         if (lowerNs > upperNs) {
+            agreement = Agreement.CONTRADICTED;
             return false;
         }
-        baseErrorNs = (upperNs - lowerNs + 1) / 2;
-        baseNs = upperNs - baseErrorNs;
+        if (earliestNs != Long.MIN_VALUE) {
+            agreement = Agreement.AGREED;
+        }
+        if (agreement == Agreement.CONTRADICTED) {
+            return false;
+        }
+        unchecked = agreement == Agreement.NOT_COMPARED;
+        long errorNs = (upperNs - lowerNs + 1) / 2;
+        baseNs = upperNs - errorNs;
+        baseErrorNs = unchecked ? NO_ERROR : errorNs;
         return true;
+    }
+
+    /** Returns whether the host's times of the batch follow from readings that nothing confirms. */
+    boolean isUnchecked() {
+        return unchecked;
     }
 
     /**

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.Optional;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 import org.brickprofiler.device.DeviceStream;
@@ -31,6 +32,9 @@ import org.slf4j.LoggerFactory;
 final class MarkedStream {
 
     private static final Logger LOG = LoggerFactory.getLogger(MarkedStream.class);
+
+    private static final String UNCHECKED = "the readings of the device's clock could not be checked, because no brick of a"
+            + " batch had a time of the host: bricks may lie elsewhere on the host's timeline";
 
     private static final long NO_TIME = DeviceRecorder.NO_TIME;
     private static final long NO_ELEMENTS = -1;
@@ -117,6 +121,9 @@ final class MarkedStream {
 
     /** The latest error; a reset keeps it. */
     private long clockErrorNs;
+
+    /** Whether readings of the device's clock placed bricks that nothing compares them with; it was logged then. */
+    private boolean unchecked;
 
     /**
      * The parts that the streams of a recorder have in common.
@@ -769,6 +776,10 @@ final class MarkedStream {
         if (resolved > 0 && chain.isUnbroken() && chain.hostErrorNs() != MarkChain.NO_ERROR) {
             clockErrorNs = chain.hostErrorNs();
         }
+        if (resolved > 0 && chain.isUnchecked() && !unchecked) {
+            unchecked = true;
+            LOG.warn("stream '{}': {}", stream.name(), UNCHECKED);
+        }
         int last = chain.lastCounted();
         // Nothing more is counted of a pass that is over, unless a sample of it still waits.
         boolean goesOn = last != DeviceStream.NO_MARK
@@ -904,7 +915,7 @@ final class MarkedStream {
                 .gaps(gaps, gaps == 0 ? 0 : shortestGapNs)
                 .waits(waits)
                 .clockErrorNs(clockErrorNs)
-                .failure(stream.failure())
+                .failure(stream.failure().or(() -> unchecked ? Optional.of(UNCHECKED) : Optional.empty()))
                 .build();
     }
 

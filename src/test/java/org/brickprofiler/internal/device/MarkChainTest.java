@@ -7,6 +7,8 @@ import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.FakeClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The order of a batch of marks, the times between them, their place in the host's time, and busy and idle time. */
@@ -298,17 +300,43 @@ class MarkChainTest {
         assertThat(chain.hostNs(second)).isEqualTo(1_800);
     }
 
+    /** Whether the driver's clock is the host's cannot be seen then: a reading that is 2 h off looks the same. */
+    @Spec("12.42")
     @Test
-    void aReadingIsEnoughWithoutTheClockOfTheHostAtAMark() {
+    void aReadingWithoutTheClockOfTheHostAtAMarkHasNoKnownError() {
         stream.readsClock(40, 0);
+        int second = markedWithoutTheClock(900_000);
+        assertThat(chain.isUnchecked()).isTrue();
+        assertThat(chain.hostErrorNs()).isEqualTo(MarkChain.NO_ERROR);
+        assertThat(chain.hostNs(second)).isEqualTo(1_100);
+    }
+
+    @Spec("12.42")
+    @ParameterizedTest
+    @CsvSource({"0, true", "-1000, false"})
+    void aReadingThatCannotBeComparedIsUsedIfTheOneBeforeAgreed(long offNs, boolean isUsed) {
+        stream.readsClock(40, offNs);
+        int first = mark();
+        int second = markAfter(500);
+        clock.set(2_001);
+        add(first, second);
+        measure();
+
+        int later = markedWithoutTheClock(900_000);
+        assertThat(chain.isUnchecked()).isFalse();
+        assertThat(chain.hostErrorNs()).isEqualTo(isUsed ? 20 : MarkChain.NO_ERROR);
+        assertThat(chain.hostNs(later)).isEqualTo(isUsed ? 2_181 : 900_000);
+    }
+
+    /** Measures a batch of two marks 100 ns apart, of which the host took no time. */
+    private int markedWithoutTheClock(long lookedNs) {
         int first = markWithoutTheClock();
         stream.work(100);
         int second = markWithoutTheClock();
-        clock.set(900_000);
+        clock.set(lookedNs);
         add(first, second);
         measure();
-        assertThat(chain.hostErrorNs()).isEqualTo(20);
-        assertThat(chain.hostNs(second)).isEqualTo(1_100);
+        return second;
     }
 
     /** Too early, the first mark would be reached before it was set; too late, the last one after it was looked at. */
