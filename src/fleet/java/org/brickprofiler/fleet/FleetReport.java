@@ -80,6 +80,9 @@ public final class FleetReport {
     private final List<Row> bricks;
     private final List<Row> bricksByPhase;
     private final List<Row> spread;
+
+    /** The phase that all samples have; empty if there are several, or samples without a phase. */
+    private final Optional<String> onlyPhase;
     private final List<Row> shares;
 
     /** By phase, category and brick. */
@@ -94,12 +97,21 @@ public final class FleetReport {
         runs = rows(Question.RUNS);
         bricks = of(rows(Question.BRICKS), true);
         bricksByPhase = of(rows(Question.BRICKS), false);
+        onlyPhase = onlyPhase();
         spread = of(rows(Question.SPREAD), true);
         shares = rows(Question.SHARES).stream()
                 .sorted(Comparator.comparingDouble(FleetReport::communicationShare))
                 .toList();
         rows(Question.PERCENTILES).forEach(row -> percentiles.put(partKey(row), row));
         rows(Question.SPREAD).forEach(row -> spreads.put(partKey(row), row));
+    }
+
+    private Optional<String> onlyPhase() {
+        List<String> phases =
+                bricksByPhase.stream().map(row -> row.text("phase")).distinct().toList();
+        return phases.size() == 1 && sum(bricksByPhase, "count") == sum(bricks, "count")
+                ? Optional.of(phases.get(0))
+                : Optional.empty();
     }
 
     /** Returns the rows of all samples, or those of the samples of one phase each. */
@@ -312,20 +324,28 @@ public final class FleetReport {
     private Sheet<Row> brickSheet() {
         long allNs = sum(bricks, "total_ns");
         return times(
-                Sheet.of("Bricks, of all ranks and windows", bricks)
+                Sheet.of("Bricks, of all ranks and windows" + allInOnePhase(), bricks)
                         .left("brick", row -> row.text("brick"))
                         .left("category", row -> row.text("category")),
                 "% of brick time",
                 row -> allNs);
     }
 
-    /** Returns the bricks of each phase; none if no window has phases. */
+    private String allInOnePhase() {
+        return onlyPhase
+                .map(phase -> ": all samples belong to " + phase + " steps")
+                .orElse("");
+    }
+
+    /** Returns the bricks of each phase; none if no window has phases, or all samples have one phase. */
     private Sheet<Row> brickPhaseSheet() {
         Map<String, Long> phaseNs = bricksByPhase.stream()
                 .collect(Collectors.groupingBy(
                         row -> row.text("phase"), Collectors.summingLong(row -> row.number("total_ns"))));
         return times(
-                        Sheet.of("Bricks by phase, of all ranks and windows", bricksByPhase)
+                        Sheet.of(
+                                        "Bricks by phase, of all ranks and windows",
+                                        onlyPhase.isPresent() ? List.<Row>of() : bricksByPhase)
                                 .left("phase", row -> row.text("phase"))
                                 .left("brick", row -> row.text("brick")),
                         "% of the phase",

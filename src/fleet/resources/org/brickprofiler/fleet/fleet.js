@@ -491,8 +491,13 @@ function brickSection() {
 
 /** Prefill and decode apart: the mean of both together moves with the share of prompts. */
 function brickPhaseSection() {
-  if (fleet.bricks_by_phase.length === 0) {
+  const parts = new Set(fleet.bricks_by_phase.map((each) => each.phase));
+  const isWhole = sum(fleet.bricks_by_phase, (each) => each.count) === sum(fleet.bricks, (each) => each.count);
+  if (parts.size === 0) {
     return "";
+  }
+  if (parts.size === 1 && isWhole) {
+    return section("Bricks by phase", note("All samples belong to " + [...parts][0] + " steps."));
   }
   /** @param {FleetPhaseBrick} each */
   const phaseNs = (each) =>

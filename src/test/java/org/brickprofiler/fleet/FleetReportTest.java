@@ -58,14 +58,18 @@ final class FleetReportTest {
     private static final String TWO_BUCKETS = "[{'bucket': %d, 'n': 1}, {'bucket': %d, 'n': 1}]"
             .formatted(LatencyBuckets.indexOf(4_000), LatencyBuckets.indexOf(5_960));
 
-    /** Of each rank and brick, two samples in steps of decoding, which took 4,000 ns on rank 0. */
+    /** Of each rank and brick, one sample in a step of decoding, which took 4,000 ns on rank 0. */
     private static final String DECODE_OF_EACH = "SELECT run_id, rank, win, 'decode' AS phase, category, brick,"
-            + " CAST(2 AS BIGINT) AS count, CAST(4000 + 100 * rank AS BIGINT) AS total_ns,"
-            + " CAST(4000 + 100 * rank AS BIGINT) AS min_ns, CAST(4000 + 100 * rank AS BIGINT) AS max_ns, elements, dist"
+            + " CAST(1 AS BIGINT) AS count, CAST(4000 + 100 * rank AS BIGINT) AS total_ns,"
+            + " CAST(4000 + 100 * rank AS BIGINT) AS min_ns, CAST(4000 + 100 * rank AS BIGINT) AS max_ns, elements, list_slice(dist, 1, 1) AS dist"
             + " FROM brick_window";
 
     /** Two ranks, each with two samples of one brick, of 4,000 and 5,960 ns. */
     private static FleetReport twoRanks(String name, String distribution) throws IOException {
+        return twoRanks(name, distribution, DECODE_OF_EACH);
+    }
+
+    private static FleetReport twoRanks(String name, String distribution, String phases) throws IOException {
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {
             engine.view(
                     "rank_window",
@@ -87,7 +91,7 @@ final class FleetReportTest {
                     "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS phase, CAST(0 AS BIGINT) AS steps,"
                             + " CAST(0 AS BIGINT) AS total_ns, CAST(0 AS BIGINT) AS tokens, CAST(0 AS BIGINT) AS max_ns WHERE 1 = 0");
             engine.view(FleetPack.REQUESTS, ONE_REQUEST);
-            engine.view(FleetPack.PHASES, DECODE_OF_EACH);
+            engine.view(FleetPack.PHASES, phases);
             engine.view(
                     "device_window",
                     "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS device, '' AS stream,"
@@ -144,7 +148,17 @@ final class FleetReportTest {
         assertThat(bricks.at("/spread")).hasSize(1);
         assertThat(report.toText())
                 .containsSubsequence(
-                        "Bricks, of all ranks", "4.980 us", "Bricks by phase", "decode", "2.025 us", "+2.5");
+                        "Bricks, of all ranks", "4.980 us", "Bricks by phase", "decode", "4.050 us", "+2.5");
+    }
+
+    @Spec("24.22")
+    @Test
+    void onePhaseOfAllSamplesIsNamedOnce() throws Exception {
+        String text = twoRanks("b", "NULL", "SELECT *, 'mixed' AS phase FROM brick_window").toText();
+
+        assertThat(text)
+                .contains("Bricks, of all ranks and windows: all samples belong to mixed steps\n")
+                .doesNotContain("Bricks by phase");
     }
 
     @Spec("24.7")

@@ -77,16 +77,43 @@ class HtmlReportIT extends PageInBrowser {
     /** Steps that the command line finds in a trace, of which one does not state the positions. */
     private static final Map<String, ?> ANNOTATED = Map.of(
             "annotated_steps",
-            List.of(
-                    Map.of(
-                            "phase", "mixed", "count", 2, "total_ns", 300_000_000, "max_ns", 160_000_000, "sequences", 92,
-                            "prompt_tokens", 16_310, "decoded_tokens", 74)));
+            List.of(Map.of(
+                    "phase",
+                    "mixed",
+                    "count",
+                    2,
+                    "total_ns",
+                    300_000_000,
+                    "max_ns",
+                    160_000_000,
+                    "sequences",
+                    92,
+                    "prompt_tokens",
+                    16_310,
+                    "decoded_tokens",
+                    74)));
 
     private static final Map<String, ?> ANNOTATED_WHOLE = Map.of(
             "annotated_steps",
             List.of(Map.of(
-                    "phase", "decode", "count", 1, "total_ns", 10, "max_ns", 10, "sequences", 1, "prompt_tokens", 0,
-                    "prompt_positions", 0, "decoded_tokens", 1, "decoded_positions", 9)));
+                    "phase",
+                    "decode",
+                    "count",
+                    1,
+                    "total_ns",
+                    10,
+                    "max_ns",
+                    10,
+                    "sequences",
+                    1,
+                    "prompt_tokens",
+                    0,
+                    "prompt_positions",
+                    0,
+                    "decoded_tokens",
+                    1,
+                    "decoded_positions",
+                    9)));
 
     private static Map<String, ?> disturbance(String brick, String cause, long ns, double share, double shareOfP99) {
         return Map.<String, Object>of(
@@ -616,7 +643,8 @@ class HtmlReportIT extends PageInBrowser {
     void showsTheSlowStepThatAReaderChooses() throws Exception {
         show(pages().get(pages().size() - 1));
 
-        String heading = "[...document.querySelectorAll('#section-steps h3')].map((h) => h.innerText.replaceAll('\\u00a0', ' ')).join('|')";
+        String heading =
+                "[...document.querySelectorAll('#section-steps h3')].map((h) => h.innerText.replaceAll('\\u00a0', ' ')).join('|')";
         assertThat(browser.texts("#section-steps .choices label").stream().map(String::strip))
                 .hasSize(3)
                 .first()

@@ -74,8 +74,8 @@ class TimelineDigestTest {
         assertThat(digest.at("/shown/0/elapsed_ns").asLong()).isEqualTo(1_000);
         assertThat(digest.at("/shown/1/elapsed_ns").asLong()).isEqualTo(19_000);
         assertThat(digest.get("shown"))
-                .extracting(step -> step.get("what").asText()
-                        + " " + step.path("number").asText("none"))
+                .extracting(step ->
+                        step.get("what").asText() + " " + step.path("number").asText("none"))
                 .containsExactly("median none", "slowest 19", "slow 18", "slow 17");
         assertThat(digest.at("/shown/2/text").asText()).startsWith("Step 18: 18.0 us");
     }

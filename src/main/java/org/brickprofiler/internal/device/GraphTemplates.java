@@ -205,7 +205,9 @@ final class GraphTemplates {
     }
 
     private void dropIfDone(Template template) {
-        if (!template.released || template.pending != 0 || Arrays.stream(template.lost).anyMatch(launches -> launches != 0)) {
+        if (!template.released
+                || template.pending != 0
+                || Arrays.stream(template.lost).anyMatch(launches -> launches != 0)) {
             return;
         }
         templates.remove(template.capture);
@@ -252,7 +254,8 @@ final class GraphTemplates {
             if (template == null) {
                 source.report(
                         Loss.UNKNOWN,
-                        "the launches of captured graph " + capture + " have no samples in this profiler, which was made"
+                        "the launches of captured graph " + capture
+                                + " have no samples in this profiler, which was made"
                                 + " after the capture: make each profiler before the capture, or capture again");
             }
             if (end != DeviceStream.NO_MARK) {

@@ -34,8 +34,8 @@ import org.brickprofiler.spi.NanoClock;
  * <p>If the stream reads the device's clock, the host's clock before and after that reading are two further bounds,
  * which do not depend on how busy the device was. If they contradict the others, they are not used: marks are set and
  * looked at in this process, but only the driver knows how its readings are made. In a batch of which the host has set
- * no mark with a reading of its clock, there is nothing to compare with: a reading is then used as the last one that was
- * compared, and one that never was has no known error.
+ * no mark with a reading of its clock, there is nothing to compare with: a reading is then used as the last one that
+ * was compared, and one that never was has no known error.
  */
 final class MarkChain {
 
@@ -119,6 +119,7 @@ final class MarkChain {
 
     /** Whether a reading was used in this batch, and none was ever compared. */
     private boolean unchecked;
+
     private int lastCounted = DeviceStream.NO_MARK;
     private long busyNs;
     private long idleNs;

@@ -3,9 +3,9 @@ package org.brickprofiler.internal.device;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.Optional;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 import org.brickprofiler.device.DeviceStream;
@@ -33,8 +33,9 @@ final class MarkedStream {
 
     private static final Logger LOG = LoggerFactory.getLogger(MarkedStream.class);
 
-    private static final String UNCHECKED = "the readings of the device's clock could not be checked, because no brick of a"
-            + " batch had a time of the host: bricks may lie elsewhere on the host's timeline";
+    private static final String UNCHECKED =
+            "the readings of the device's clock could not be checked, because no brick of a"
+                    + " batch had a time of the host: bricks may lie elsewhere on the host's timeline";
 
     private static final long NO_TIME = DeviceRecorder.NO_TIME;
     private static final long NO_ELEMENTS = -1;

@@ -118,10 +118,8 @@ final class EngineSteps {
         return switch (sglang.group(1)) {
             case "EXTEND", "PREFILL", "SPLIT_PREFILL" ->
                 Optional.of(new Annotation(Phase.PREFILL, batch, prompt, UNKNOWN, 0, 0));
-            case "DECODE", "TARGET_VERIFY" ->
-                Optional.of(new Annotation(Phase.DECODE, batch, 0, 0, UNKNOWN, UNKNOWN));
-            case "MIXED" ->
-                Optional.of(new Annotation(Phase.MIXED, batch, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN));
+            case "DECODE", "TARGET_VERIFY" -> Optional.of(new Annotation(Phase.DECODE, batch, 0, 0, UNKNOWN, UNKNOWN));
+            case "MIXED" -> Optional.of(new Annotation(Phase.MIXED, batch, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN));
             default -> Optional.empty();
         };
     }
@@ -175,7 +173,9 @@ final class EngineSteps {
 
     /** Returns the phase of a step by its number. */
     Phase phase(int number) {
-        return number <= PHASES.size() ? PHASES.get(number - 1) : step(number).annotation.phase();
+        return number <= PHASES.size()
+                ? PHASES.get(number - 1)
+                : step(number).annotation.phase();
     }
 
     private Step step(int number) {
@@ -226,9 +226,8 @@ final class EngineSteps {
             }
         }
         Map<Phase, Sum> sums = new EnumMap<>(Phase.class);
-        parts.values()
-                .forEach(step -> sums.computeIfAbsent(step.annotation.phase(), phase -> new Sum())
-                        .add(step.annotation, step.lastNs - step.firstNs));
+        parts.values().forEach(step -> sums.computeIfAbsent(step.annotation.phase(), phase -> new Sum())
+                .add(step.annotation, step.lastNs - step.firstNs));
         return isTooMany
                 ? List.of()
                 : sums.entrySet().stream()

@@ -41,8 +41,8 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  * @param virtualMachine the activity of the virtual machine, if the trace is a flight recording
  * @param loading the loading and initialising of models, most time first, which is no part of any other number here;
  *     empty if the trace does not show it
- * @param annotatedSteps the steps that a serving engine annotated, by phase; only steps with a kernel that counts. Empty
- *     if there are none, or more than 65,536
+ * @param annotatedSteps the steps that a serving engine annotated, by phase; only steps with a kernel that counts.
+ *     Empty if there are none, or more than 65,536
  * @param slowSteps the explanation of the steps that the trace holds, if this library chose them: all sums are those of
  *     the chosen steps, and not of the run
  * @param omissions the omissions, in the order of {@link Omission.Reason}; events that were left out have one omission

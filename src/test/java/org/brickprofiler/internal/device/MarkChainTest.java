@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 

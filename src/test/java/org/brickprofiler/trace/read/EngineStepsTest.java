@@ -142,7 +142,8 @@ class EngineStepsTest {
     @Test
     void ofTooManyStepsThePhasesAreKnown() {
         EngineSteps steps = new EngineSteps();
-        EngineSteps.Annotation decode = EngineSteps.annotation("step[DECODE bs=1]").orElseThrow();
+        EngineSteps.Annotation decode =
+                EngineSteps.annotation("step[DECODE bs=1]").orElseThrow();
         for (int i = 0; i < EngineSteps.MOST; i++) {
             steps.count(steps.add(decode), i, i + 1);
         }
