@@ -595,7 +595,9 @@ public final class Agent {
         List<WeaveRule> unused =
                 rules.rules().stream().filter(rule -> !applied.contains(rule)).toList();
         if (!unused.isEmpty()) {
-            say((unused.size() == 1 ? "1 rule was not applied: that of line " : unused.size() + " rules were not applied: those of the lines ")
+            say((unused.size() == 1
+                            ? "1 rule was not applied: that of line "
+                            : unused.size() + " rules were not applied: those of the lines ")
                     + String.join(
                             ", ",
                             unused.stream()

@@ -83,6 +83,7 @@ public final class FleetReport {
 
     /** The phase that all samples have; empty if there are several, or samples without a phase. */
     private final Optional<String> onlyPhase;
+
     private final List<Row> shares;
 
     /** By phase, category and brick. */

@@ -154,7 +154,8 @@ final class FleetReportTest {
     @Spec("24.22")
     @Test
     void onePhaseOfAllSamplesIsNamedOnce() throws Exception {
-        String text = twoRanks("b", "NULL", "SELECT *, 'mixed' AS phase FROM brick_window").toText();
+        String text = twoRanks("b", "NULL", "SELECT *, 'mixed' AS phase FROM brick_window")
+                .toText();
 
         assertThat(text)
                 .contains("Bricks, of all ranks and windows: all samples belong to mixed steps\n")
