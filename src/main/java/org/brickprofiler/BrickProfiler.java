@@ -1300,8 +1300,7 @@ public final class BrickProfiler extends SampleTables {
     private synchronized StepRecorder stepRecorder() {
         StepRecorder recorder = steps;
         if (recorder == null) {
-            recorder = new StepRecorder(
-                    registry, names, period, clock, threadTimes, phase -> ProfilerState.setOnly(STATE, this, phase));
+            recorder = new StepRecorder(this, period, clock, threadTimes);
             steps = recorder;
         }
         return recorder;

@@ -123,6 +123,15 @@ abstract class SampleTables {
         // Else no phase of the owner is selected: selecting one opens the lane.
     }
 
+    /**
+     * Lets each thread look its phase up: there is another only phase of which steps are under way.
+     *
+     * @param phase its number, or {@link org.brickprofiler.internal.record.PhaseRow#NO_PHASE} if there are none or several
+     */
+    final void setOnlyPhase(int phase) {
+        ProfilerState.setOnly(STATE, this, phase);
+    }
+
     /** Lets each thread look its table up: all were replaced. */
     final void tablesReplaced() {
         ProfilerState.renew(STATE, this);

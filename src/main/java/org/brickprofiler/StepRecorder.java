@@ -12,11 +12,9 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.PriorityQueue;
 import java.util.function.BooleanSupplier;
-import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
-import org.brickprofiler.internal.record.DurationCounts;
+import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.internal.record.Listeners;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
@@ -47,8 +45,25 @@ final class StepRecorder {
 
     private static final StepInfo.Phase[] PHASES = StepInfo.Phase.values();
     private static final BrickCategory[] CATEGORIES = BrickCategory.values();
-    private static final int PROPOSALS = 16;
 
+    /** How many steps end before they are counted. */
+    private static final int UNCOUNTED = 64;
+
+    // The columns of a step that has ended and is not counted yet; a row is two cache lines.
+    private static final int START_NS = 0;
+    private static final int DURATION_NS = 1;
+    private static final int ACCEPTED = 2;
+
+    /** The time to the tokens that the step gave: since the prompt, or since the tokens before. */
+    private static final int TOKENS_NS = 3;
+
+    /** The brick time of the phase at the end of the step, by category. */
+    private static final int TOTALS_NS = 4;
+
+    private static final int COLUMNS = TOTALS_NS + CATEGORIES.length;
+    private static final long NO_TOKENS = -1;
+
+    private final SampleTables tables;
     private final TableRegistry registry;
     private final NameTable names;
     private final RunPeriod period;
@@ -73,17 +88,19 @@ final class StepRecorder {
     /** The sampled steps since the last reset; the one that goes when a better one comes is the first. */
     private final PriorityQueue<Step> sampled = new PriorityQueue<>(Steps.BY_CHANCE.reversed());
 
-    /** A step is sampled if its hash is not larger: so that most steps need not look at the sample. */
-    private long largestSampledHash = Long.MAX_VALUE;
+    // The steps that have ended and are not counted yet. Counting a step touches many objects and takes much code, which
+    // costs most in cold memory. So steps are counted many at a time, and so rarely that the compiler keeps that code
+    // apart from the end of a step: it inlines what has run a hundred times by the time it compiles the caller.
 
-    /**
-     * The latest steps that may be among the kept ones. Several are taken at once: making and comparing a step is much
-     * more code than the end of most steps needs, and stays out of its way.
-     */
-    private final Proposal[] proposals =
-            Stream.generate(Proposal::new).limit(PROPOSALS).toArray(Proposal[]::new);
+    private final long[] uncounted = new long[UNCOUNTED * COLUMNS];
+    private final @Nullable StepInfo[] uncountedInfos = new StepInfo[UNCOUNTED];
+    private int uncountedSteps;
 
-    private int proposed;
+    /** A bit for each of them: whether its brick time is known. */
+    private long attributed;
+
+    /** A bit for each phase: whether its next step begins with the brick time of its latest one's end. */
+    private int summed;
 
     /** The number of the first step that ended since the last reset. */
     private long first;
@@ -104,9 +121,7 @@ final class StepRecorder {
     /** The place of the step under way that began last; each knows the one that began before. */
     private @Nullable Place latest;
 
-    /** Takes the only phase of which steps are under way. */
-    private final IntConsumer onlyPhase;
-
+    /** The only phase of which steps are under way, as the tables know it. */
     private int only = PhaseRow.NO_PHASE;
 
     /** Incremented to forget the steps that are under way. */
@@ -154,6 +169,9 @@ final class StepRecorder {
         /** The number of the step if its brick time may be known, 0 otherwise. */
         private long alone;
 
+        /** The sums of the open step's phase; null before the first step. */
+        private @Nullable PhaseSums phase;
+
         /** The place of the step under way that began before; null if there is none. */
         private @Nullable Place before;
 
@@ -186,16 +204,6 @@ final class StepRecorder {
         }
     }
 
-    /** A step that has ended, and may be among the kept ones. Guarded by the recorder. */
-    private static final class Proposal {
-        private long index;
-        private long startNs;
-        private long durationNs;
-        private @Nullable StepInfo info;
-        private long acceptedTokens;
-        private final long[] categoryNs = new long[CATEGORIES.length];
-    }
-
     /** The steps of a phase that are under way, and the sums of those since the last reset. Guarded by the recorder. */
     private static final class PhaseSums {
         private final StepInfo.Phase phase;
@@ -205,36 +213,22 @@ final class StepRecorder {
 
         private long countedToNs;
 
-        /**
-         * The brick time of the phase by category: at the end of its latest attributed step, or at the beginning of the
-         * one under way if other samples may have come since; and the reading before.
-         */
-        private long[] sumNs = new long[CATEGORIES.length];
+        /** The brick time of the phase, by category, from which that of the next step that is counted is known. */
+        private final long[] sumNs = new long[CATEGORIES.length];
 
-        private long[] sumBeforeNs = new long[CATEGORIES.length];
-
-        /** Whether the next step of the phase begins with {@code sumNs}. */
-        private boolean summed;
+        /** The brick time of the step that was counted last, by category. */
+        private final long[] ofStepNs = new long[CATEGORIES.length];
 
         // The sums.
 
-        /**
-         * The brick time of the attributed steps is this, and {@code sumNs} less {@code sumNs} when consecutive steps
-         * began: what is between is theirs.
-         */
         private final long[] categoryNs = new long[CATEGORIES.length];
-
-        private final long[] consecutiveFromNs = new long[CATEGORIES.length];
-        private DurationCounts durations = new DurationCounts();
+        private final long[] durations = new long[LatencyBuckets.COUNT];
 
         /** The times to first token of prompts; of decoding the times per output token. */
-        private DurationCounts tokenTimes = new DurationCounts();
+        private final long[] tokenTimes = new long[LatencyBuckets.COUNT];
 
         private long tokenTimesNs;
         private final PriorityQueue<Step> slowest = new PriorityQueue<>(Steps.BY_SLOWNESS.reversed());
-
-        /** A step is one of the slowest if it lasted as long: so that most steps need not look at them. */
-        private long shortestKeptNs;
 
         private long count;
         private long wallNs;
@@ -263,13 +257,11 @@ final class StepRecorder {
 
         /** Forgets the sums. */
         void clear() {
-            addConsecutive();
             Arrays.fill(categoryNs, 0);
-            durations = new DurationCounts();
-            tokenTimes = new DurationCounts();
+            Arrays.fill(durations, 0);
+            Arrays.fill(tokenTimes, 0);
             tokenTimesNs = 0;
             slowest.clear();
-            shortestKeptNs = 0;
             count = 0;
             wallNs = 0;
             totalNs = 0;
@@ -289,28 +281,15 @@ final class StepRecorder {
             attributed = 0;
         }
 
-        /** Adds the brick time of the consecutive steps so far. */
-        private void addConsecutive() {
-            for (int i = 0; i < categoryNs.length; i++) {
-                categoryNs[i] += sumNs[i] - consecutiveFromNs[i];
-                consecutiveFromNs[i] = sumNs[i];
+        /** Attributes the brick time up to the end of a step to that step. */
+        void attribute(long[] totals, int from) {
+            attributed++;
+            for (int i = 0; i < sumNs.length; i++) {
+                long totalNs = totals[from + i];
+                ofStepNs[i] = Math.max(0, totalNs - sumNs[i]);
+                categoryNs[i] += ofStepNs[i];
+                sumNs[i] = totalNs;
             }
-        }
-
-        /** Consecutive steps begin here. */
-        void sumAnew(TableRegistry registry, NameTable names) {
-            addConsecutive();
-            sum(registry, names);
-            System.arraycopy(sumNs, 0, consecutiveFromNs, 0, sumNs.length);
-        }
-
-        /** Reads the brick time of the phase so far. */
-        void sum(TableRegistry registry, NameTable names) {
-            long[] nowNs = sumBeforeNs;
-            Arrays.fill(nowNs, 0);
-            registry.addTotalsNs(phase.number(), names, nowNs);
-            sumBeforeNs = sumNs;
-            sumNs = nowNs;
         }
 
         void add(StepInfo info, long durationNs, long accepted) {
@@ -318,7 +297,7 @@ final class StepRecorder {
             totalNs = limited(totalNs, durationNs);
             minNs = Math.min(minNs, durationNs);
             maxNs = Math.max(maxNs, durationNs);
-            durations.add(durationNs);
+            durations[LatencyBuckets.indexOf(durationNs)]++;
             sequences = limited(sequences, info.batch());
             prefillTokens = limited(prefillTokens, info.prefillTokens());
             outputTokens = limited(outputTokens, limited(info.outputTokens(), accepted));
@@ -347,11 +326,21 @@ final class StepRecorder {
                     timed, timedWallNs, ranNs, knowsWaited ? OptionalLong.of(waitedNs) : OptionalLong.empty());
         }
 
+        /** Adds the time to the tokens of a step that gave some. */
+        void addTokens(StepInfo info, long accepted, long sinceNs) {
+            if (phase == StepInfo.Phase.PREFILL) {
+                tokenTimes[LatencyBuckets.indexOf(sinceNs)]++;
+                tokenTimesNs += sinceNs;
+            } else if (phase == StepInfo.Phase.DECODE) {
+                long tokens = limited(info.outputTokens(), accepted);
+                tokenTimes[LatencyBuckets.indexOf(Math.round((double) sinceNs * info.batch() / tokens))]++;
+            }
+        }
+
         StepStats stats() {
-            addConsecutive();
             return StepStats.builder(phase)
                     .steps(count, wallNs)
-                    .durations(totalNs, count == 0 ? 0 : minNs, maxNs, LatencyDistribution.ofCounts(durations.counts()))
+                    .durations(totalNs, count == 0 ? 0 : minNs, maxNs, LatencyDistribution.ofCounts(durations))
                     .sequences(sequences)
                     .tokens(prefillTokens, outputTokens, draftedTokens, acceptedTokens)
                     .kvLength(kvLength)
@@ -364,24 +353,21 @@ final class StepRecorder {
     /**
      * No steps.
      *
+     * @param tables the tables of the samples; they get the only phase of which steps are under way
      * @param threadTimes makes the reader of the calling thread's CPU time; null if steps have none
-     * @param onlyPhase takes the number of the only phase of which steps are under way when it changes;
-     *     {@link PhaseRow#NO_PHASE} if there are none or several
      */
     StepRecorder(
-            TableRegistry registry,
-            NameTable names,
+            SampleTables tables,
             RunPeriod period,
             NanoClock clock,
-            @Nullable Supplier<ThreadTimes> threadTimes,
-            IntConsumer onlyPhase) {
-        this.registry = registry;
-        this.names = names;
+            @Nullable Supplier<ThreadTimes> threadTimes) {
+        this.tables = tables;
+        this.registry = tables.registry;
+        this.names = tables.names;
         this.period = period;
         this.ownClock = clock == NanoClock.SYSTEM ? null : clock;
         this.chooser = registry.stepFollower();
         this.threadTimes = threadTimes;
-        this.onlyPhase = onlyPhase;
     }
 
     /**
@@ -502,11 +488,14 @@ final class StepRecorder {
         begun++;
         PhaseSums phase = phases[info.phase().index()];
         mine.alone = pending || underWay > 0 ? 0 : begun;
-        if (mine.alone != 0 && !phase.summed) {
-            phase.sumAnew(registry, names);
+        int bit = 1 << info.phase().index();
+        if (mine.alone != 0 && (summed & bit) == 0) {
+            countEnded(false);
+            sum(phase, phase.sumNs, 0);
         }
-        phase.summed = false;
+        summed &= ~bit;
         mine.info = info;
+        mine.phase = phase;
         mine.acceptedTokens = 0;
         mine.before = latest;
         latest = mine;
@@ -591,70 +580,99 @@ final class StepRecorder {
         if (info == null) {
             return null;
         }
-        PhaseSums phase = phases[info.phase().index()];
+        PhaseSums phase = Objects.requireNonNull(mine.phase, "phase");
         leave(mine, phase, endNs);
         if (requests != null) {
             requests.stepEnded(mine.requestStep, endNs, mine.acceptedTokens);
         }
-        long durationNs = Math.max(0, endNs - mine.startNs);
-        phase.add(info, durationNs, mine.acceptedTokens);
-        phase.addCpu(mine);
-        boolean isAttributed = mine.alone == begun && !pending;
-        if (isAttributed) {
-            phase.sum(registry, names);
-            phase.summed = true;
-            phase.attributed++;
+        if (threadTimes != null) {
+            phase.addCpu(mine);
         }
-        countTokens(mine, info, phase, endNs);
-        long index = ended++;
-        mine.lastIndex = index;
-        if (!followed && !isKept(index, durationNs, phase)) {
+        int row = uncountedSteps * COLUMNS;
+        uncounted[row + START_NS] = mine.startNs;
+        uncounted[row + DURATION_NS] = Math.max(0, endNs - mine.startNs);
+        uncounted[row + ACCEPTED] = mine.acceptedTokens;
+        uncounted[row + TOKENS_NS] = tokensNs(mine, info, endNs);
+        if (mine.alone == begun && !pending) {
+            sum(phase, uncounted, row + TOTALS_NS);
+            attributed |= 1L << uncountedSteps;
+            summed |= 1 << info.phase().index();
+        }
+        uncountedInfos[uncountedSteps++] = info;
+        mine.lastIndex = ended++;
+        if (!followed && uncountedSteps < UNCOUNTED) {
             return null;
         }
-        propose(mine, info, phase, durationNs, isAttributed);
-        if (!followed && proposed < proposals.length) {
-            return null;
-        }
-        Step step = takeProposals();
+        Step step = countEnded(followed);
         return followed ? step : null;
     }
 
-    /** Notes a step that has ended, and may be among the kept ones. */
-    private void propose(Place mine, StepInfo info, PhaseSums phase, long durationNs, boolean isAttributed) {
-        Proposal step = proposals[proposed++];
-        step.index = mine.lastIndex;
-        step.startNs = mine.startNs;
-        step.durationNs = durationNs;
-        step.info = info;
-        step.acceptedTokens = mine.acceptedTokens;
-        for (int i = 0; i < step.categoryNs.length; i++) {
-            step.categoryNs[i] = isAttributed ? Math.max(0, phase.sumNs[i] - phase.sumBeforeNs[i]) : 0;
-        }
+    /** Reads the time of all samples of a phase so far, by category. */
+    private void sum(PhaseSums phase, long[] totalsNs, int from) {
+        Arrays.fill(totalsNs, from, from + CATEGORIES.length, 0);
+        registry.addTotalsNs(phase.phase.number(), names, totalsNs, from);
     }
 
-    /** Keeps the proposed steps that are among the sampled or the slowest ones, and returns the latest of them. */
-    private @Nullable Step takeProposals() {
-        Step step = null;
-        for (int i = 0; i < proposed; i++) {
-            Proposal each = proposals[i];
-            StepInfo info = Objects.requireNonNull(each.info, "info");
-            step = new Step(
-                    each.index,
-                    period.unixNs(each.startNs),
-                    each.durationNs,
-                    info,
-                    each.acceptedTokens,
-                    byCategory(each.categoryNs));
+    /**
+     * Returns the time to the tokens of a step that ends: since the prompt began, or since the thread's latest tokens;
+     * {@link #NO_TOKENS} if it gives none.
+     */
+    private static long tokensNs(Place mine, StepInfo info, long endNs) {
+        if (limited(info.outputTokens(), mine.acceptedTokens) == 0) {
+            return NO_TOKENS;
+        }
+        long gaveNs = mine.hasGiven ? mine.gaveNs : mine.startNs;
+        long sinceNs = endNs - (info.phase() == StepInfo.Phase.PREFILL ? mine.promptNs : gaveNs);
+        mine.inPrompt = false;
+        mine.hasGiven = true;
+        mine.gaveNs = endNs;
+        return Math.max(0, sinceNs);
+    }
+
+    /**
+     * Counts the steps that have ended since the last call.
+     *
+     * @param wantsLatest whether to return the latest step
+     * @return that step
+     */
+    private @Nullable Step countEnded(boolean wantsLatest) {
+        Step latestStep = null;
+        for (int i = 0; i < uncountedSteps; i++) {
+            int row = i * COLUMNS;
+            StepInfo info = Objects.requireNonNull(uncountedInfos[i], "info");
             PhaseSums phase = phases[info.phase().index()];
-            if (offer(sampled, step, Steps.SAMPLED, Steps.BY_CHANCE)) {
-                largestSampledHash = Steps.hash(sampled.element().index());
+            long durationNs = uncounted[row + DURATION_NS];
+            long accepted = uncounted[row + ACCEPTED];
+            phase.add(info, durationNs, accepted);
+            if (uncounted[row + TOKENS_NS] != NO_TOKENS) {
+                phase.addTokens(info, accepted, uncounted[row + TOKENS_NS]);
             }
-            if (offer(phase.slowest, step, Steps.SLOWEST, Steps.BY_SLOWNESS)) {
-                phase.shortestKeptNs = phase.slowest.element().durationNs();
+            Arrays.fill(phase.ofStepNs, 0);
+            if ((attributed & (1L << i)) != 0) {
+                phase.attribute(uncounted, row + TOTALS_NS);
+            }
+            boolean isWanted = wantsLatest && i == uncountedSteps - 1;
+            long index = ended - uncountedSteps + i;
+            if (isWanted || isKept(index, durationNs, phase)) {
+                latestStep = new Step(
+                        index,
+                        period.unixNs(uncounted[row + START_NS]),
+                        durationNs,
+                        info,
+                        accepted,
+                        byCategory(phase.ofStepNs));
+                offer(sampled, latestStep, Steps.SAMPLED, Steps.BY_CHANCE);
+                offer(phase.slowest, latestStep, Steps.SLOWEST, Steps.BY_SLOWNESS);
             }
         }
-        proposed = 0;
-        return step;
+        forgetUncounted();
+        return latestStep;
+    }
+
+    private void forgetUncounted() {
+        Arrays.fill(uncountedInfos, null);
+        uncountedSteps = 0;
+        attributed = 0;
     }
 
     private void abandonEnded() {
@@ -676,7 +694,7 @@ final class StepRecorder {
         }
         if (now != only) {
             only = now;
-            onlyPhase.accept(now);
+            tables.setOnlyPhase(now);
         }
     }
 
@@ -691,26 +709,10 @@ final class StepRecorder {
 
     /** Returns whether a step may be kept: asked before the step is made, since few are kept. */
     private boolean isKept(long index, long durationNs, PhaseSums phase) {
-        return Steps.hash(index) <= largestSampledHash || durationNs >= phase.shortestKeptNs;
-    }
-
-    private void countTokens(Place mine, StepInfo info, PhaseSums phase, long endNs) {
-        long tokens = limited(info.outputTokens(), mine.acceptedTokens);
-        if (tokens == 0) {
-            return;
-        }
-        if (info.phase() == StepInfo.Phase.PREFILL) {
-            long sinceNs = Math.max(0, endNs - mine.promptNs);
-            phase.tokenTimes.add(sinceNs);
-            phase.tokenTimesNs += sinceNs;
-        } else if (info.phase() == StepInfo.Phase.DECODE) {
-            long sinceNs = Math.max(0, endNs - (mine.hasGiven ? mine.gaveNs : mine.startNs));
-            boolean oneEach = tokens == info.batch();
-            phase.tokenTimes.add(oneEach ? sinceNs : Math.round((double) sinceNs * info.batch() / tokens));
-        }
-        mine.inPrompt = false;
-        mine.hasGiven = true;
-        mine.gaveNs = endNs;
+        return sampled.size() < Steps.SAMPLED
+                || phase.slowest.size() < Steps.SLOWEST
+                || Steps.hash(index) <= Steps.hash(sampled.element().index())
+                || durationNs >= phase.slowest.element().durationNs();
     }
 
     /** Returns the number of the step that the calling thread has ended since the last call, or no step. */
@@ -787,19 +789,14 @@ final class StepRecorder {
         }
     }
 
-    /**
-     * Keeps an element among the first ones in an order; the last of these is the first of the queue.
-     *
-     * @return whether the queue is full
-     */
-    private static boolean offer(PriorityQueue<Step> queue, Step step, int capacity, Comparator<Step> order) {
+    /** Keeps an element among the first ones in an order; the last of these is the first of the queue. */
+    private static void offer(PriorityQueue<Step> queue, Step step, int capacity, Comparator<Step> order) {
         if (queue.size() < capacity) {
             queue.add(step);
         } else if (order.compare(step, queue.element()) < 0) {
             queue.remove();
             queue.add(step);
         }
-        return queue.size() == capacity;
     }
 
     private static Map<BrickCategory, Long> byCategory(long[] categoryNs) {
@@ -831,7 +828,7 @@ final class StepRecorder {
     }
 
     private Steps steps() {
-        takeProposals();
+        countEnded(false);
         List<Step> kept = new ArrayList<>(sampled);
         List<StepStats> stats = new ArrayList<>();
         for (PhaseSums phase : phases) {
@@ -842,9 +839,9 @@ final class StepRecorder {
         PhaseSums decoding = phases[StepInfo.Phase.DECODE.index()];
         return new Steps(
                 stats,
-                LatencyDistribution.ofCounts(prompts.tokenTimes.counts()),
+                LatencyDistribution.ofCounts(prompts.tokenTimes),
                 prompts.tokenTimesNs,
-                LatencyDistribution.ofCounts(decoding.tokenTimes.counts()),
+                LatencyDistribution.ofCounts(decoding.tokenTimes),
                 abandoned,
                 kept);
     }
@@ -853,9 +850,8 @@ final class StepRecorder {
         for (PhaseSums phase : phases) {
             phase.clear();
         }
-        proposed = 0;
+        forgetUncounted();
         sampled.clear();
-        largestSampledHash = Long.MAX_VALUE;
         first = ended;
         abandoned = 0;
     }
@@ -883,9 +879,9 @@ final class StepRecorder {
         }
         latest = null;
         underWay = 0;
+        summed = 0;
         for (PhaseSums phase : phases) {
             phase.underWay = 0;
-            phase.summed = false;
             announceOnly(phase);
         }
         places.sweep();

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.stats.LatencyDistribution;
@@ -17,6 +18,8 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class StepsTest {
+
+    private static final int RANDOM_STEPS = 200;
 
     private final FakeClock clock = new FakeClock();
     private final BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
@@ -94,6 +97,87 @@ final class StepsTest {
         brick(BrickId.RMS_NORM, 10);
         profiler.endPass();
         assertThat(steps().count()).isEqualTo(1);
+    }
+
+    /** Steps are counted many at a time, earlier if somebody reads or listens: nobody can tell. */
+    @Spec({"17.1", "17.2"})
+    @Test
+    void stepsAreTheSameWhenSomebodyReadsAfterEachOrListens() {
+        List<Step> heard = new ArrayList<>();
+        Steps atTheEnd = randomSteps(profiler -> {}, profiler -> {});
+        Steps readOften = randomSteps(profiler -> {}, BrickProfiler::snapshot);
+        Steps listened = randomSteps(profiler -> profiler.addListener(new StepListener(heard)), profiler -> {});
+
+        assertThat(withoutCalendar(readOften)).isEqualTo(withoutCalendar(atTheEnd));
+        assertThat(withoutCalendar(listened)).isEqualTo(withoutCalendar(atTheEnd));
+        assertThat(heard).hasSize(RANDOM_STEPS).containsAll(listened.kept());
+        for (StepStats phase : atTheEnd.phases()) {
+            List<Step> ofPhase = heard.stream()
+                    .filter(step -> step.info().phase() == phase.phase())
+                    .toList();
+            assertThat(phase.count()).isEqualTo(ofPhase.size()).isPositive();
+            assertThat(phase.totalNs())
+                    .isEqualTo(ofPhase.stream().mapToLong(Step::durationNs).sum());
+            assertThat(sum(phase.categoryNs()))
+                    .isEqualTo(ofPhase.stream()
+                            .mapToLong(step -> sum(step.categoryNs()))
+                            .sum())
+                    .isPositive();
+        }
+    }
+
+    private record StepListener(List<Step> heard) implements ProfilerListener {
+        @Override
+        public boolean wantsBricks() {
+            return false;
+        }
+
+        @Override
+        public void brickRecorded(
+                String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {}
+
+        @Override
+        public void stepBegan(StepInfo info) {}
+
+        @Override
+        public void stepEnded(Step step) {
+            heard.add(step);
+        }
+    }
+
+    private static long sum(Map<BrickCategory, Long> categoryNs) {
+        return categoryNs.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    /** Everything but the calendar time, which differs from one profiler to the next. */
+    private static List<Object> withoutCalendar(Steps steps) {
+        List<Object> all = new ArrayList<>(List.of(
+                steps.phases(), steps.timeToFirstToken(), steps.timeToFirstTokenNs(), steps.timePerOutputToken()));
+        for (Step step : steps.kept()) {
+            all.add(List.of(
+                    step.index(), step.durationNs(), step.info(), step.acceptedTokens(), step.categoryNs()));
+        }
+        return all;
+    }
+
+    private static Steps randomSteps(Consumer<BrickProfiler> before, Consumer<BrickProfiler> afterStep) {
+        Random random = new Random(7);
+        FakeClock time = new FakeClock();
+        BrickProfiler profiler = BrickProfiler.builder().clock(time).build();
+        profiler.enable();
+        before.accept(profiler);
+        for (int i = 0; i < RANDOM_STEPS; i++) {
+            Phase phase = Phase.values()[random.nextInt(3)];
+            profiler.beginStep(new StepInfo(phase, 1 + random.nextInt(3), random.nextInt(9), i, random.nextInt(3), 2));
+            profiler.recordAcceptedTokens(random.nextInt(3));
+            for (int brick = random.nextInt(3); brick > 0; brick--) {
+                profiler.record(BrickId.values()[random.nextInt(20)], random.nextInt(1_000), 1);
+            }
+            time.advance(random.nextInt(1_000_000));
+            profiler.endPass();
+            afterStep.accept(profiler);
+        }
+        return profiler.snapshot().steps();
     }
 
     @Spec("17.2")

@@ -222,14 +222,15 @@ public final class NameTable {
      * Adds a column of values by key to sums by tag. Keys without a name are left out.
      *
      * @param values the values, which other threads may be writing
-     * @param from the place of the value of key 0
+     * @param first the place of the value of key 0
      * @param stride the distance from the value of one key to that of the next
-     * @param sums the sums, by tag
+     * @param sums has the sums, by tag
+     * @param from the place of the sum of tag 0
      */
-    void addByTag(long[] values, int from, int stride, long[] sums) {
+    void addByTag(long[] values, int first, int stride, long[] sums, int from) {
         int[] ofKeys = tags;
-        for (int key = 0, end = size, at = from; key < end && at < values.length; key++, at += stride) {
-            sums[ofKeys[key]] += (long) StatTable.CELL.getOpaque(values, at);
+        for (int key = 0, end = size, at = first; key < end && at < values.length; key++, at += stride) {
+            sums[from + ofKeys[key]] += (long) StatTable.CELL.getOpaque(values, at);
         }
     }
 

@@ -154,6 +154,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
          */
         private final @Nullable Owned[] placed;
 
+        private final boolean isOnly;
         private final List<T> live;
         private final L left;
 
@@ -166,6 +167,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         private Slots(List<T> live, L left, int sweepAt) {
             this.first = live.isEmpty() ? null : live.get(0);
             this.firstOwner = first == null ? null : first.owner();
+            this.isOnly = live.size() == 1;
             this.placed = place(live);
             this.live = Collections.unmodifiableList(live);
             this.left = left;
@@ -219,6 +221,12 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
                 }
             }
             return null;
+        }
+
+        /** Returns the object of the only thread; null if there is another number of threads. */
+        @Nullable
+        T only() {
+            return isOnly ? first : null;
         }
 
         /** Returns how many places there are, of which some have an object: for loops in few loads. */

@@ -783,11 +783,11 @@ public final class StatTable extends PerThread.Owned {
     /**
      * Adds the time of each row's samples of a phase to the sum of its key's tag; of one that is being added, perhaps.
      */
-    void addTotalsNs(int number, NameTable keys, long[] totalsNs) {
+    void addTotalsNs(int number, NameTable keys, long[] totalsNs, int from) {
         // The writer finds its rows with fewer loads.
         long[] cells = number == phase && isOf(Thread.currentThread()) ? rows : cells(number);
         VarHandle.acquireFence();
-        keys.addByTag(cells, TOTAL_NS, 1 << shift, totalsNs);
+        keys.addByTag(cells, TOTAL_NS, 1 << shift, totalsNs, from);
     }
 
     /** Forgets everything. Only the writer. */

@@ -398,23 +398,34 @@ public final class TableRegistry {
      *
      * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
      * @param keys the names of the keys, whose tags are indices
-     * @param totalsNs the sums, ns
+     * @param totalsNs has the sums, ns
+     * @param from the place of the sum of tag 0
      */
-    public void addTotalsNs(int phase, NameTable keys, long[] totalsNs) {
+    public void addTotalsNs(int phase, NameTable keys, long[] totalsNs, int from) {
         synchronized (late) {
             PerThread.Slots<StatTable, Left> now = threads.slots();
             if (hasOthers(now)) {
-                addOthersNs(now, phase, keys, totalsNs);
+                addOthersNs(now, phase, keys, totalsNs, from);
             }
-            for (int i = 0; i < now.places(); i++) {
-                StatTable table = now.at(i);
-                if (table != null) {
-                    table.addTotalsNs(phase, keys, totalsNs);
-                }
+            StatTable only = now.only();
+            if (only != null) {
+                only.addTotalsNs(phase, keys, totalsNs, from);
+            } else {
+                addAllTotalsNs(now, phase, keys, totalsNs, from);
             }
             List<StatTable> shared = threads.shared();
             for (int i = 0; i < shared.size(); i++) {
-                shared.get(i).addTotalsNs(phase, keys, totalsNs);
+                shared.get(i).addTotalsNs(phase, keys, totalsNs, from);
+            }
+        }
+    }
+
+    private static void addAllTotalsNs(
+            PerThread.Slots<StatTable, Left> now, int phase, NameTable keys, long[] totalsNs, int from) {
+        for (int i = 0; i < now.places(); i++) {
+            StatTable table = now.at(i);
+            if (table != null) {
+                table.addTotalsNs(phase, keys, totalsNs, from);
             }
         }
     }
@@ -425,13 +436,13 @@ public final class TableRegistry {
         return wasReset || now.left() != Left.NOTHING;
     }
 
-    private void addOthersNs(PerThread.Slots<StatTable, Left> now, int phase, NameTable keys, long[] totalsNs) {
+    private void addOthersNs(PerThread.Slots<StatTable, Left> now, int phase, NameTable keys, long[] totalsNs, int from) {
         late.count(now);
-        late.sums().addTotalsNs(phase, keys, totalsNs);
-        now.left().sums().addTotalsNs(phase, keys, totalsNs);
+        late.sums().addTotalsNs(phase, keys, totalsNs, from);
+        now.left().sums().addTotalsNs(phase, keys, totalsNs, from);
         long[] reset = resetNs[phase];
         for (int key = 0; key < reset.length; key++) {
-            totalsNs[keys.tag(key)] += reset[key];
+            totalsNs[from + keys.tag(key)] += reset[key];
         }
     }
 
