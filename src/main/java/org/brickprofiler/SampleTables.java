@@ -126,7 +126,8 @@ abstract class SampleTables {
     /**
      * Lets each thread look its phase up: there is another only phase of which steps are under way.
      *
-     * @param phase its number, or {@link org.brickprofiler.internal.record.PhaseRow#NO_PHASE} if there are none or several
+     * @param phase its number, or {@link org.brickprofiler.internal.record.PhaseRow#NO_PHASE} if there are none or
+     *     several
      */
     final void setOnlyPhase(int phase) {
         ProfilerState.setOnly(STATE, this, phase);

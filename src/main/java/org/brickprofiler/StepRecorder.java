@@ -88,7 +88,8 @@ final class StepRecorder {
     /** The sampled steps since the last reset; the one that goes when a better one comes is the first. */
     private final PriorityQueue<Step> sampled = new PriorityQueue<>(Steps.BY_CHANCE.reversed());
 
-    // The steps that have ended and are not counted yet. Counting a step touches many objects and takes much code, which
+    // The steps that have ended and are not counted yet. Counting a step touches many objects and takes much code,
+    // which
     // costs most in cold memory. So steps are counted many at a time, and so rarely that the compiler keeps that code
     // apart from the end of a step: it inlines what has run a hundred times by the time it compiles the caller.
 

@@ -133,8 +133,7 @@ final class StepsTest {
         }
 
         @Override
-        public void brickRecorded(
-                String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {}
+        public void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {}
 
         @Override
         public void stepBegan(StepInfo info) {}
@@ -154,8 +153,7 @@ final class StepsTest {
         List<Object> all = new ArrayList<>(List.of(
                 steps.phases(), steps.timeToFirstToken(), steps.timeToFirstTokenNs(), steps.timePerOutputToken()));
         for (Step step : steps.kept()) {
-            all.add(List.of(
-                    step.index(), step.durationNs(), step.info(), step.acceptedTokens(), step.categoryNs()));
+            all.add(List.of(step.index(), step.durationNs(), step.info(), step.acceptedTokens(), step.categoryNs()));
         }
         return all;
     }
@@ -167,11 +165,11 @@ final class StepsTest {
         profiler.enable();
         before.accept(profiler);
         for (int i = 0; i < RANDOM_STEPS; i++) {
-            Phase phase = Phase.values()[random.nextInt(3)];
+            Phase phase = List.of(Phase.values()).get(random.nextInt(3));
             profiler.beginStep(new StepInfo(phase, 1 + random.nextInt(3), random.nextInt(9), i, random.nextInt(3), 2));
             profiler.recordAcceptedTokens(random.nextInt(3));
             for (int brick = random.nextInt(3); brick > 0; brick--) {
-                profiler.record(BrickId.values()[random.nextInt(20)], random.nextInt(1_000), 1);
+                profiler.record(List.of(BrickId.values()).get(random.nextInt(20)), random.nextInt(1_000), 1);
             }
             time.advance(random.nextInt(1_000_000));
             profiler.endPass();

@@ -436,7 +436,8 @@ public final class TableRegistry {
         return wasReset || now.left() != Left.NOTHING;
     }
 
-    private void addOthersNs(PerThread.Slots<StatTable, Left> now, int phase, NameTable keys, long[] totalsNs, int from) {
+    private void addOthersNs(
+            PerThread.Slots<StatTable, Left> now, int phase, NameTable keys, long[] totalsNs, int from) {
         late.count(now);
         late.sums().addTotalsNs(phase, keys, totalsNs, from);
         now.left().sums().addTotalsNs(phase, keys, totalsNs, from);
