@@ -357,11 +357,7 @@ final class StepRecorder {
      * @param tables the tables of the samples; they get the only phase of which steps are under way
      * @param threadTimes makes the reader of the calling thread's CPU time; null if steps have none
      */
-    StepRecorder(
-            SampleTables tables,
-            RunPeriod period,
-            NanoClock clock,
-            @Nullable Supplier<ThreadTimes> threadTimes) {
+    StepRecorder(SampleTables tables, RunPeriod period, NanoClock clock, @Nullable Supplier<ThreadTimes> threadTimes) {
         this.tables = tables;
         this.registry = tables.registry;
         this.names = tables.names;
