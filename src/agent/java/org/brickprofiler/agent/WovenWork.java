@@ -546,10 +546,10 @@ final class WovenWork {
 
     private static int number(ModelNumber which, long number) {
         if (number == UNREAD) {
-            throw new IllegalArgumentException(which.key + ": of model: could not be read");
+            throw new IllegalArgumentException("model: " + which.key + ": could not be read");
         }
         if (number < 0 || number > Integer.MAX_VALUE) {
-            throw new IllegalArgumentException(which.key + ": " + number + " of model: is impossible");
+            throw new IllegalArgumentException("model: " + which.key + ": " + number + " is impossible");
         }
         return (int) number;
     }

@@ -247,7 +247,7 @@ class WovenWorkTest {
             delimiter = '|',
             value = {
                 "layers: this.config.layers | layers: 1 | a pass had 2 layers, and its model has 1",
-                "heads: this.config.heads | heads: this.none.heads | heads: of model: could not be read",
+                "heads: this.config.heads | heads: this.none.heads | model: heads: could not be read",
                 "dim: this.config.dim | dim: 0 | dim 0.0 is not above 0",
                 "forward | unused | no rule under model: was read in a step",
             })
