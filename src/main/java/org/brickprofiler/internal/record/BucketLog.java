@@ -41,12 +41,13 @@ final class BucketLog {
     }
 
     /**
-     * Returns whether the next sample of a row fills its log, or begins it, so that the row's buckets are needed.
+     * Returns whether the next sample of a row needs the row's buckets: the first one, which makes them, and each that
+     * fills the log.
      *
      * @param count the count of the row
      */
     static boolean needsBuckets(long count) {
-        return size(count + 1) <= 1;
+        return count == 0 || size(count + 1) == 0;
     }
 
     /** Returns how many samples of a row are in its log, and not in its buckets. */

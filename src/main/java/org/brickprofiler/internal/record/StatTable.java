@@ -318,7 +318,7 @@ public final class StatTable extends PerThread.Owned {
      * @param timer a {@link TimerToken}
      * @param nowNs the clock when it was stopped
      * @param elementCount elements it processed
-     * @return false, without adding anything, if the row does not exist, its log is empty or would be full, or the
+     * @return false, without adding anything, if the row does not exist or is new, its log would be full, or the
      *     elements are negative or so many that their sum may wrap
      */
     public static boolean addTimed(long[] cells, boolean logs, long timer, long nowNs, long elementCount) {
