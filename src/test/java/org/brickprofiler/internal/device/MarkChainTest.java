@@ -53,8 +53,28 @@ class MarkChainTest {
         }
     }
 
-    private void measure() {
+    private void measureAdded() {
         chain.measure(clock.now(), NO_MARK);
+    }
+
+    private void measure(int... batch) {
+        add(batch);
+        measureAdded();
+    }
+
+    /** Measures samples, each of which is two marks. */
+    private void measureSamples(int... ends) {
+        chain.begin();
+        for (int i = 0; i < ends.length; i += 2) {
+            chain.addSample(ends[i], ends[i + 1]);
+        }
+        measureAdded();
+    }
+
+    private void assertBusyAndIdle(long busyNs, long idleNs) {
+        chain.addUp(NO_MARK, NO_MARK, 0);
+        assertThat(chain.busyNs()).isEqualTo(busyNs);
+        assertThat(chain.idleNs()).isEqualTo(idleNs);
     }
 
     // ---- order and times ----
@@ -65,15 +85,13 @@ class MarkChainTest {
         int second = markAfter(300);
         int third = markAfter(40);
         clock.advance(1_000);
-        add(third, first, second, third, first);
-        measure();
+        measure(third, first, second, third, first);
         assertThat(chain.isUnbroken()).isTrue();
         assertThat(chain.isEarly()).isFalse();
         assertThat(chain.last()).isEqualTo(third);
         assertThat(chain.elapsedNs(first, third)).isEqualTo(340);
         assertThat(chain.elapsedNs(first, second)).isEqualTo(300);
         assertThat(chain.elapsedNs(third, second)).isEqualTo(-40);
-        add();
         measure();
         assertThat(chain.last()).isEqualTo(NO_MARK);
     }
@@ -88,16 +106,11 @@ class MarkChainTest {
         marks.set(early, 1, clock.now());
         int end = markAfter(10);
         clock.advance(1_000);
-        chain.begin();
-        chain.addSample(early, late);
-        chain.addSample(late, end);
-        measure();
+        measureSamples(early, late, late, end);
         assertThat(chain.isUnbroken()).isTrue();
         assertThat(chain.last()).isEqualTo(end);
         assertThat(chain.elapsedNs(early, end)).isEqualTo(110);
-        chain.addUp(NO_MARK, NO_MARK, 0);
-        assertThat(chain.busyNs()).isEqualTo(110);
-        assertThat(chain.idleNs()).isZero();
+        assertBusyAndIdle(110, 0);
     }
 
     @Test
@@ -107,8 +120,7 @@ class MarkChainTest {
         int second = markAfter(70);
         int third = markAfter(5);
         clock.advance(1_000);
-        add(first, bad, second, third);
-        measure();
+        measure(first, bad, second, third);
         assertThat(chain.isUnbroken()).isFalse();
         assertThat(chain.isEarly()).isFalse();
         assertThat(chain.elapsedNs(first, bad)).isNegative();
@@ -129,11 +141,7 @@ class MarkChainTest {
         int e = markAfter(4);
         int f = markAfter(2);
         clock.advance(10_000);
-        chain.begin();
-        chain.addSample(a, b);
-        chain.addSample(c, d);
-        chain.addSample(e, f);
-        measure();
+        measureSamples(a, b, c, d, e, f);
         assertThat(chain.isUnbroken()).isFalse();
         assertThat(chain.isEarly()).isFalse();
         assertThat(chain.last()).isEqualTo(f);
@@ -141,9 +149,7 @@ class MarkChainTest {
         assertThat(chain.elapsedNs(c, d)).isEqualTo(30);
         assertThat(chain.elapsedNs(a, c)).isNegative();
         assertThat(chain.elapsedNs(b, d)).isNegative();
-        chain.addUp(NO_MARK, NO_MARK, 0);
-        assertThat(chain.busyNs()).isEqualTo(132);
-        assertThat(chain.idleNs()).isEqualTo(4);
+        assertBusyAndIdle(132, 4);
         chain.addUp(c, NO_MARK, 0);
         assertThat(chain.busyNs()).isEqualTo(32);
     }
@@ -152,20 +158,16 @@ class MarkChainTest {
     void aBatchOfMarksWithoutTimesHasNoLast() {
         int bad = badMark();
         clock.advance(1_000);
-        add(bad);
-        measure();
+        measure(bad);
         assertThat(chain.last()).isEqualTo(NO_MARK);
         assertThat(chain.isUnbroken()).isFalse();
         int worse = badMark();
-        add(bad, worse);
-        measure();
+        measure(bad, worse);
         assertThat(chain.last()).isEqualTo(NO_MARK);
         int good = mark();
-        add(bad, good);
-        measure();
+        measure(bad, good);
         assertThat(chain.last()).isEqualTo(good);
-        add(good);
-        measure();
+        measure(good);
         assertThat(chain.last()).isEqualTo(good);
         assertThat(chain.isUnbroken()).isTrue();
     }
@@ -174,15 +176,12 @@ class MarkChainTest {
     void aMarkThatIsNotReachedMakesTheBatchEarly() {
         int first = mark();
         int second = markAfter(500);
-        add(first, second);
-        measure();
+        measure(first, second);
         assertThat(chain.isEarly()).isTrue();
-        add(second);
-        measure();
+        measure(second);
         assertThat(chain.isEarly()).isTrue();
         clock.advance(500);
-        add(first, second);
-        measure();
+        measure(first, second);
         assertThat(chain.isEarly()).isFalse();
         assertThat(chain.elapsedNs(first, second)).isEqualTo(500);
     }
@@ -192,13 +191,9 @@ class MarkChainTest {
         int first = mark();
         int second = markAfter(10);
         clock.advance(1_000);
-        chain.begin();
-        chain.addSample(first, second);
-        measure();
+        measureSamples(first, second);
         chain.leaveOut(first, second);
-        chain.begin();
-        chain.addSample(first, second);
-        measure();
+        measureSamples(first, second);
         chain.addUp(NO_MARK, NO_MARK, 0);
         assertThat(chain.busyNs()).isEqualTo(10);
     }
@@ -214,7 +209,7 @@ class MarkChainTest {
         for (int i = set.length - 1; i > 0; i--) {
             chain.addSample(set[i - 1], set[i]);
         }
-        measure();
+        measureAdded();
         assertThat(chain.last()).isEqualTo(set[set.length - 1]);
         assertThat(chain.elapsedNs(set[0], set[1_000])).isEqualTo(500_500);
         chain.addUp(NO_MARK, NO_MARK, 0);
@@ -228,8 +223,7 @@ class MarkChainTest {
         int first = mark();
         int second = markAfter(500);
         clock.set(1_500);
-        add(first, second);
-        measure();
+        measure(first, second);
         assertThat(chain.hostNs(first)).isEqualTo(1_000);
         assertThat(chain.hostNs(second)).isEqualTo(1_500);
         assertThat(chain.hostErrorNs()).isZero();
@@ -241,8 +235,7 @@ class MarkChainTest {
         int first = mark();
         int second = markAfter(500);
         clock.set(2_001);
-        add(first, second);
-        measure();
+        measure(first, second);
         // Set at 1,000; 500 before the host looked at the latest.
         assertThat(chain.hostErrorNs()).isEqualTo(251);
         assertThat(chain.hostNs(first)).isEqualTo(1_501 - 251);
@@ -269,8 +262,7 @@ class MarkChainTest {
         stream.work(100);
         int second = markWithoutTheClock();
         clock.set(1_400);
-        add(first, second);
-        measure();
+        measure(first, second);
         assertThat(chain.hostErrorNs()).isEqualTo(MarkChain.NO_ERROR);
         assertThat(chain.hostNs(second)).isEqualTo(1_400);
     }
@@ -293,8 +285,7 @@ class MarkChainTest {
         int first = mark();
         int second = markAfter(500);
         clock.set(900_000);
-        add(first, second);
-        measure();
+        measure(first, second);
         assertThat(chain.hostErrorNs()).isEqualTo(20);
         assertThat(chain.hostNs(first)).isEqualTo(1_300);
         assertThat(chain.hostNs(second)).isEqualTo(1_800);
@@ -319,8 +310,7 @@ class MarkChainTest {
         int first = mark();
         int second = markAfter(500);
         clock.set(2_001);
-        add(first, second);
-        measure();
+        measure(first, second);
 
         int later = markedWithoutTheClock(900_000);
         assertThat(chain.isUnchecked()).isFalse();
@@ -334,8 +324,7 @@ class MarkChainTest {
         stream.work(100);
         int second = markWithoutTheClock();
         clock.set(lookedNs);
-        add(first, second);
-        measure();
+        measure(first, second);
         return second;
     }
 
@@ -348,8 +337,7 @@ class MarkChainTest {
         int first = mark();
         int second = markAfter(500);
         clock.set(2_001);
-        add(first, second);
-        measure();
+        measure(first, second);
         assertThat(chain.hostErrorNs()).isEqualTo(251);
         assertThat(chain.hostNs(first)).isEqualTo(1_501 - 251);
     }
@@ -362,12 +350,10 @@ class MarkChainTest {
         int second = markAfter(500);
         int third = markAfter(70);
         clock.advance(1_000);
-        add(first, second);
-        measure();
+        measure(first, second);
         assertThat(chain.continueFrom(NO_MARK, 0)).isTrue();
         assertThat(chain.deviceNs(second) - chain.deviceNs(first)).isEqualTo(500);
-        add(second, third);
-        measure();
+        measure(second, third);
         assertThat(chain.continueFrom(second, 7_500)).isTrue();
         assertThat(chain.deviceNs(third)).isEqualTo(7_570);
         assertThat(chain.elapsedSinceNs(7_000, third)).isEqualTo(570);
@@ -382,8 +368,7 @@ class MarkChainTest {
         int bad = badMark();
         int second = markAfter(500);
         clock.advance(1_000);
-        add(first, bad, second);
-        measure();
+        measure(first, bad, second);
         assertThat(chain.continueFrom(first, 100)).isTrue();
         assertThat(chain.deviceNs(second)).isEqualTo(600);
         assertThat(chain.isKnown(bad)).isFalse();
@@ -398,8 +383,7 @@ class MarkChainTest {
         stream.breakOff();
         int second = markAfter(500);
         clock.advance(1_000);
-        add(first, second);
-        measure();
+        measure(first, second);
         assertThat(chain.isKnown(first)).isTrue();
         assertThat(chain.isKnown(second)).isTrue();
         assertThat(chain.continueFrom(first, 0)).isFalse();
@@ -417,14 +401,8 @@ class MarkChainTest {
         int e = markAfter(7);
         int f = markAfter(3);
         clock.advance(1_000);
-        chain.begin();
-        chain.addSample(a, d);
-        chain.addSample(b, c);
-        chain.addSample(e, f);
-        measure();
-        chain.addUp(NO_MARK, NO_MARK, 0);
-        assertThat(chain.busyNs()).isEqualTo(173);
-        assertThat(chain.idleNs()).isEqualTo(7);
+        measureSamples(a, d, b, c, e, f);
+        assertBusyAndIdle(173, 7);
         chain.addUp(d, NO_MARK, 0);
         assertThat(chain.busyNs()).isEqualTo(3);
         assertThat(chain.idleNs()).isEqualTo(7);
@@ -443,14 +421,8 @@ class MarkChainTest {
         int e = markAfter(7);
         int f = markAfter(3);
         clock.advance(1_000);
-        chain.begin();
-        chain.addSample(a, b);
-        chain.addSample(c, d);
-        chain.addSample(e, f);
-        measure();
-        chain.addUp(NO_MARK, NO_MARK, 0);
-        assertThat(chain.busyNs()).isEqualTo(123);
-        assertThat(chain.idleNs()).isZero();
+        measureSamples(a, b, c, d, e, f);
+        assertBusyAndIdle(123, 0);
     }
 
     @Test
@@ -462,15 +434,9 @@ class MarkChainTest {
         int d = markAfter(30);
         int bad = badMark();
         clock.advance(1_000);
-        chain.begin();
-        chain.addSample(outer, bad);
-        chain.addSample(a, b);
-        chain.addSample(c, d);
-        measure();
+        measureSamples(outer, bad, a, b, c, d);
         chain.leaveOut(outer, bad);
-        chain.addUp(NO_MARK, NO_MARK, 0);
-        assertThat(chain.busyNs()).isEqualTo(130);
-        assertThat(chain.idleNs()).isZero();
+        assertBusyAndIdle(130, 0);
     }
 
     @Test
@@ -489,7 +455,7 @@ class MarkChainTest {
         chain.addSample(a, b);
         chain.addSampleSince(end);
         chain.addSample(after, last);
-        measure();
+        measureAdded();
         assertThat(chain.continueFrom(anchor, 1_000)).isTrue();
         assertThat(chain.elapsedSinceNs(800, end)).isEqualTo(723);
         chain.addUp(counted, anchor, 0);
@@ -513,10 +479,7 @@ class MarkChainTest {
         int b = markAfter(4);
         int end = markAfter(5);
         clock.advance(1_000);
-        chain.begin();
-        chain.addSample(a, b);
-        chain.addSample(outer, end);
-        measure();
+        measureSamples(a, b, outer, end);
         chain.addUp(NO_MARK, NO_MARK, marks.turn(counted));
         assertThat(chain.busyNs()).isEqualTo(9);
         assertThat(chain.idleNs()).isZero();
@@ -524,7 +487,7 @@ class MarkChainTest {
         chain.add(counted);
         chain.addSample(a, b);
         chain.addSample(outer, end);
-        measure();
+        measureAdded();
         chain.addUp(counted, NO_MARK, marks.turn(counted));
         assertThat(chain.busyNs()).isEqualTo(39);
     }
@@ -538,10 +501,8 @@ class MarkChainTest {
         chain.begin();
         chain.addSample(a, b);
         chain.add(start);
-        measure();
-        chain.addUp(NO_MARK, NO_MARK, 0);
-        assertThat(chain.busyNs()).isEqualTo(100);
-        assertThat(chain.idleNs()).isZero();
+        measureAdded();
+        assertBusyAndIdle(100, 0);
         assertThat(chain.last()).isEqualTo(start);
         assertThat(chain.lastCounted()).isEqualTo(b);
     }
