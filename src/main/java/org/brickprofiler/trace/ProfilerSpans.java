@@ -3,6 +3,7 @@ package org.brickprofiler.trace;
 import java.lang.ref.WeakReference;
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
@@ -248,6 +249,7 @@ final class ProfilerSpans implements SpanSink {
         private @Nullable SpanBuffer spans;
 
         private long errorNs;
+        private boolean isErrorKnown = true;
         private long withoutPlace;
 
         private TimedStream(
@@ -283,6 +285,7 @@ final class ProfilerSpans implements SpanSink {
 
         @Override
         public synchronized void clockErrorNs(long ns) {
+            isErrorKnown &= ns >= 0;
             errorNs = Math.max(errorNs, ns);
         }
 
@@ -330,8 +333,9 @@ final class ProfilerSpans implements SpanSink {
             return all.apply(contents());
         }
 
-        synchronized long clockErrorNs() {
-            return errorNs;
+        /** Returns the largest error of the place of a span, ns; empty if that of some span is unknown. */
+        synchronized OptionalLong clockErrorNs() {
+            return isErrorKnown ? OptionalLong.of(errorNs) : OptionalLong.empty();
         }
 
         /** Returns the number of samples that are missing because their time is unknown. */

@@ -79,6 +79,7 @@ final class TimelineBuilder {
     private long dropped;
     private long lastFlow;
     private OptionalLong clockErrorNs = OptionalLong.empty();
+    private boolean isClockErrorKnown = true;
 
     /** The events of one track. Immutable once a timeline has them. */
     interface TrackEvents {
@@ -240,7 +241,7 @@ final class TimelineBuilder {
         List<SpanCopy> all = copies.apply(store);
         for (DeviceTrack device : devices) {
             streams.add(device, parts(all, device.spans(), names), parts(all, device.laid(), names));
-            atClockError(device.clockErrorNs());
+            atClockError(OptionalLong.of(device.clockErrorNs()));
         }
     }
 
@@ -265,8 +266,9 @@ final class TimelineBuilder {
         }
     }
 
-    private void atClockError(long ns) {
-        clockErrorNs = OptionalLong.of(Math.max(ns, clockErrorNs.orElse(0)));
+    private void atClockError(OptionalLong ns) {
+        isClockErrorKnown &= ns.isPresent();
+        clockErrorNs = OptionalLong.of(Math.max(ns.orElse(0), clockErrorNs.orElse(0)));
     }
 
     /** Makes the tracks of devices, each with its streams, after the tracks of threads. */
@@ -325,7 +327,7 @@ final class TimelineBuilder {
                 .rank(process.rank(), process.worldSize())
                 .moment(monotonicNs, unixNs)
                 .droppedSpans(dropped)
-                .clockErrorNs(clockErrorNs)
+                .clockErrorNs(isClockErrorKnown ? clockErrorNs : OptionalLong.empty())
                 .devices(streams.devices())
                 .slowSteps(slowSteps)
                 .build();

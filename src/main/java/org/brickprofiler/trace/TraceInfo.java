@@ -19,7 +19,8 @@ import org.brickprofiler.Backend;
  * @param monotonicNs a moment on the timeline's clock, ns
  * @param unixNs the same moment on the calendar, ns since 1970
  * @param droppedSpans the number of spans that are missing because there was no room or their time is not known
- * @param clockErrorNs the largest error of device times relative to the host's clock, ns; empty if no device was timed
+ * @param clockErrorNs the largest error of device times relative to the host's clock, ns; empty if no device was timed,
+ *     or if the error of some times is unknown
  * @param devices the devices that tracks refer to
  * @param slowSteps the explanation of the steps that the timeline holds, and what it lacks; empty if the timeline holds
  *     all that was recorded. The sums of a timeline with chosen steps are not those of the run

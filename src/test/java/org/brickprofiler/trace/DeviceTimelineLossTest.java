@@ -2,9 +2,13 @@ package org.brickprofiler.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Objects;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.SimulatedStream;
+import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.internal.record.SpanSinks;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -123,5 +127,36 @@ final class DeviceTimelineLossTest extends TracedDevice {
                         "RmsNorm 1080..1090 x8 sample in 3",
                         "RmsNorm 1090..1100 x9 sample in 4");
         assertThat(small.timeline().info().droppedSpans()).isEqualTo(12 + 3);
+    }
+
+    /** If the place of one sample is not known within any error, no error holds for all. */
+    @Spec("12.42")
+    @Test
+    void anUnknownErrorIsNoErrorOfZero() {
+        SpanSink.Names names = new SpanSink.Names() {
+            @Override
+            public int size() {
+                return 1;
+            }
+
+            @Override
+            public String name(int key) {
+                return "brick";
+            }
+
+            @Override
+            public String category(int key) {
+                return "Other";
+            }
+        };
+        SpanSink.Place place = new SpanSink.Place("OPENCL", 0, "a GPU", "queue", 0);
+        SpanSink.Stream device = Objects.requireNonNull(SpanSinks.of(recorder).stream(place, names, this, () -> false));
+        device.clockErrorNs(40);
+        device.sample(0, 1_000, 10, 1, -1, 1_000);
+        assertThat(recorder.timeline().info().clockErrorNs()).hasValue(40);
+
+        device.clockErrorNs(-1);
+        device.sample(0, 1_020, 10, 1, -1, 1_020);
+        assertThat(recorder.timeline().info().clockErrorNs()).isEmpty();
     }
 }

@@ -105,7 +105,7 @@ public interface SpanSink extends Tracing {
         /**
          * How far the starts of the samples that follow may be off.
          *
-         * @param ns the error, ns, 0 or more
+         * @param ns the error, ns; negative if it is unknown
          */
         void clockErrorNs(long ns);
     }
