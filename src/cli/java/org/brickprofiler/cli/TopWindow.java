@@ -3,6 +3,7 @@ package org.brickprofiler.cli;
 import static org.brickprofiler.report.internal.HumanUnits.count;
 import static org.brickprofiler.report.internal.HumanUnits.duration;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
+import static org.brickprofiler.report.internal.HumanUnits.percentileCell;
 import static org.brickprofiler.report.internal.HumanUnits.number;
 import static org.brickprofiler.report.internal.HumanUnits.percent;
 import static org.brickprofiler.report.internal.HumanUnits.rateCell;
@@ -90,19 +91,15 @@ final class TopWindow {
                 .append(" finished.\n");
         text.append(new TextTable<Latency>()
                         .left("latency", Latency::name, "")
-                        .right("p50", each -> cell(each, 50), "")
-                        .right("p90", each -> cell(each, 90), "")
-                        .right("p99", each -> cell(each, 99), "")
-                        .right("max", each -> cell(each, 100), "")
+                        .right("p50", each -> percentileCell(each.times(), 50), "")
+                        .right("p90", each -> percentileCell(each.times(), 90), "")
+                        .right("p99", each -> percentileCell(each.times(), 99), "")
+                        .right("max, ±1 %", each -> percentileCell(each.times(), 100), "")
                         .right("of", each -> count(each.times().count()), "")
                         .render(List.of(
                                 new Latency("time to first token", requests.firstToken()),
                                 new Latency("time per output token", requests.perToken()))))
                 .append('\n');
-    }
-
-    private static String cell(Latency latency, double percent) {
-        return latency.times().count() == 0 ? "-" : durationCell(latency.times().percentileNs(percent));
     }
 
     private static void phases(StringBuilder text, Map<String, TopReading.Phase> phases, double seconds) {

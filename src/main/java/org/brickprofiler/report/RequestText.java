@@ -3,6 +3,7 @@ package org.brickprofiler.report;
 import static org.brickprofiler.report.internal.HumanUnits.count;
 import static org.brickprofiler.report.internal.HumanUnits.duration;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
+import static org.brickprofiler.report.internal.HumanUnits.percentileCell;
 import static org.brickprofiler.report.internal.HumanUnits.percent;
 
 import java.util.ArrayList;
@@ -70,10 +71,10 @@ final class RequestText {
         if (!latencies.isEmpty()) {
             text.append(new TextTable<Latency>()
                     .left("latency", Latency::name, "")
-                    .right("p50", each -> durationCell(each.times().percentileNs(50)), "")
-                    .right("p90", each -> durationCell(each.times().percentileNs(90)), "")
-                    .right("p99", each -> durationCell(each.times().percentileNs(99)), "")
-                    .right("max", each -> durationCell(each.times().percentileNs(100)), "")
+                    .right("p50", each -> percentileCell(each.times(), 50), "")
+                    .right("p90", each -> percentileCell(each.times(), 90), "")
+                    .right("p99", each -> percentileCell(each.times(), 99), "")
+                    .right("max, ±1 %", each -> percentileCell(each.times(), 100), "")
                     .right("of", each -> count(each.times().count()), "")
                     .render(latencies));
         }

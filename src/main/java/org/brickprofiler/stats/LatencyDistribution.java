@@ -14,6 +14,9 @@ public final class LatencyDistribution {
     /** The largest relative error of a percentile. */
     public static final double RELATIVE_ERROR = LatencyBuckets.RELATIVE_ERROR;
 
+    /** The longest percentile, ns: it stands for a duration of about 2<sup>40</sup> ns or for any longer one. */
+    public static final long LONGEST_NS = LatencyBuckets.valueNs(LatencyBuckets.COUNT - 1);
+
     /** A distribution without samples. */
     public static final LatencyDistribution EMPTY = new LatencyDistribution(0, new long[0]);
 

@@ -5,6 +5,7 @@ import java.math.MathContext;
 import java.math.RoundingMode;
 import java.util.List;
 import java.util.Locale;
+import org.brickprofiler.stats.LatencyDistribution;
 
 /** Numbers as people read them: four significant digits, and a unit that fits. Stateless; any thread. */
 public final class HumanUnits {
@@ -80,6 +81,18 @@ public final class HumanUnits {
      */
     public static String durationCell(double ns) {
         return durationCell(BigDecimal.valueOf(ns));
+    }
+
+    /**
+     * Returns a percentile of durations, as {@link #durationCell(long)}.
+     *
+     * @param times the durations
+     * @param percent the share of samples that are not longer, 0 to 100
+     * @return for example {@code "12.34 s"}; {@code "≥ 1095 s"} if it may be any longer duration; {@code "-"} for none
+     */
+    public static String percentileCell(LatencyDistribution times, double percent) {
+        long ns = times.percentileNs(percent);
+        return times.count() == 0 ? "-" : (ns >= LatencyDistribution.LONGEST_NS ? "≥ " : "") + durationCell(ns);
     }
 
     private static String durationCell(BigDecimal ns) {

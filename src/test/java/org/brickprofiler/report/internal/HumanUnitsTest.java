@@ -2,6 +2,8 @@ package org.brickprofiler.report.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -88,5 +90,17 @@ final class HumanUnitsTest {
             })
     void aShareThatIsSomethingNeverReadsAsNothing(double percent, String expected) {
         assertThat(HumanUnits.percent(percent)).isEqualTo(expected);
+    }
+
+    @Test
+    void percentilesSayWhenTheyMayBeAnyLongerDuration() {
+        long[] counts = new long[LatencyBuckets.COUNT];
+        counts[LatencyBuckets.indexOf(2_000)] = 1;
+        counts[LatencyBuckets.indexOf(3_600_000_000_000L)] = 1;
+        LatencyDistribution times = LatencyDistribution.ofCounts(counts);
+
+        assertThat(HumanUnits.percentileCell(times, 50)).isEqualTo("2.008 us");
+        assertThat(HumanUnits.percentileCell(times, 100)).startsWith("≥ 109").endsWith("  s");
+        assertThat(HumanUnits.percentileCell(LatencyDistribution.EMPTY, 50)).isEqualTo("-");
     }
 }
