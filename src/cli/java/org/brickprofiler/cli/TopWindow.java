@@ -3,9 +3,9 @@ package org.brickprofiler.cli;
 import static org.brickprofiler.report.internal.HumanUnits.count;
 import static org.brickprofiler.report.internal.HumanUnits.duration;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
-import static org.brickprofiler.report.internal.HumanUnits.percentileCell;
 import static org.brickprofiler.report.internal.HumanUnits.number;
 import static org.brickprofiler.report.internal.HumanUnits.percent;
+import static org.brickprofiler.report.internal.HumanUnits.percentileCell;
 import static org.brickprofiler.report.internal.HumanUnits.rateCell;
 
 import java.util.ArrayDeque;

@@ -3,8 +3,8 @@ package org.brickprofiler.report;
 import static org.brickprofiler.report.internal.HumanUnits.count;
 import static org.brickprofiler.report.internal.HumanUnits.duration;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
-import static org.brickprofiler.report.internal.HumanUnits.percentileCell;
 import static org.brickprofiler.report.internal.HumanUnits.percent;
+import static org.brickprofiler.report.internal.HumanUnits.percentileCell;
 
 import java.util.ArrayList;
 import java.util.Arrays;
