@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
         description = {
             "Proposes rules of the agent for an engine, or settings for the flight recorder of JDK 25. Review the result.",
             "With --run, it runs a command twice, samples its hot methods, times the calls of these, and proposes those"
-                    + " that take 1 us or more, with the step. Together they cost at most 3 %% of the run.",
+                    + " that take 1 us or more, with the step. By an estimate they cost at most 3 %% of the run.",
             "Without --run, it reads the classes and matches names only.",
         },
         optionListHeading = "%nOptions:%n",

@@ -94,7 +94,7 @@ final class TopWindow {
                         .right("p50", each -> percentileCell(each.times(), 50), "")
                         .right("p90", each -> percentileCell(each.times(), 90), "")
                         .right("p99", each -> percentileCell(each.times(), 99), "")
-                        .right("max, ±1 %", each -> percentileCell(each.times(), 100), "")
+                        .right("max within 1 %", each -> percentileCell(each.times(), 100), "")
                         .right("of", each -> count(each.times().count()), "")
                         .render(List.of(
                                 new Latency("time to first token", requests.firstToken()),

@@ -74,7 +74,7 @@ final class RequestText {
                     .right("p50", each -> percentileCell(each.times(), 50), "")
                     .right("p90", each -> percentileCell(each.times(), 90), "")
                     .right("p99", each -> percentileCell(each.times(), 99), "")
-                    .right("max, ±1 %", each -> percentileCell(each.times(), 100), "")
+                    .right("max within 1 %", each -> percentileCell(each.times(), 100), "")
                     .right("of", each -> count(each.times().count()), "")
                     .render(latencies));
         }

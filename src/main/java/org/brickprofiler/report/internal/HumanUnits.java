@@ -88,11 +88,12 @@ public final class HumanUnits {
      *
      * @param times the durations
      * @param percent the share of samples that are not longer, 0 to 100
-     * @return for example {@code "12.34 s"}; {@code "≥ 1,095 s"} if it may be any longer duration; {@code "-"} for none
+     * @return for example {@code "12.34 s"}; {@code ">= 1,095 s"} if it may be any longer duration; {@code "-"} for
+     *     none
      */
     public static String percentileCell(LatencyDistribution times, double percent) {
         long ns = times.percentileNs(percent);
-        return times.count() == 0 ? "-" : (ns >= LatencyDistribution.LONGEST_NS ? "≥ " : "") + durationCell(ns);
+        return times.count() == 0 ? "-" : (ns >= LatencyDistribution.LONGEST_NS ? ">= " : "") + durationCell(ns);
     }
 
     private static String durationCell(BigDecimal ns) {
