@@ -301,9 +301,13 @@ final class RunSuggestions {
                         .filter(Objects::nonNull)
                         .mapToLong(Site::count)
                         .sum();
-        List<Site> bricks = withinCost(bricks(steps), MOST_COST * measured.wallNs() - stepsNs);
+        List<Site> longEnough = bricks(steps);
+        List<Site> bricks = withinCost(longEnough, MOST_COST * measured.wallNs() - stepsNs);
         if (bricks.isEmpty()) {
-            return "# no call of hot code is long enough to be timed\n";
+            return longEnough.isEmpty()
+                    ? "# no call of hot code is long enough to be timed\n"
+                    : "# steps and calls are so short that timing them would cost more than "
+                            + Math.round(100 * MOST_COST) + " % of the run\n";
         }
         StringBuilder text = new StringBuilder(summary(bricks, stepsNs, measured.wallNs()));
         if (!steps.isEmpty()) {

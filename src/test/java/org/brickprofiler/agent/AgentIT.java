@@ -724,7 +724,7 @@ class AgentIT {
                     }
 
                     public static void main(String[] args) {
-                        double[][] weights = new double[3][40_000];
+                        double[][] weights = new double[3][1_000_000];
                         long endNs = System.nanoTime() + 700_000_000L;
                         for (int position = 0; System.nanoTime() < endNs; position++) {
                             token(weights, weights[1], position);
