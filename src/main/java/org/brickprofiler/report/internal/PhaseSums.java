@@ -26,6 +26,11 @@ public final class PhaseSums {
         }
     }
 
+    /** Creates sums of no bricks. */
+    public PhaseSums() {
+        // Nothing to add.
+    }
+
     private Sum of(String category, String name) {
         return bricks.computeIfAbsent(List.of(category, name), brick -> new Sum());
     }
