@@ -7,7 +7,6 @@ import java.util.Locale;
 import java.util.Map;
 import jcuda.driver.CUgraph;
 import jcuda.driver.CUgraphExec;
-import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
@@ -42,7 +41,7 @@ final class CaptureCheck extends Check.OnDevice {
         brick(profiler, "outside", spin);
         profiler.endPass();
         checkLength(outside.nextNs(), KERNEL_NS, wrong);
-        CUgraph graph = capture();
+        CUgraph graph = capture("cuStreamEndCapture with bricks in the capture", this::enqueueCaptured);
         profiler.endPass();
         CUgraphExec runnable = new CUgraphExec();
         Gpu.require("cuGraphInstantiate", JCudaDriver.cuGraphInstantiate(runnable, graph, 0));
@@ -67,21 +66,13 @@ final class CaptureCheck extends Check.OnDevice {
         return List.of(outcome(Spread.of(replayNs), wrong));
     }
 
-    private CUgraph capture() {
-        Gpu.require(
-                "cuStreamBeginCapture",
-                JCudaDriver.cuStreamBeginCapture(
-                        gpu.handle(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    private void enqueueCaptured() {
         for (int i = 0; i < KERNELS; i++) {
             brick(profiler, "captured", spin);
         }
         // Neither this nor a reader may invalidate the capture.
         profiler.endPass();
         profiler.snapshot();
-        CUgraph graph = new CUgraph();
-        Gpu.require(
-                "cuStreamEndCapture with bricks in the capture", JCudaDriver.cuStreamEndCapture(gpu.handle(), graph));
-        return graph;
     }
 
     private static void checkLength(long ns, long kernelsNs, List<String> wrong) {

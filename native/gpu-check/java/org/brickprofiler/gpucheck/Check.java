@@ -2,6 +2,9 @@ package org.brickprofiler.gpucheck;
 
 import java.util.List;
 import java.util.Locale;
+import jcuda.driver.CUgraph;
+import jcuda.driver.CUstreamCaptureMode;
+import jcuda.driver.JCudaDriver;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.demo.DeviceFailure;
@@ -61,6 +64,25 @@ abstract class Check {
             long timer = profiler.startBrick(name);
             work.enqueue();
             profiler.stopBrick(timer, 1);
+        }
+
+        /**
+         * Captures work into a graph. The capture spoils no other thread's.
+         *
+         * @param end names the call that ends the capture, for a failure
+         * @param work enqueues in the device's stream
+         * @return the graph, which the caller destroys
+         * @throws DeviceFailure when the device refuses
+         */
+        final CUgraph capture(String end, Runnable work) {
+            Gpu.require(
+                    "cuStreamBeginCapture",
+                    JCudaDriver.cuStreamBeginCapture(
+                            gpu.handle(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+            work.run();
+            CUgraph graph = new CUgraph();
+            Gpu.require(end, JCudaDriver.cuStreamEndCapture(gpu.handle(), graph));
+            return graph;
         }
 
         /** Returns the reason why the device's stream no longer marks, or its other state. */

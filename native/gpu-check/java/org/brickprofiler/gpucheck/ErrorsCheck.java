@@ -9,7 +9,6 @@ import jcuda.driver.CUevent;
 import jcuda.driver.CUfunction;
 import jcuda.driver.CUgraph;
 import jcuda.driver.CUresult;
-import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.demo.Floats;
@@ -69,15 +68,11 @@ final class ErrorsCheck extends Check.OnDevice {
     private void recordInCapture(CUevent event) {
         Gpu.require("cuEventRecord", JCudaDriver.cuEventRecord(event, gpu.handle()));
         gpu.synchronize();
-        Gpu.require(
-                "cuStreamBeginCapture",
-                JCudaDriver.cuStreamBeginCapture(
-                        gpu.handle(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-        int recorded = JCudaDriver.cuEventRecord(event, gpu.handle());
-        CUgraph graph = new CUgraph();
-        Gpu.require("cuStreamEndCapture", JCudaDriver.cuStreamEndCapture(gpu.handle(), graph));
+        int[] recorded = new int[1];
+        CUgraph graph =
+                capture("cuStreamEndCapture", () -> recorded[0] = JCudaDriver.cuEventRecord(event, gpu.handle()));
         JCudaDriver.cuGraphDestroy(graph);
-        Gpu.require("cuEventRecord in a capture", recorded);
+        Gpu.require("cuEventRecord in a capture", recorded[0]);
     }
 
     private Outcome check(Map<String, IntSupplier> calls) {

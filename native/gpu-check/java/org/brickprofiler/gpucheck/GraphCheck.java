@@ -7,7 +7,6 @@ import java.util.Locale;
 import java.util.Map;
 import jcuda.driver.CUgraph;
 import jcuda.driver.CUgraphExec;
-import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
@@ -143,13 +142,7 @@ final class GraphCheck extends Check.OnDevice {
     }
 
     private CUgraphExec executable(Runnable work) {
-        Gpu.require(
-                "cuStreamBeginCapture",
-                JCudaDriver.cuStreamBeginCapture(
-                        gpu.handle(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-        work.run();
-        CUgraph graph = new CUgraph();
-        Gpu.require("cuStreamEndCapture of a step", JCudaDriver.cuStreamEndCapture(gpu.handle(), graph));
+        CUgraph graph = capture("cuStreamEndCapture of a step", work);
         CUgraphExec exec = new CUgraphExec();
         Gpu.require("cuGraphInstantiate", JCudaDriver.cuGraphInstantiate(exec, graph, 0));
         JCudaDriver.cuGraphDestroy(graph);

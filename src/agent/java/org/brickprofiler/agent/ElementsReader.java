@@ -61,10 +61,7 @@ final class ElementsReader {
             MethodHandles.Lookup caller, MethodType type, String place, String[] path, Outcomes outcomes, Losses losses)
             throws ReflectiveOperationException {
         MethodHandle value = of(caller, type.changeReturnType(Object.class), place, path, losses, UNREAD);
-        MethodHandle number = MethodHandles.lookup()
-                .findVirtual(Outcomes.class, "of", MethodType.methodType(int.class, Object.class))
-                .bindTo(outcomes);
-        return MethodHandles.filterReturnValue(value, number);
+        return lookedUp(value, outcomes, int.class);
     }
 
     /**
@@ -78,10 +75,16 @@ final class ElementsReader {
             MethodHandles.Lookup caller, MethodType type, String place, String[] path, WeightTypes types, Losses losses)
             throws ReflectiveOperationException {
         MethodHandle value = of(caller, type.changeReturnType(Object.class), place, path, losses, UNREAD_AMOUNT);
-        MethodHandle size = MethodHandles.lookup()
-                .findVirtual(WeightTypes.class, "of", MethodType.methodType(long.class, Object.class))
-                .bindTo(types);
-        return MethodHandles.filterReturnValue(value, size);
+        return lookedUp(value, types, long.class);
+    }
+
+    /** Returns the code that looks up a value in a table, by the table's method {@code of}. */
+    private static MethodHandle lookedUp(MethodHandle value, Object table, Class<?> number)
+            throws ReflectiveOperationException {
+        MethodHandle of = MethodHandles.lookup()
+                .findVirtual(table.getClass(), "of", MethodType.methodType(number, Object.class))
+                .bindTo(table);
+        return MethodHandles.filterReturnValue(value, of);
     }
 
     private static MethodHandle step(MethodHandles.Lookup caller, Class<?> at, String step)

@@ -27,7 +27,7 @@ import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.report.internal.Buckets;
 import org.brickprofiler.report.internal.Fields.PackedColumn;
 import org.brickprofiler.report.internal.JsonInput;
-import org.brickprofiler.report.internal.PhaseSums;
+import org.brickprofiler.report.internal.PhaseCheck;
 import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.Row;
@@ -419,15 +419,15 @@ final class ProfileWindow {
         if (bricksByPhase.size == 0) {
             return;
         }
-        PhaseSums sums = new PhaseSums();
+        PhaseCheck check = new PhaseCheck();
         for (int i = 0; i < bricks.size; i++) {
-            sums.add(bricks.category[i], bricks.name[i], bricks.figures[i][COUNT], bricks.figures[i][TOTAL_NS]);
+            check.add(bricks.category[i], bricks.name[i], bricks.figures[i][COUNT], bricks.figures[i][TOTAL_NS]);
         }
         for (int i = 0; i < bricksByPhase.size; i++) {
             long[] part = bricksByPhase.figures[i];
-            sums.addInPhase(bricksByPhase.category[i], bricksByPhase.name[i], part[COUNT], part[TOTAL_NS]);
+            check.addInPhase(bricksByPhase.category[i], bricksByPhase.name[i], part[COUNT], part[TOTAL_NS]);
         }
-        Optional<String> fault = sums.fault();
+        Optional<String> fault = check.fault();
         if (fault.isPresent()) {
             throw damaged(fault.get());
         }

@@ -26,7 +26,7 @@ import org.brickprofiler.Steps;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.report.internal.JsonInput;
-import org.brickprofiler.report.internal.PhaseSums;
+import org.brickprofiler.report.internal.PhaseCheck;
 import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.Row;
@@ -153,16 +153,16 @@ final class JsonReportReader {
     }
 
     private void requireParts(Map<StepInfo.Phase, List<BrickStats>> byPhase) throws IOException {
-        PhaseSums sums = new PhaseSums();
+        PhaseCheck check = new PhaseCheck();
         for (BrickStats brick : bricks == null ? List.<BrickStats>of() : bricks) {
-            sums.add(brick.category().displayName(), brick.name(), brick.count(), brick.totalNs());
+            check.add(brick.category().displayName(), brick.name(), brick.count(), brick.totalNs());
         }
         for (List<BrickStats> ofPhase : byPhase.values()) {
             for (BrickStats brick : ofPhase) {
-                sums.addInPhase(brick.category().displayName(), brick.name(), brick.count(), brick.totalNs());
+                check.addInPhase(brick.category().displayName(), brick.name(), brick.count(), brick.totalNs());
             }
         }
-        Optional<String> fault = sums.fault();
+        Optional<String> fault = check.fault();
         if (fault.isPresent()) {
             throw input.error(fault.get());
         }

@@ -17,6 +17,7 @@ import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.SpanContents;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.StepFollower;
+import org.brickprofiler.internal.record.ThreadTimes;
 import org.brickprofiler.trace.SlowSteps.Explained;
 import org.brickprofiler.trace.SlowSteps.PhaseSteps;
 import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
@@ -214,7 +215,7 @@ final class SlowStepKeeper {
         }
 
         private static long since(long nowNs, long beforeNs) {
-            return nowNs < 0 || beforeNs < 0 ? SystemTimes.UNKNOWN : Math.max(0, nowNs - beforeNs);
+            return nowNs < 0 || beforeNs < 0 ? ThreadTimes.UNKNOWN : Math.max(0, nowNs - beforeNs);
         }
 
         private void choose(OfPhase phase, long index, Place mine, Size size, long endNs, StepParts.Times threadTimes) {

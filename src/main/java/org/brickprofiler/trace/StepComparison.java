@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.record.ThreadTimes;
 import org.brickprofiler.trace.SlowSteps.Explained;
 import org.brickprofiler.trace.SlowSteps.Kind;
 import org.brickprofiler.trace.SlowSteps.Part;
@@ -182,7 +183,7 @@ final class StepComparison {
      * another brick in the next is in no median, though each step has it: only so much of it counts as typical as the
      * sum of the medians exceeds the median of the time without it.
      *
-     * @param collectedNs stopped by garbage collections, ns; {@link SystemTimes#UNKNOWN}
+     * @param collectedNs stopped by garbage collections, ns; {@link ThreadTimes#UNKNOWN}
      * @param waitedNs waiting for a processor, ns; or unknown
      * @param blockedNs neither running nor waiting for a processor, ns; or unknown
      */
@@ -219,7 +220,7 @@ final class StepComparison {
                     .filter(each -> time.applyAsLong(each.parts()) >= 0)
                     .toList();
             return known.size() < SlowSteps.FEWEST
-                    ? SystemTimes.UNKNOWN
+                    ? ThreadTimes.UNKNOWN
                     : median(known, each -> time.applyAsLong(each.parts()));
         }
     }

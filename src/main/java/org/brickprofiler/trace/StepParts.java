@@ -7,14 +7,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import org.brickprofiler.internal.record.ThreadTimes;
 import org.brickprofiler.trace.SlowSteps.Kind;
 
 /**
  * The places in which a step spent its time. Each ns has one: the places sum to the duration. Immutable.
  *
  * @param placeNs ns by place: bricks, time between them, and other stops of the virtual machine than collections
- * @param collectedNs how long garbage collections had stopped the step's thread, ns; {@link SystemTimes#UNKNOWN}
- * @param waitedNs how long the step's thread waited for a processor, ns; {@link SystemTimes#UNKNOWN}
+ * @param collectedNs how long garbage collections had stopped the step's thread, ns; {@link ThreadTimes#UNKNOWN}
+ * @param waitedNs how long the step's thread waited for a processor, ns; {@link ThreadTimes#UNKNOWN}
  * @param blockedNs how long it neither ran nor waited, without stops of the virtual machine, ns; or unknown
  */
 record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long blockedNs) {
@@ -58,7 +59,7 @@ record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long
     private record Numbered(int number, Busy busy) {}
 
     /**
-     * The times of a step that have no place in it, ns, or {@link SystemTimes#UNKNOWN}.
+     * The times of a step that have no place in it, ns, or {@link ThreadTimes#UNKNOWN}.
      *
      * @param ranNs how long its thread ran on a processor
      * @param waitedNs how long it waited for one
@@ -79,7 +80,7 @@ record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long
         Map<Place, Long> places = sweep.places;
         boolean isAlone = spans.stream().allMatch(span -> span.work == Work.OWN || span.work == Work.STOP);
         if (times.ranNs < 0 || times.waitedNs < 0) {
-            return new StepParts(places, times.collectedNs, times.waitedNs, SystemTimes.UNKNOWN);
+            return new StepParts(places, times.collectedNs, times.waitedNs, ThreadTimes.UNKNOWN);
         }
         // The times are read a little outside of the step: what is too much belongs there.
         long durationNs = endNs - startNs;
@@ -90,7 +91,7 @@ record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long
         long stoppedNs = places.getOrDefault(Place.of(Kind.OTHER_STOP), 0L);
         long collectedNs = Math.min(times.collectedNs, offNs - stoppedNs);
         long blockedNs = offNs - stoppedNs - Math.max(0, collectedNs);
-        return new StepParts(places, collectedNs, waitedNs, isAlone ? blockedNs : SystemTimes.UNKNOWN);
+        return new StepParts(places, collectedNs, waitedNs, isAlone ? blockedNs : ThreadTimes.UNKNOWN);
     }
 
     static boolean isStop(Place place) {

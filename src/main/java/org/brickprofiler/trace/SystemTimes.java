@@ -8,9 +8,6 @@ import org.brickprofiler.internal.record.ThreadTimes;
 @FunctionalInterface
 interface SystemTimes {
 
-    /** In place of a time that is not reported, ns. */
-    long UNKNOWN = ThreadTimes.UNKNOWN;
-
     /** Knows nothing. */
     SystemTimes NONE = () -> OfThread.NONE;
 
@@ -18,25 +15,12 @@ interface SystemTimes {
     interface OfThread extends ThreadTimes {
 
         /** Knows nothing. */
-        OfThread NONE = new OfThread() {
-            @Override
-            public long ranNs() {
-                return UNKNOWN;
-            }
+        OfThread NONE = new OfThread() {};
 
-            @Override
-            public long waitedNs() {
-                return UNKNOWN;
-            }
-
-            @Override
-            public long collectedNs() {
-                return UNKNOWN;
-            }
-        };
-
-        /** Returns how long garbage collections have stopped all threads, ns. */
-        long collectedNs();
+        /** Returns how long garbage collections have stopped all threads, ns, or {@link #UNKNOWN}. */
+        default long collectedNs() {
+            return UNKNOWN;
+        }
     }
 
     /** Returns the reader of the calling thread's times. */

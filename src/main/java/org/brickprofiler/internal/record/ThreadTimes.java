@@ -1,7 +1,8 @@
 package org.brickprofiler.internal.record;
 
 /**
- * The times of a thread that the operating system reports. Only that thread calls the methods; tests have their own.
+ * The times of a thread that the operating system reports; a time without a method of its own is not known. Only that
+ * thread calls the methods; tests have their own.
  */
 public interface ThreadTimes {
 
@@ -9,29 +10,23 @@ public interface ThreadTimes {
     long UNKNOWN = -1;
 
     /** Knows nothing. */
-    ThreadTimes NONE = new ThreadTimes() {
-        @Override
-        public long ranNs() {
-            return UNKNOWN;
-        }
-
-        @Override
-        public long waitedNs() {
-            return UNKNOWN;
-        }
-    };
+    ThreadTimes NONE = new ThreadTimes() {};
 
     /**
      * Returns how long the calling thread has run on a processor.
      *
      * @return ns, or {@link #UNKNOWN}
      */
-    long ranNs();
+    default long ranNs() {
+        return UNKNOWN;
+    }
 
     /**
      * Returns how long the calling thread has been runnable without a processor.
      *
      * @return ns, or {@link #UNKNOWN}
      */
-    long waitedNs();
+    default long waitedNs() {
+        return UNKNOWN;
+    }
 }

@@ -10,7 +10,7 @@ import org.brickprofiler.internal.io.Sums;
  * Checks that the bricks of all phases together are a part of the bricks of all samples, as a report states them. A
  * file that contradicts this would show less than nothing without a phase. One thread.
  */
-public final class PhaseSums {
+public final class PhaseCheck {
 
     private final Map<List<String>, Sum> bricks = new HashMap<>();
 
@@ -27,7 +27,7 @@ public final class PhaseSums {
     }
 
     /** Creates sums of no bricks. */
-    public PhaseSums() {
+    public PhaseCheck() {
         // Nothing to add.
     }
 
