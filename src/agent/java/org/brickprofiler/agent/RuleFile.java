@@ -362,7 +362,7 @@ final class RuleFile {
         }
     }
 
-    /** Leaves out the models, with the reason, if the other rules do not tell what they need. */
+    /** Leaves out the models, with the reason, if the other rules do not state what they need. */
     private void refuseModelsThatCannotWork() {
         List<WeaveRule> models =
                 rules.stream().filter(rule -> rule.kind() == Kind.MODEL).toList();

@@ -29,7 +29,7 @@ import org.objectweb.asm.tree.MethodInsnNode;
  * Proposes rules for an engine from two runs of it. The samples of the first run say which methods are hot. The second
  * run times the calls of these, and of their callers, exactly. Of calls within each other, the deepest are proposed as
  * bricks that still take {@link #SHORTEST_NS} on average, unless one method is called at several places of another:
- * then these calls are, since they tell the matrices apart. The step is the call in a loop that gets an argument which
+ * then these calls are, since they distinguish the matrices. The step is the call in a loop that gets an argument which
  * changes with the loop, as a position does, and leads to the bricks. One use; one thread.
  */
 final class RunSuggestions {

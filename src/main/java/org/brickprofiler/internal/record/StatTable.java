@@ -125,7 +125,7 @@ public final class StatTable extends PerThread.Owned {
     /** Holds the rows, too; null if nothing does. */
     private @Nullable Lane lane;
 
-    /** Something that holds the rows of a table until it is told that they may have changed. */
+    /** Something that holds the rows of a table until the table reports that they may have changed. */
     @FunctionalInterface
     public interface Lane {
         /** Forgets the rows. Called by the writer alone. */

@@ -431,7 +431,7 @@ public final class TableRegistry {
     }
 
     /** Returns whether there is time that is in no table of the slots: of ended threads, or from before a reset. */
-    @SuppressWarnings("ReferenceEquality") // the object itself tells that no thread has left anything
+    @SuppressWarnings("ReferenceEquality") // the object itself shows that no thread has left anything
     private boolean hasOthers(PerThread.Slots<StatTable, Left> now) {
         return wasReset || now.left() != Left.NOTHING;
     }

@@ -42,7 +42,7 @@ final class EngineSteps {
 
     private static final List<Phase> PHASES = List.of(Phase.values());
 
-    /** Most steps that are told apart; of a trace with more, the phases alone are known. */
+    /** Most steps that are distinguished; of a trace with more, the phases alone are known. */
     static final int MOST = 1 << 16;
 
     private final List<Step> steps = new ArrayList<>();

@@ -138,7 +138,7 @@ class CudaCallsPerBrickTest {
                 SortedMap<String, Long> before = SimulatedCuda.counts();
                 int readsBefore = SimulatedCuda.deviceReads();
                 profiler.endPass();
-                // The last mark is asked for first, and tells the driver that all others are reached.
+                // The last mark is asked for first, and shows the driver that all others are reached.
                 assertThat(SimulatedCuda.deviceReads() - readsBefore).isLessThanOrEqualTo(2);
                 calls.putAll(SimulatedCuda.counts());
                 before.forEach((name, count) -> calls.merge(name, -count, Long::sum));
