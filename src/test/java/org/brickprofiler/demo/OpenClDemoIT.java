@@ -19,10 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * The demonstration on a real driver of OpenCL, which compiles the kernels. PoCL's compiler, LLVM, replaces signal
- * handlers of the virtual machine, so the processes preload the JDK's library that chains handlers.
- */
+/** The demonstration on a real driver of OpenCL, which compiles the kernels. */
 class OpenClDemoIT {
 
     private static final int LAYERS = 3;
@@ -39,14 +36,9 @@ class OpenClDemoIT {
     }
 
     private ProcessResult demo(String... more) throws IOException {
-        Path chaining = Path.of(System.getProperty("java.home"), "lib", "libjsig.so");
         List<String> arguments = new ArrayList<>(DemoProcess.TINY);
         arguments.addAll(List.of(more));
-        return DemoProcess.run(
-                folder,
-                List.of("env", "LD_PRELOAD=" + chaining),
-                List.of("--enable-native-access=ALL-UNNAMED"),
-                arguments);
+        return DemoProcess.run(folder, List.of(), List.of("--enable-native-access=ALL-UNNAMED"), arguments);
     }
 
     @Spec("12.37")

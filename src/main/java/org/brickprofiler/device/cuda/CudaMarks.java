@@ -50,7 +50,6 @@ final class CudaMarks implements Polling.Question {
     private final long timeoutNs;
 
     private final AtomicBoolean closed = new AtomicBoolean();
-    private volatile boolean closing;
 
     /** Whether events are left because the context was refused; used by the thread that closes. */
     private boolean refused;
@@ -81,7 +80,7 @@ final class CudaMarks implements Polling.Question {
     }
 
     private int make(int from, int to) {
-        if (closing) {
+        if (closed.get()) {
             return from;
         }
         CudaHandle[] more = Arrays.copyOf(events, to);
@@ -227,7 +226,7 @@ final class CudaMarks implements Polling.Question {
         Polling.Answer answer = sleeps ? sleep(number) : Polling.SYSTEM.await(this, number, timeoutNs);
         if (answer == Polling.Answer.REACHED) {
             stalled = false;
-        } else if (!closing) {
+        } else if (!closed.get()) {
             stalled |= answer == Polling.Answer.NOT_YET;
             queue.reportNotReached(answer, timeoutNs);
         }
@@ -276,7 +275,7 @@ final class CudaMarks implements Polling.Question {
     private long begin() {
         long stamp = use.tryReadLock();
         // Checked while the lock is held: closing may have ended since an earlier check.
-        if (stamp != 0 && closing) {
+        if (stamp != 0 && closed.get()) {
             use.unlockRead(stamp);
             return 0;
         }
@@ -299,7 +298,6 @@ final class CudaMarks implements Polling.Question {
     /** Destroys all events, also those of marks that are set, and gives back the queue. A second call does nothing. */
     void close() {
         if (closed.compareAndSet(false, true)) {
-            closing = true;
             long stamp = writeLock();
             boolean isAlone = stamp != 0;
             try {

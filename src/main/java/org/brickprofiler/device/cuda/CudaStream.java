@@ -106,8 +106,6 @@ public final class CudaStream implements DeviceStream {
     private final CloseActions beforeClose = new CloseActions();
     private final AtomicBoolean closing = new AtomicBoolean();
 
-    private volatile boolean closed;
-
     private CudaStream(Builder builder) {
         name = builder.name;
         maxMarks = builder.maxMarks;
@@ -356,7 +354,7 @@ public final class CudaStream implements DeviceStream {
     /** True if the stream's context is current; otherwise a query would have to make it current. */
     @Override
     public boolean answersHere() {
-        return marks == null || closed || marks.queue().answersHere();
+        return marks == null || marks.isClosed() || marks.queue().answersHere();
     }
 
     @Override
@@ -369,7 +367,6 @@ public final class CudaStream implements DeviceStream {
     public void close() {
         if (closing.compareAndSet(false, true)) {
             beforeClose.run();
-            closed = true;
             if (marks != null) {
                 failures.end();
                 marks.close();
@@ -379,12 +376,12 @@ public final class CudaStream implements DeviceStream {
 
     @Override
     public boolean isUsable() {
-        return marks != null && !failures.isLost() && !closed;
+        return marks != null && !failures.isLost() && !marks.isClosed();
     }
 
     @Override
     public Optional<String> failure() {
-        return failures.latest().or(() -> closed ? Optional.of("the stream is closed") : Optional.empty());
+        return failures.latest().or(() -> isUsable() ? Optional.empty() : Optional.of("the stream is closed"));
     }
 
     @Override

@@ -42,8 +42,6 @@ final class OpenClMarks implements Polling.Question {
 
     private final MarkPool pool;
 
-    private volatile boolean closing;
-
     /** Whether the latest wait ended after its timeout. */
     private volatile boolean stalled;
 
@@ -237,7 +235,7 @@ final class OpenClMarks implements Polling.Question {
         }
         if (answer == Polling.Answer.REACHED) {
             stalled = false;
-        } else if (answer == Polling.Answer.NOT_YET && !closing) {
+        } else if (answer == Polling.Answer.NOT_YET && !closed.get()) {
             stalled = true;
             failures.report(
                     "waitFor",
@@ -286,9 +284,9 @@ final class OpenClMarks implements Polling.Question {
 
     /** Takes the read lock; returns 0 if the marks are closed or closing. */
     private long begin() {
-        long stamp = closing ? 0 : use.tryReadLock();
+        long stamp = closed.get() ? 0 : use.tryReadLock();
         // Checked while the lock is held: closing may have ended since an earlier check.
-        if (stamp != 0 && closing) {
+        if (stamp != 0 && closed.get()) {
             use.unlockRead(stamp);
             return 0;
         }
@@ -313,7 +311,6 @@ final class OpenClMarks implements Polling.Question {
      */
     void close() {
         if (closed.compareAndSet(false, true)) {
-            closing = true;
             long stamp = writeLock();
             if (stamp == 0) {
                 failures.report(

@@ -71,8 +71,6 @@ public final class OpenClStream implements DeviceStream {
     private final CloseActions beforeClose = new CloseActions();
     private final AtomicBoolean closing = new AtomicBoolean();
 
-    private volatile boolean closed;
-
     private OpenClStream(Builder builder, OpenClSupport support) {
         name = builder.name;
         maxMarks = builder.maxMarks;
@@ -176,12 +174,12 @@ public final class OpenClStream implements DeviceStream {
 
     @Override
     public boolean isUsable() {
-        return marks != null && !failures.isLost() && !closed;
+        return marks != null && !failures.isLost() && !marks.isClosed();
     }
 
     @Override
     public Optional<String> failure() {
-        return failures.latest().or(() -> closed ? Optional.of("the stream is closed") : Optional.empty());
+        return failures.latest().or(() -> isUsable() ? Optional.empty() : Optional.of("the stream is closed"));
     }
 
     @Override
@@ -227,7 +225,6 @@ public final class OpenClStream implements DeviceStream {
     public void close() {
         if (closing.compareAndSet(false, true)) {
             beforeClose.run();
-            closed = true;
             if (marks != null) {
                 marks.close();
             }

@@ -45,7 +45,8 @@ public final class OpenClSupport {
 
     /**
      * Looks for JNA, the library and its devices, once in a process. The first call loads the drivers, which may take a
-     * second. Any thread. Throws nothing.
+     * second. If they replace the virtual machine's signal handlers, as PoCL does, it sets these again. Any thread.
+     * Throws nothing.
      *
      * @return always the same object
      */
@@ -62,7 +63,12 @@ public final class OpenClSupport {
     /** Looks again at each call, unlike {@link #probe()}. */
     static OpenClSupport look(List<String> libraries) {
         try {
-            return of(NativeOpenCl.load(libraries));
+            SignalHandlers handlers = SignalHandlers.save();
+            try {
+                return of(NativeOpenCl.load(libraries));
+            } finally {
+                handlers.restore();
+            }
         } catch (UnsatisfiedLinkError e) {
             return missing("the OpenCL library cannot be used: " + e.getMessage());
         } catch (LinkageError e) {

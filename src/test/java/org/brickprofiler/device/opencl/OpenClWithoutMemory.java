@@ -12,8 +12,8 @@ final class OpenClWithoutMemory {
 
     private static final int OUT_OF_HOST_MEMORY = -6;
     private static final long READ_WRITE_IN_HOST_MEMORY = 0x11;
-    private static final long BUFFER_BYTES = 1L << 32;
-    private static final int MOST_BUFFERS = 64;
+    private static final int DEVICE_MAX_MEM_ALLOC_SIZE = 0x1010;
+    private static final int MOST_BUFFERS = 1_000;
     private static final int BRICKS = 10;
 
     private OpenClWithoutMemory() {}
@@ -50,9 +50,10 @@ final class OpenClWithoutMemory {
 
     private static void exhaust(RealOpenCl opencl, List<Long> buffers) {
         Memory code = new Memory(Long.BYTES);
+        long bytes = mostBytes(opencl);
         while (buffers.size() < MOST_BUFFERS) {
             long buffer = opencl.driver.clCreateBuffer(
-                    opencl.context, READ_WRITE_IN_HOST_MEMORY, BUFFER_BYTES, 0, Pointer.nativeValue(code));
+                    opencl.context, READ_WRITE_IN_HOST_MEMORY, bytes, 0, Pointer.nativeValue(code));
             if (buffer == 0) {
                 if (code.getInt(0) != OUT_OF_HOST_MEMORY) {
                     throw new IllegalStateException(OpenClFailures.describe(code.getInt(0)));
@@ -61,6 +62,15 @@ final class OpenClWithoutMemory {
             }
             buffers.add(buffer);
         }
-        throw new IllegalStateException(MOST_BUFFERS + " buffers of 4 GiB, and the driver has memory left");
+        throw new IllegalStateException(
+                MOST_BUFFERS + " buffers of " + bytes + " bytes, and the driver has memory left");
+    }
+
+    /** Returns the size of the largest buffer, which depends on the machine's memory. */
+    private static long mostBytes(RealOpenCl opencl) {
+        Memory bytes = new Memory(Long.BYTES);
+        RealOpenCl.check(opencl.driver.clGetDeviceInfo(
+                opencl.device, DEVICE_MAX_MEM_ALLOC_SIZE, Long.BYTES, Pointer.nativeValue(bytes), 0));
+        return bytes.getLong(0);
     }
 }
