@@ -38,6 +38,8 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         IGNORED,
         /** An event of a profile that would have counted, but was left out on purpose. */
         LEFT_OUT,
+        /** A valid event that counts, but in a way that the reader of the sums has to know. */
+        COUNTED,
         /** A valid part of the trace that a timeline cannot represent. */
         NOT_KEPT,
         /** A faulty event that was dropped. */
@@ -102,6 +104,12 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
          */
         NO_RUN(Effect.LEFT_OUT, "outside of complete runs"),
 
+        /**
+         * Work of a device that began while other work of its row ran, as in the launch of a graph: both count in full,
+         * while busy time counts the overlap once.
+         */
+        CONCURRENT(Effect.COUNTED, "beside other work of the row, counted in full"),
+
         /** An argument other than elements, layer, device and device time, or a value of the wrong type. */
         ARGUMENT(Effect.NOT_KEPT, "arguments left out", "argument left out"),
         /** A further key of an event, or in Perfetto's format a field that is not read. */
@@ -154,7 +162,7 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         REPEATED_KEY(Effect.REPAIRED, "repeated key, the last value taken"),
         /** A value for bytes that is negative or no whole number was taken as 0. */
         MALFORMED_BYTES(Effect.REPAIRED, "bytes are no whole number, taken as 0"),
-        /** Two slices of a row overlap without nesting: both count in full, while busy time counts the overlap once. */
+        /** Two slices of a thread overlap without nesting: both count in full, while busy time counts the overlap once. */
         OVERLAP(Effect.REPAIRED, "overlapping on a row, counted in full"),
         /** The total kernel time of a task graph is less than the sum over its tasks; the sum counts. */
         OTHER_TOTAL(Effect.REPAIRED, "total of kernels below the sum of the tasks, which counts"),

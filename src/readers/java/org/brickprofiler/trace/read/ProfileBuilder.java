@@ -744,7 +744,11 @@ final class ProfileBuilder extends EventCollector {
 
         @Override
         public void overlaps(Execution event) {
-            omissions.fault(Reason.OVERLAP, event.offset());
+            if (deviceSeen) {
+                omissions.add(Reason.CONCURRENT);
+            } else {
+                omissions.fault(Reason.OVERLAP, event.offset());
+            }
         }
 
         @Override

@@ -454,6 +454,7 @@ public record TraceProfile(
             placed();
             launched();
             disturbed();
+            list("at once", omission -> omission.reason().effect() == Effect.COUNTED);
             list("ignored", omission -> omission.reason().effect() == Effect.IGNORED);
             list("faulty", Omission::isFault);
             return text.toString();

@@ -17,6 +17,11 @@ public final class Omissions {
         return counts(of(profile.omissions(), Effect.IGNORED));
     }
 
+    /** Events that count with a remark. */
+    static Map<Reason, Long> counted(TraceProfile profile) {
+        return counts(of(profile.omissions(), Effect.COUNTED));
+    }
+
     /** Events that a profile left out on purpose. */
     static List<Omission> leftOut(TraceProfile profile) {
         return of(profile.omissions(), Effect.LEFT_OUT);
