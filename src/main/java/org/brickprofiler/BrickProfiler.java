@@ -177,7 +177,7 @@ public final class BrickProfiler extends SampleTables {
         resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);
         checksums = new ChecksumLog(options.checksums, OwnSamples.of(names, registry, this::timesLater, this::nowNs));
         epochNs = period.originNs();
-        threadTimes = options.threadTimes;
+        threadTimes = options.threadTimes();
     }
 
     /**

@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Options of a profiler. Not thread-safe; may be used for several profilers. */
 public final class BrickProfilerBuilder {
+    private static final Supplier<ThreadTimes> OF_HOST = HostThreadTimes::ofThisThread;
+
     NanoClock clock = NanoClock.SYSTEM;
     boolean percentiles = SwitchSetting.isAskedFor("brick.profiler.percentiles", "BRICK_PROFILER_PERCENTILES");
     Attribution attribution = Attribution.LITERAL;
@@ -34,7 +36,7 @@ public final class BrickProfilerBuilder {
     int launchesEvery = 32;
     ChecksumOptions checksums = ChecksumOptions.DEFAULT;
 
-    /** Makes the reader of a thread's CPU time; null if steps have none. */
+    /** Makes the reader of a thread's CPU time; null if steps have none. Tests have their own. */
     @Nullable
     Supplier<ThreadTimes> threadTimes;
 
@@ -165,14 +167,20 @@ public final class BrickProfilerBuilder {
     /**
      * Sets whether steps have the CPU time of the thread that begins them, beside their duration; off unless set. A
      * step then takes some microseconds more for the readings. On Linux it also has the time in which its thread waited
-     * for a processor, which shows that a machine is shared. See {@link StepStats.CpuTime}.
+     * for a processor, which shows that a machine is shared. See {@link StepStats.CpuTime}. With another clock than the
+     * system's they have neither: the times could not be compared with their durations.
      *
      * @param on true to read the times
      * @return this
      */
     public BrickProfilerBuilder stepCpuTimes(boolean on) {
-        threadTimes = on ? HostThreadTimes::ofThisThread : null;
+        threadTimes = on ? OF_HOST : null;
         return this;
+    }
+
+    @Nullable
+    Supplier<ThreadTimes> threadTimes() {
+        return threadTimes == OF_HOST && clock != NanoClock.SYSTEM ? null : threadTimes;
     }
 
     /**

@@ -63,6 +63,9 @@ final class StepRecorder {
     private static final int COLUMNS = TOTALS_NS + CATEGORIES.length;
     private static final long NO_TOKENS = -1;
 
+    /** A thread that loses its processor is not back within this time: two switches of the kernel take longer. */
+    private static final long RUNS_ON_NS = 3_000;
+
     private final SampleTables tables;
     private final TableRegistry registry;
     private final NameTable names;
@@ -74,8 +77,11 @@ final class StepRecorder {
     /** Chooses the steps whose spans a timeline keeps; null unless it chooses by step. */
     private final @Nullable StepFollower chooser;
 
-    /** Makes the reader of a thread's CPU time; null if steps have none. */
+    /** Makes the reader of a thread's times; null if nobody wants the times of steps. */
     private final @Nullable Supplier<ThreadTimes> threadTimes;
+
+    /** Whether the sums of steps have CPU times. */
+    private final boolean hasCpuTimes;
 
     private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
 
@@ -88,8 +94,7 @@ final class StepRecorder {
     /** The sampled steps since the last reset; the one that goes when a better one comes is the first. */
     private final PriorityQueue<Step> sampled = new PriorityQueue<>(Steps.BY_CHANCE.reversed());
 
-    // The steps that have ended and are not counted yet. Counting a step touches many objects and takes much code,
-    // which
+    // The steps that have ended and are not counted yet. Counting a step touches many objects and takes much code, which
     // costs most in cold memory. So steps are counted many at a time, and so rarely that the compiler keeps that code
     // apart from the end of a step: it inlines what has run a hundred times by the time it compiles the caller.
 
@@ -159,10 +164,10 @@ final class StepRecorder {
 
         private long startReadNs;
         private long endReadNs;
-        private long startRanNs;
-        private long startWaitedNs;
+        private long startRanNs = ThreadTimes.UNKNOWN;
+        private long startWaitedNs = ThreadTimes.UNKNOWN;
         private long endRanNs = ThreadTimes.UNKNOWN;
-        private long endWaitedNs;
+        private long endWaitedNs = ThreadTimes.UNKNOWN;
 
         /** The number of the step that ended last, until it is taken. */
         private long lastIndex = StepFollower.NO_STEP;
@@ -188,6 +193,16 @@ final class StepRecorder {
 
         Place(@Nullable Thread thread) {
             super(thread);
+        }
+
+        /** How long the thread ran during the step that ended last, ns, or unknown. */
+        long ranNs() {
+            return ThreadTimes.betweenNs(startRanNs, endRanNs);
+        }
+
+        /** How long it waited for a processor. */
+        long waitedNs() {
+            return ThreadTimes.betweenNs(startWaitedNs, endWaitedNs);
         }
 
         /** Nothing has been given, and no prompt is under way. */
@@ -309,15 +324,17 @@ final class StepRecorder {
 
         /** Adds the CPU time of a step. */
         void addCpu(Place of) {
-            if (of.endRanNs == ThreadTimes.UNKNOWN || of.startRanNs == ThreadTimes.UNKNOWN) {
+            long stepRanNs = of.ranNs();
+            if (stepRanNs == ThreadTimes.UNKNOWN) {
                 return;
             }
             timed++;
             timedWallNs = limited(timedWallNs, Math.max(0, of.endReadNs - of.startReadNs));
-            ranNs = limited(ranNs, Math.max(0, of.endRanNs - of.startRanNs));
-            if (of.endWaitedNs != ThreadTimes.UNKNOWN && of.startWaitedNs != ThreadTimes.UNKNOWN) {
+            ranNs = limited(ranNs, stepRanNs);
+            long stepWaitedNs = of.waitedNs();
+            if (stepWaitedNs != ThreadTimes.UNKNOWN) {
                 waitTimed++;
-                waitedNs = limited(waitedNs, Math.max(0, of.endWaitedNs - of.startWaitedNs));
+                waitedNs = limited(waitedNs, stepWaitedNs);
             }
         }
 
@@ -355,16 +372,18 @@ final class StepRecorder {
      * No steps.
      *
      * @param tables the tables of the samples; they get the only phase of which steps are under way
-     * @param threadTimes makes the reader of the calling thread's CPU time; null if steps have none
+     * @param cpuTimes makes the reader of the calling thread's CPU time; null if steps have none
      */
-    StepRecorder(SampleTables tables, RunPeriod period, NanoClock clock, @Nullable Supplier<ThreadTimes> threadTimes) {
+    StepRecorder(SampleTables tables, RunPeriod period, NanoClock clock, @Nullable Supplier<ThreadTimes> cpuTimes) {
         this.tables = tables;
         this.registry = tables.registry;
         this.names = tables.names;
         this.period = period;
         this.ownClock = clock == NanoClock.SYSTEM ? null : clock;
-        this.chooser = registry.stepFollower();
-        this.threadTimes = threadTimes;
+        StepFollower follower = registry.stepFollower();
+        this.chooser = follower;
+        this.hasCpuTimes = cpuTimes != null;
+        this.threadTimes = cpuTimes != null || follower == null ? cpuTimes : follower::ofThisThread;
     }
 
     /**
@@ -451,8 +470,9 @@ final class StepRecorder {
     }
 
     /**
-     * Reads the CPU time outside of the lock, and of the step: reading it takes some microseconds. The clock is read
-     * before, and at the end after it: the thread may lose its processor meanwhile.
+     * Reads the thread's times outside of the lock, and of the step: that takes a microsecond. The clock is read before, and
+     * at the end after it: the thread may lose its processor meanwhile. If the thread has ended its last step just now, it
+     * has run since, and nothing is read.
      */
     private void readStart(Place mine, Supplier<ThreadTimes> threadTimes) {
         ThreadTimes times = mine.times;
@@ -460,7 +480,14 @@ final class StepRecorder {
             times = threadTimes.get();
             mine.times = times;
         }
-        mine.startReadNs = nanoTime();
+        long nowNs = nanoTime();
+        mine.startReadNs = nowNs;
+        long gapNs = nowNs - mine.endReadNs;
+        if (mine.endRanNs != ThreadTimes.UNKNOWN && gapNs >= 0 && gapNs <= RUNS_ON_NS) {
+            mine.startWaitedNs = mine.endWaitedNs;
+            mine.startRanNs = mine.endRanNs + gapNs;
+            return;
+        }
         mine.startWaitedNs = times.waitedNs();
         mine.startRanNs = times.ranNs();
     }
@@ -562,7 +589,12 @@ final class StepRecorder {
         }
         Step step = stop(endNs, pending, followed);
         if (chooser != null) {
-            chooser.stepEnded(takeEnded(), endNs);
+            Place mine = places.mineOrNull();
+            if (mine == null) {
+                chooser.stepEnded(StepFollower.NO_STEP, endNs, ThreadTimes.UNKNOWN, ThreadTimes.UNKNOWN);
+            } else {
+                chooser.stepEnded(takeEnded(mine), endNs, mine.ranNs(), mine.waitedNs());
+            }
         }
         return step;
     }
@@ -582,7 +614,7 @@ final class StepRecorder {
         if (requests != null) {
             requests.stepEnded(mine.requestStep, endNs, mine.acceptedTokens);
         }
-        if (threadTimes != null) {
+        if (hasCpuTimes) {
             phase.addCpu(mine);
         }
         int row = uncountedSteps * COLUMNS;
@@ -712,12 +744,8 @@ final class StepRecorder {
                 || durationNs >= phase.slowest.element().durationNs();
     }
 
-    /** Returns the number of the step that the calling thread has ended since the last call, or no step. */
-    private synchronized long takeEnded() {
-        Place mine = mineOrNull();
-        if (mine == null) {
-            return StepFollower.NO_STEP;
-        }
+    /** Returns the number of the step that a thread has ended since the last call, or no step. */
+    private synchronized long takeEnded(Place mine) {
         long index = mine.lastIndex;
         mine.lastIndex = StepFollower.NO_STEP;
         return index;
@@ -727,7 +755,7 @@ final class StepRecorder {
     void interrupt() {
         forgetThread();
         if (chooser != null) {
-            chooser.stepEnded(StepFollower.NO_STEP, 0);
+            chooser.stepEnded(StepFollower.NO_STEP, 0, ThreadTimes.UNKNOWN, ThreadTimes.UNKNOWN);
         }
     }
 

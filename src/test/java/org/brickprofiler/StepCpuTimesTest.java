@@ -19,6 +19,7 @@ class StepCpuTimesTest {
     private final FakeClock clock = new FakeClock();
     private long ranNs = 1_000;
     private long waitedNs = 500;
+    private int readings;
 
     private final BrickProfiler profiler;
 
@@ -27,11 +28,13 @@ class StepCpuTimesTest {
         builder.threadTimes = () -> new ThreadTimes() {
             @Override
             public long ranNs() {
+                readings++;
                 return ranNs;
             }
 
             @Override
             public long waitedNs() {
+                readings++;
                 return waitedNs;
             }
         };
@@ -56,12 +59,37 @@ class StepCpuTimesTest {
     @Test
     void aStepHasTheTimesOfTheThreadThatBeganIt() {
         step(700, 200, 100);
+        clock.advance(60_000);
         ranNs += 50_000;
         step(500, 300, 200);
         CpuTime cpu = cpu(profiler.snapshot());
         assertThat(cpu).isEqualTo(new CpuTime(2, 2_000, 1_200, OptionalLong.of(500)));
         assertThat(cpu.ranShare()).isEqualTo(0.6);
         assertThat(cpu.waitedShare()).isEqualTo(0.25);
+    }
+
+    @Spec("17.12")
+    @Test
+    void aThreadRunsOnBetweenStepsThatFollowEachOther() {
+        step(700, 200, 100);
+        ranNs += 400;
+        clock.advance(400);
+        int before = readings;
+        step(500, 300, 200);
+        assertThat(readings - before).isEqualTo(2);
+        assertThat(cpu(profiler.snapshot())).isEqualTo(new CpuTime(2, 2_000, 1_200, OptionalLong.of(500)));
+    }
+
+    @Spec("17.12")
+    @Test
+    void timesOfTheSystemAreNotComparedWithAnotherClock() {
+        BrickProfiler other =
+                BrickProfiler.builder().stepCpuTimes(true).clock(clock).build();
+        other.enable();
+        other.beginStep(StepInfo.decode(1));
+        clock.advance(1_000);
+        other.endPass();
+        assertThat(cpu(other.snapshot())).isEqualTo(CpuTime.NONE);
     }
 
     @Spec("17.12")

@@ -3,7 +3,6 @@ package org.brickprofiler.trace;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import org.brickprofiler.internal.record.HostThreadTimes;
-import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.ThreadTimes;
 
 /**
@@ -27,40 +26,16 @@ final class HostTimes implements SystemTimes {
     }
 
     @Override
-    public OfThread ofThisThread() {
-        // A virtual thread has no times of its own, and its carrier changes.
-        return PerThread.isVirtual(Thread.currentThread())
-                ? OfThread.NONE
-                : new HostThread(HostThreadTimes.ofThisThread(), collectors);
+    public ThreadTimes ofThisThread() {
+        return HostThreadTimes.ofThisThread();
     }
 
-    /** The times of a platform thread. */
-    private static final class HostThread implements OfThread {
-        private final ThreadTimes times;
-        private final GarbageCollectorMXBean[] collectors;
-
-        HostThread(ThreadTimes times, GarbageCollectorMXBean[] collectors) {
-            this.times = times;
-            this.collectors = collectors;
+    @Override
+    public long collectedNs() {
+        long ms = collectors.length == 0 ? ThreadTimes.UNKNOWN : 0;
+        for (GarbageCollectorMXBean collector : collectors) {
+            ms += Math.max(0, collector.getCollectionTime());
         }
-
-        @Override
-        public long ranNs() {
-            return times.ranNs();
-        }
-
-        @Override
-        public long waitedNs() {
-            return times.waitedNs();
-        }
-
-        @Override
-        public long collectedNs() {
-            long ms = collectors.length == 0 ? UNKNOWN : 0;
-            for (GarbageCollectorMXBean collector : collectors) {
-                ms += Math.max(0, collector.getCollectionTime());
-            }
-            return ms < 0 ? UNKNOWN : ms * MILLISECOND_NS;
-        }
+        return ms < 0 ? ThreadTimes.UNKNOWN : ms * MILLISECOND_NS;
     }
 }

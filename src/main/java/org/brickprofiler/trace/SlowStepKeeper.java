@@ -111,18 +111,14 @@ final class SlowStepKeeper {
 
     /** The state of a thread that begins steps. */
     private static final class Place extends PerThread.Owned {
-        private final SystemTimes.OfThread times;
         private long line;
         private StepFollower.@Nullable Size size;
         private long startNs;
-        private long ranNs;
-        private long waitedNs;
         private long collectedNs;
         private final Set<Place> others = new HashSet<>();
 
-        Place(@Nullable Thread thread, SystemTimes.OfThread times) {
+        Place(@Nullable Thread thread) {
             super(thread);
-            this.times = times;
         }
     }
 
@@ -151,7 +147,12 @@ final class SlowStepKeeper {
 
         @Override
         public Place make(@Nullable Thread owner) {
-            return new Place(owner, times.ofThisThread());
+            return new Place(owner);
+        }
+
+        @Override
+        public ThreadTimes ofThisThread() {
+            return times.ofThisThread();
         }
 
         @Override
@@ -166,9 +167,7 @@ final class SlowStepKeeper {
                 }
                 underWay.add(mine);
             }
-            mine.collectedNs = mine.times.collectedNs();
-            mine.waitedNs = mine.times.waitedNs();
-            mine.ranNs = mine.times.ranNs();
+            mine.collectedNs = times.collectedNs();
         }
 
         @Override
@@ -180,7 +179,7 @@ final class SlowStepKeeper {
         }
 
         @Override
-        public void stepEnded(long index, long endNs) {
+        public void stepEnded(long index, long endNs, long ranNs, long waitedNs) {
             Place mine = places.mineOrNull();
             if (mine == null) {
                 return;
@@ -193,9 +192,7 @@ final class SlowStepKeeper {
                 return;
             }
             StepParts.Times threadTimes = new StepParts.Times(
-                    since(mine.times.ranNs(), mine.ranNs),
-                    since(mine.times.waitedNs(), mine.waitedNs),
-                    since(mine.times.collectedNs(), mine.collectedNs));
+                    ranNs, waitedNs, ThreadTimes.betweenNs(mine.collectedNs, times.collectedNs()));
             synchronized (SlowStepKeeper.this) {
                 OfPhase phase = phases[size.phase()];
                 phase.count(Math.max(0, endNs - mine.startNs));
@@ -212,10 +209,6 @@ final class SlowStepKeeper {
                     settle(false);
                 }
             }
-        }
-
-        private static long since(long nowNs, long beforeNs) {
-            return nowNs < 0 || beforeNs < 0 ? ThreadTimes.UNKNOWN : Math.max(0, nowNs - beforeNs);
         }
 
         private void choose(OfPhase phase, long index, Place mine, Size size, long endNs, StepParts.Times threadTimes) {

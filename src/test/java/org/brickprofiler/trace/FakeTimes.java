@@ -2,6 +2,7 @@ package org.brickprofiler.trace;
 
 import java.util.EnumSet;
 import java.util.Set;
+import org.brickprofiler.internal.record.ThreadTimes;
 
 /** The times that a test chooses, in place of those of this process. One thread. */
 final class FakeTimes implements SystemTimes {
@@ -12,8 +13,8 @@ final class FakeTimes implements SystemTimes {
     long collectedNs;
 
     @Override
-    public OfThread ofThisThread() {
-        return new OfThread() {
+    public ThreadTimes ofThisThread() {
+        return new ThreadTimes() {
             @Override
             public long ranNs() {
                 return known.contains(SlowSteps.Kind.BLOCKED) ? ranNs : UNKNOWN;
@@ -23,11 +24,11 @@ final class FakeTimes implements SystemTimes {
             public long waitedNs() {
                 return known.contains(SlowSteps.Kind.NO_PROCESSOR) ? waitedNs : UNKNOWN;
             }
-
-            @Override
-            public long collectedNs() {
-                return known.contains(SlowSteps.Kind.GARBAGE_COLLECTION) ? collectedNs : UNKNOWN;
-            }
         };
+    }
+
+    @Override
+    public long collectedNs() {
+        return known.contains(SlowSteps.Kind.GARBAGE_COLLECTION) ? collectedNs : ThreadTimes.UNKNOWN;
     }
 }

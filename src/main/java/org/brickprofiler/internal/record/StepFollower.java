@@ -10,6 +10,12 @@ public interface StepFollower {
     /** In place of the number of a step: the thread has ended no step. */
     long NO_STEP = -1;
 
+    /**
+     * Makes the reader of the calling thread's times, unless the steps of the profiler have another one. Its times are on
+     * the same scale as the clock of the steps.
+     */
+    ThreadTimes ofThisThread();
+
     /** The calling thread is about to begin a step: its clock has not been read yet. */
     void beforeStep();
 
@@ -27,8 +33,10 @@ public interface StepFollower {
      *
      * @param index the number of the step that ended; {@link #NO_STEP} if the pass was none, or its step was forgotten
      * @param endNs the clock at its end
+     * @param ranNs how long the thread ran on a processor during the step, ns, or {@link ThreadTimes#UNKNOWN}
+     * @param waitedNs how long it waited for one, ns, or {@link ThreadTimes#UNKNOWN}
      */
-    void stepEnded(long index, long endNs);
+    void stepEnded(long index, long endNs, long ranNs, long waitedNs);
 
     /**
      * The phase, batch and tokens of a step. Immutable.

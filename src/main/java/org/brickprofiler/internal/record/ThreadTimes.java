@@ -13,6 +13,17 @@ public interface ThreadTimes {
     ThreadTimes NONE = new ThreadTimes() {};
 
     /**
+     * Returns the time between two readings.
+     *
+     * @param fromNs the earlier one, ns, or {@link #UNKNOWN}
+     * @param toNs the later one
+     * @return ns, 0 or more; {@link #UNKNOWN} if one of them is
+     */
+    static long betweenNs(long fromNs, long toNs) {
+        return fromNs == UNKNOWN || toNs == UNKNOWN ? UNKNOWN : Math.max(0, toNs - fromNs);
+    }
+
+    /**
      * Returns how long the calling thread has run on a processor.
      *
      * @return ns, or {@link #UNKNOWN}

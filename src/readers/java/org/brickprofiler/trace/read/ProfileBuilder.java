@@ -103,7 +103,8 @@ final class ProfileBuilder extends EventCollector {
     /** The ends of slices, which another form of the same trace does not have. */
     private long ends;
 
-    private final RangeSums ranges = new RangeSums();
+    private final NamedSums ranges = new NamedSums();
+    private final NamedSums providers = new NamedSums();
     private final RowNames names;
     private boolean deviceSeen;
 
@@ -264,6 +265,9 @@ final class ProfileBuilder extends EventCollector {
         }
         if (event.range != null) {
             ranges.note(event.offset, event.range);
+        }
+        if (!event.provider.isEmpty()) {
+            providers.note(event.offset, TraceProfile.Provider.key(event.provider, event.operator));
         }
         if (kind.isDevice() != deviceSeen) {
             return new Slice(event, 0, NOT_COUNTED, 0, 0, OF_HOST);
@@ -797,6 +801,7 @@ final class ProfileBuilder extends EventCollector {
             head.disturbances.count(kernel.target().name(), event.row(), event.startNs(), event.endNs());
             addPlacement(kernel.target(), places == null ? Evidence.BY_RULE : event.detail(), sum.executions(), selfNs);
             ranges.count(event.offset(), selfNs);
+            providers.count(event.offset(), selfNs);
             rows.add(event.row());
             counted += sum.executions();
             if (!kernel.matched()) {
@@ -897,7 +902,10 @@ final class ProfileBuilder extends EventCollector {
                     .steps(ProfileBuilder.this.steps())
                     .events(eventsRead(), counted)
                     .placements(placements())
-                    .ranges(ranges.list())
+                    .ranges(ranges.list().stream()
+                            .map(sum -> new TraceProfile.Range(sum.name(), sum.events(), sum.elapsedNs()))
+                            .toList())
+                    .providers(TraceProfile.Provider.of(providers.list()))
                     .loading(loading())
                     .annotatedSteps(sites.engineSteps().list())
                     .slowSteps(slowSteps)

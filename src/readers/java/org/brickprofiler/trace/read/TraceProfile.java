@@ -1,12 +1,17 @@
 package org.brickprofiler.trace.read;
 
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
@@ -38,6 +43,7 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  *     the trace has no such kernels
  * @param ranges the NVTX ranges in which the device's events were launched, most time first, with the events that were
  *     launched in none; empty if the trace does not tie launches to ranges
+ * @param providers the execution providers of ONNX Runtime on which nodes ran, most time first; empty if the trace names none
  * @param virtualMachine the activity of the virtual machine, if the trace is a flight recording
  * @param loading the loading and initialising of models, most time first, which is no part of any other number here;
  *     empty if the trace does not show it
@@ -60,6 +66,7 @@ public record TraceProfile(
         Unmatched unmatched,
         List<Placement> placements,
         List<Range> ranges,
+        List<Provider> providers,
         VirtualMachine virtualMachine,
         List<Loading> loading,
         List<AnnotatedSteps> annotatedSteps,
@@ -187,6 +194,52 @@ public record TraceProfile(
          */
         public double agreement() {
             return events == 0 ? 0.0 : (double) alike / events;
+        }
+    }
+
+    /**
+     * The nodes that ran on one execution provider of ONNX Runtime.
+     *
+     * @param name for example {@code CUDAExecutionProvider}
+     * @param events nodes that count
+     * @param elapsedNs the sum of their times, ns
+     * @param operatorNs the part of each operator, ns, most time first
+     */
+    public record Provider(String name, long events, long elapsedNs, Map<String, Long> operatorNs) {
+
+        private static final char BETWEEN = '\n';
+
+        /** Copies the operators. */
+        public Provider {
+            Objects.requireNonNull(name, "name");
+            operatorNs = Collections.unmodifiableMap(new LinkedHashMap<>(operatorNs));
+        }
+
+        /** The name under which an operator of a provider is summed. */
+        static String key(String provider, String operator) {
+            return provider + BETWEEN + operator;
+        }
+
+        /** Returns the providers, most time first, of sums by {@link #key}, most time first. */
+        static List<Provider> of(List<NamedSums.Sum> sums) {
+            Map<String, Provider> all = new LinkedHashMap<>();
+            for (NamedSums.Sum sum : sums) {
+                int end = sum.name().indexOf(BETWEEN);
+                Provider before = all.getOrDefault(
+                        sum.name().substring(0, end), new Provider(sum.name().substring(0, end), 0, 0, Map.of()));
+                Map<String, Long> operators = new LinkedHashMap<>(before.operatorNs);
+                operators.put(sum.name().substring(end + 1), sum.elapsedNs());
+                all.put(
+                        before.name,
+                        new Provider(
+                                before.name,
+                                before.events + sum.events(),
+                                before.elapsedNs + sum.elapsedNs(),
+                                operators));
+            }
+            return all.values().stream()
+                    .sorted(Comparator.comparingLong(Provider::elapsedNs).reversed().thenComparing(Provider::name))
+                    .toList();
         }
     }
 
@@ -359,6 +412,7 @@ public record TraceProfile(
         Objects.requireNonNull(placements, "placements");
         Objects.requireNonNull(omissions, "omissions");
         Objects.requireNonNull(ranges, "ranges");
+        Objects.requireNonNull(providers, "providers");
         Objects.requireNonNull(virtualMachine, "virtualMachine");
         Objects.requireNonNull(loading, "loading");
         Objects.requireNonNull(slowSteps, "slowSteps");
@@ -366,6 +420,7 @@ public record TraceProfile(
         annotatedSteps = List.copyOf(Objects.requireNonNull(annotatedSteps, "annotatedSteps"));
         placements = List.copyOf(placements);
         ranges = List.copyOf(ranges);
+        providers = List.copyOf(providers);
         omissions = List.copyOf(omissions);
     }
 
@@ -432,6 +487,7 @@ public record TraceProfile(
         private static final int KERNELS_SHOWN = 5;
         private static final int PLACEMENTS_SHOWN = 8;
         private static final int RANGES_SHOWN = 8;
+        private static final int OPERATORS_SHOWN = 3;
         private static final int DISTURBANCES_SHOWN = 12;
 
         private final StringBuilder text = new StringBuilder("Trace\n");
@@ -453,6 +509,7 @@ public record TraceProfile(
             noRule();
             placed();
             launched();
+            provided();
             disturbed();
             list("at once", omission -> omission.reason().effect() == Effect.COUNTED);
             list("ignored", omission -> omission.reason().effect() == Effect.IGNORED);
@@ -674,6 +731,28 @@ public record TraceProfile(
             ranges.stream().filter(range -> !range.isRange()).forEach(this::range);
         }
 
+        /** Appends the execution providers, if there are several; operators of all but the largest, which may be fallbacks. */
+        private void provided() {
+            if (providers.size() < 2) {
+                return;
+            }
+            long allNs = providers.stream().mapToLong(Provider::elapsedNs).sum();
+            fact("providers", TraceFigures.count(providers.size()) + ", of node time:");
+            for (Provider provider : providers) {
+                String operators = provider.operatorNs().entrySet().stream()
+                        .limit(OPERATORS_SHOWN)
+                        .map(each -> TraceFigures.plain(each.getKey()) + " " + TraceFigures.duration(each.getValue()))
+                        .collect(Collectors.joining(", "));
+                fact(
+                        "",
+                        "  " + TraceFigures.plain(provider.name()) + ": "
+                                + TraceFigures.percent(provider.elapsedNs(), allNs) + ", "
+                                + TraceFigures.count(provider.events(), "node") + ", "
+                                + TraceFigures.duration(provider.elapsedNs())
+                                + (provider == providers.get(0) ? "" : ", longest " + operators));
+            }
+        }
+
         private void range(Range range) {
             fact(
                     "",
@@ -725,6 +804,7 @@ public record TraceProfile(
         private long eventsCounted;
         private List<Placement> placements = List.of();
         private List<Range> ranges = List.of();
+        private List<Provider> providers = List.of();
         private List<Loading> loading = List.of();
         private List<AnnotatedSteps> annotatedSteps = List.of();
         private Optional<SlowSteps> slowSteps = Optional.empty();
@@ -770,6 +850,11 @@ public record TraceProfile(
             return this;
         }
 
+        Builder providers(List<Provider> executing) {
+            providers = executing;
+            return this;
+        }
+
         Builder loading(List<Loading> parts) {
             loading = parts;
             return this;
@@ -803,6 +888,7 @@ public record TraceProfile(
                     unmatched,
                     placements,
                     ranges,
+                    providers,
                     virtualMachine,
                     loading,
                     annotatedSteps,

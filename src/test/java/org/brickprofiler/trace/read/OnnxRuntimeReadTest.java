@@ -18,6 +18,7 @@ import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TimelineVisitor;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
+import org.brickprofiler.trace.read.TraceProfile.Provider;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,12 +58,36 @@ final class OnnxRuntimeReadTest {
                 .formatted(dur, ts, path, operator, rows, rows);
     }
 
+    private static String onCuda(String node) {
+        return node.replace("CPUExecutionProvider", "CUDAExecutionProvider");
+    }
+
     private static TraceProfile read(String... events) throws IOException {
         return Traces.read("[\n" + String.join(",\n", events) + "\n]\n");
     }
 
     private static BrickStats brick(TraceProfile profile, String name) {
         return profile.snapshot().brick(name).orElseThrow();
+    }
+
+    @Spec("14.31")
+    @Test
+    void nodesThatFellBackToAnotherProviderAreNamed() throws IOException {
+        TraceProfile profile = read(
+                run(0, 1_000),
+                onCuda(node("/a/MatMul", "MatMul", 0, 600)),
+                node("/a/Shape", "Shape", 600, 20),
+                node("/a/Gather", "Gather", 620, 50),
+                node("/b/Shape", "Shape", 670, 50),
+                onCuda(node("/b/MatMul", "MatMul", 720, 280)));
+
+        assertThat(profile.providers())
+                .containsExactly(
+                        new Provider("CUDAExecutionProvider", 2, 880_000, Map.of("MatMul", 880_000L)),
+                        new Provider("CPUExecutionProvider", 3, 120_000, Map.of("Shape", 70_000L, "Gather", 50_000L)));
+        assertThat(profile.summary())
+                .contains("  CUDAExecutionProvider: 88.0 %, 2 nodes, 880.0 us\n")
+                .contains("  CPUExecutionProvider: 12.0 %, 3 nodes, 120.0 us, longest Shape 70.00 us, Gather 50.00 us\n");
     }
 
     @Spec("14.21")
