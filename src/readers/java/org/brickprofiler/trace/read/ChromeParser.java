@@ -326,7 +326,13 @@ final class ChromeParser {
         }
         String operation = xlaArgs.getOrDefault(XlaName.OPERATION, "");
         boolean isOnDevice = deviceProcesses.contains(event.process);
-        if (event.phase != 'X' || collector.head.isOwn() || (operation.isEmpty() && !isOnDevice)) {
+        if (event.phase != 'X' || collector.head.isOwn()) {
+            return;
+        }
+        if (operation.isEmpty() && !isOnDevice) {
+            if (collector.head.isXla) {
+                XlaName.describeStep(event, xlaArgs.getOrDefault(XlaName.STEP, ""));
+            }
             return;
         }
         XlaName.describe(event, event.name, operation, XlaName.Scope.of(xlaArgs), isOnDevice, collector);
@@ -457,7 +463,7 @@ final class ChromeParser {
                     event.label = scalar(argument);
                     xlaArgs.put(key, event.label);
                 }
-                case XlaName.OPERATION, XlaName.FRAMEWORK_OPERATION -> xlaArgs.put(key, scalar(argument));
+                case XlaName.OPERATION, XlaName.FRAMEWORK_OPERATION, XlaName.STEP -> xlaArgs.put(key, scalar(argument));
                 // rocmProfileData draws a slice around the kernels of a graph.
                 case "kernels" -> event.isMarker |= event.name.startsWith(GRAPH_FRAME);
                 case "desc" -> event.isMarker |= scalar(argument).startsWith(MARKER_FRAME);

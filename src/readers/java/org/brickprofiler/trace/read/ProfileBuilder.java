@@ -504,6 +504,8 @@ final class ProfileBuilder extends EventCollector {
         }
         if (step.matches()) {
             number = Long.parseLong(step.group(1));
+        } else if (event.step >= 0) {
+            number = event.step;
         } else if (head.isOwn()) {
             number = nextStepByRow.addToValue(row(event).number, 1) - 1;
         } else {

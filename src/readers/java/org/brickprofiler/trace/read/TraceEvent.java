@@ -102,6 +102,8 @@ final class TraceEvent {
      */
     @Nullable
     String range;
+    /** The number of the step that this annotation of JAX marks; {@link #NONE} if it marks none. */
+    long step = NONE;
     /** For a node of ONNX Runtime, the operator; empty if there is none. */
     String operator = "";
     /** For a node of ONNX Runtime, the execution provider. */
@@ -233,6 +235,7 @@ final class TraceEvent {
         isDeviceSample = false;
         isMarker = false;
         range = null;
+        step = NONE;
         operator = "";
         provider = "";
         types = "";

@@ -420,5 +420,8 @@ final class XSpaceReader {
             }
         }
         XlaName.describe(event, name, operation, scope, line.isOnDevice, collector);
+        if (operation.isEmpty() && !line.isOnDevice) {
+            XlaName.describeStep(event, stats.getOrDefault(XlaName.STEP, ""));
+        }
     }
 }

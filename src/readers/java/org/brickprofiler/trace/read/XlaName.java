@@ -20,6 +20,12 @@ final class XlaName {
     static final String SCOPE = "name";
     static final String FRAMEWORK_OPERATION = "tf_op";
 
+    /** The number of a step, which {@code jax.profiler.StepTraceAnnotation} writes. */
+    static final String STEP = "step_num";
+
+    /** The category of the annotation around a step: it adds nothing. */
+    private static final String ANNOTATION = "user_annotation";
+
     /** Separates the kernel from the path; kernels of no compiler have it in their names. */
     static final String SEPARATOR = " @ ";
 
@@ -106,6 +112,14 @@ final class XlaName {
         }
         int number = Integer.parseInt(layer.group(3));
         return new Scope(layer.replaceAll("$1$2"), number);
+    }
+
+    /** Marks a slice of the host as the annotation of a step. */
+    static void describeStep(TraceEvent event, String number) {
+        event.step = TraceEvent.wholeNumberOf(number);
+        if (event.step >= 0 && event.category.isEmpty()) {
+            event.category = ANNOTATION;
+        }
     }
 
     /** Returns the name of an operation in a scope. */

@@ -66,8 +66,15 @@ final class XlaReadTest {
         assertThat(profile.snapshot().totalNs()).isEqualTo(3_415_166);
         assertThat(profile.busyNs()).isEqualTo(3_415_166);
         assertThat(profile.rows()).isEqualTo(2);
-        assertThat(Omissions.ignored(profile)).containsEntry(Reason.HOST, 851L);
+        assertThat(Omissions.ignored(profile))
+                .containsEntry(Reason.HOST, 841L)
+                .containsEntry(Reason.ANNOTATION, 10L);
         assertThat(Omissions.faults(profile.omissions())).isEmpty();
+        assertThat(profile.steps()).isEqualTo(10);
+
+        TraceProfile fewer = Traces.read(TRACES.resolve(file), ALL.withSkipSteps(4));
+        assertThat(fewer.eventsCounted()).isEqualTo(620 * 6 / 10);
+        assertThat(Omissions.leftOut(fewer)).extracting(Omission::reason).containsOnly(Reason.SKIPPED_STEP);
     }
 
     /** The two files differ in one thing: the JSON lacks the compiled programs, from which scopes come. */
