@@ -38,26 +38,30 @@ public class TinyLlama {
         Files.writeString(folder.resolve("tokenizer.json"), tokenizer());
         Files.writeString(folder.resolve("tokenizer_config.json"), "{}");
         Files.write(folder.resolve("model.safetensors"), weights(dim));
-        try (AbstractModel model = ModelSupport.loadModel(folder.toFile(), DType.F32, DType.F32)) {
-            int runs = Integer.parseInt(args[2]);
-            Thread[] threads = new Thread[args.length > 3 ? Integer.parseInt(args[3]) : 1];
-            for (int i = 0; i < threads.length; i++) {
-                int length = 38 + i;
-                threads[i] = new Thread(() -> generate(model, runs, length));
-                threads[i].start();
-            }
-            for (Thread thread : threads) {
-                thread.join();
-            }
+        int runs = Integer.parseInt(args[2]);
+        Thread[] threads = new Thread[args.length > 3 ? Integer.parseInt(args[3]) : 1];
+        for (int i = 0; i < threads.length; i++) {
+            int length = 38 + i;
+            threads[i] = new Thread(() -> generate(folder, runs, length));
+            threads[i].start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
         }
     }
 
-    private static void generate(AbstractModel model, int runs, int length) {
-        for (int i = 0; i < runs; i++) {
-            long startNs = System.nanoTime();
-            var response = model.generate(UUID.randomUUID(), PromptContext.of("hello"), 0f, length, (text, ms) -> {});
-            System.out.println("prompt " + response.promptTokens + " generated " + response.generatedTokens + " in "
-                    + (System.nanoTime() - startNs) / 1_000 + " us");
+    /**
+     * Uses a model of its own, because Jlama keeps operands in fields of a model, which two generations would mix up.
+     */
+    private static void generate(Path folder, int runs, int length) {
+        try (AbstractModel model = ModelSupport.loadModel(folder.toFile(), DType.F32, DType.F32)) {
+            for (int i = 0; i < runs; i++) {
+                long startNs = System.nanoTime();
+                var response =
+                        model.generate(UUID.randomUUID(), PromptContext.of("hello"), 0f, length, (text, ms) -> {});
+                System.out.println("prompt " + response.promptTokens + " generated " + response.generatedTokens + " in "
+                        + (System.nanoTime() - startNs) / 1_000 + " us");
+            }
         }
     }
 

@@ -94,7 +94,8 @@ final class StepRecorder {
     /** The sampled steps since the last reset; the one that goes when a better one comes is the first. */
     private final PriorityQueue<Step> sampled = new PriorityQueue<>(Steps.BY_CHANCE.reversed());
 
-    // The steps that have ended and are not counted yet. Counting a step touches many objects and takes much code, which
+    // The steps that have ended and are not counted yet. Counting a step touches many objects and takes much code,
+    // which
     // costs most in cold memory. So steps are counted many at a time, and so rarely that the compiler keeps that code
     // apart from the end of a step: it inlines what has run a hundred times by the time it compiles the caller.
 
@@ -470,9 +471,9 @@ final class StepRecorder {
     }
 
     /**
-     * Reads the thread's times outside of the lock, and of the step: that takes a microsecond. The clock is read before, and
-     * at the end after it: the thread may lose its processor meanwhile. If the thread has ended its last step just now, it
-     * has run since, and nothing is read.
+     * Reads the thread's times outside of the lock, and of the step: that takes a microsecond. The clock is read
+     * before, and at the end after it: the thread may lose its processor meanwhile. If the thread has ended its last
+     * step just now, it has run since, and nothing is read.
      */
     private void readStart(Place mine, Supplier<ThreadTimes> threadTimes) {
         ThreadTimes times = mine.times;

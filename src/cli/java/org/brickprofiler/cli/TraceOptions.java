@@ -20,7 +20,8 @@ final class TraceOptions {
     @Option(
             names = "--skip-steps",
             paramLabel = "N",
-            description = "Traces: leave out the first N steps (ProfilerStep#, JAX's step_num) and everything before them.")
+            description =
+                    "Traces: leave out the first N steps (ProfilerStep#, JAX's step_num) and everything before them.")
     private int skipSteps;
 
     @Option(names = "--keep-warmup", description = "Traces: count the warm-up, too, whether it is marked or detected.")

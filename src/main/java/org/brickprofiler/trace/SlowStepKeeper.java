@@ -191,8 +191,8 @@ final class SlowStepKeeper {
                 }
                 return;
             }
-            StepParts.Times threadTimes = new StepParts.Times(
-                    ranNs, waitedNs, ThreadTimes.betweenNs(mine.collectedNs, times.collectedNs()));
+            StepParts.Times threadTimes =
+                    new StepParts.Times(ranNs, waitedNs, ThreadTimes.betweenNs(mine.collectedNs, times.collectedNs()));
             synchronized (SlowStepKeeper.this) {
                 OfPhase phase = phases[size.phase()];
                 phase.count(Math.max(0, endNs - mine.startNs));

@@ -11,8 +11,8 @@ public interface StepFollower {
     long NO_STEP = -1;
 
     /**
-     * Makes the reader of the calling thread's times, unless the steps of the profiler have another one. Its times are on
-     * the same scale as the clock of the steps.
+     * Makes the reader of the calling thread's times, unless the steps of the profiler have another one. Its times are
+     * on the same scale as the clock of the steps.
      */
     ThreadTimes ofThisThread();
 

@@ -162,7 +162,9 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         REPEATED_KEY(Effect.REPAIRED, "repeated key, the last value taken"),
         /** A value for bytes that is negative or no whole number was taken as 0. */
         MALFORMED_BYTES(Effect.REPAIRED, "bytes are no whole number, taken as 0"),
-        /** Two slices of a thread overlap without nesting: both count in full, while busy time counts the overlap once. */
+        /**
+         * Two slices of a thread overlap without nesting: both count in full, while busy time counts the overlap once.
+         */
         OVERLAP(Effect.REPAIRED, "overlapping on a row, counted in full"),
         /** The total kernel time of a task graph is less than the sum over its tasks; the sum counts. */
         OTHER_TOTAL(Effect.REPAIRED, "total of kernels below the sum of the tasks, which counts"),

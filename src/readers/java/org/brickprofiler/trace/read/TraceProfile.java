@@ -43,7 +43,8 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  *     the trace has no such kernels
  * @param ranges the NVTX ranges in which the device's events were launched, most time first, with the events that were
  *     launched in none; empty if the trace does not tie launches to ranges
- * @param providers the execution providers of ONNX Runtime on which nodes ran, most time first; empty if the trace names none
+ * @param providers the execution providers of ONNX Runtime on which nodes ran, most time first; empty if the trace
+ *     names none
  * @param virtualMachine the activity of the virtual machine, if the trace is a flight recording
  * @param loading the loading and initialising of models, most time first, which is no part of any other number here;
  *     empty if the trace does not show it
@@ -238,7 +239,9 @@ public record TraceProfile(
                                 operators));
             }
             return all.values().stream()
-                    .sorted(Comparator.comparingLong(Provider::elapsedNs).reversed().thenComparing(Provider::name))
+                    .sorted(Comparator.comparingLong(Provider::elapsedNs)
+                            .reversed()
+                            .thenComparing(Provider::name))
                     .toList();
         }
     }
@@ -731,13 +734,17 @@ public record TraceProfile(
             ranges.stream().filter(range -> !range.isRange()).forEach(this::range);
         }
 
-        /** Appends the execution providers, if there are several; operators of all but the largest, which may be fallbacks. */
+        /**
+         * Appends the execution providers, if there are several; operators of all but the largest, which may be
+         * fallbacks.
+         */
         private void provided() {
             if (providers.size() < 2) {
                 return;
             }
             long allNs = providers.stream().mapToLong(Provider::elapsedNs).sum();
             fact("providers", TraceFigures.count(providers.size()) + ", of node time:");
+            String largest = providers.get(0).name();
             for (Provider provider : providers) {
                 String operators = provider.operatorNs().entrySet().stream()
                         .limit(OPERATORS_SHOWN)
@@ -749,7 +756,7 @@ public record TraceProfile(
                                 + TraceFigures.percent(provider.elapsedNs(), allNs) + ", "
                                 + TraceFigures.count(provider.events(), "node") + ", "
                                 + TraceFigures.duration(provider.elapsedNs())
-                                + (provider == providers.get(0) ? "" : ", longest " + operators));
+                                + (provider.name().equals(largest) ? "" : ", longest " + operators));
             }
         }
 

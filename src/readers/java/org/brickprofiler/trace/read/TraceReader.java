@@ -44,8 +44,9 @@ import org.jspecify.annotations.Nullable;
  * pairs of begin and end (B, E). As in Chrome's own viewer, an end belongs to the last open begin of its row, in the
  * order of the file; an end with another name than its begin is counted as a fault. Annotations, waits and flows never
  * count. Nested slices of a row count with their self times, so no time counts twice; see
- * {@link Omission.Reason#OVERLAP} for slices of a thread that overlap without nesting. Idle time is the wall time minus the union
- * of all intervals. Without marked device events, an interval drawn on two rows counts twice; that cannot be detected.
+ * {@link Omission.Reason#OVERLAP} for slices of a thread that overlap without nesting. Idle time is the wall time minus
+ * the union of all intervals. Without marked device events, an interval drawn on two rows counts twice; that cannot be
+ * detected.
  *
  * <p><b>Names that do not show the brick.</b> The built-in rules recognise matrix products and element-wise kernels,
  * but not their bricks. If the trace marks the device's events, such a kernel counts by the module that launched it, if

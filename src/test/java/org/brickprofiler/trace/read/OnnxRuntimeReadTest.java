@@ -18,7 +18,6 @@ import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TimelineVisitor;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
-import org.brickprofiler.trace.read.TraceProfile.Provider;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -83,11 +82,13 @@ final class OnnxRuntimeReadTest {
 
         assertThat(profile.providers())
                 .containsExactly(
-                        new Provider("CUDAExecutionProvider", 2, 880_000, Map.of("MatMul", 880_000L)),
-                        new Provider("CPUExecutionProvider", 3, 120_000, Map.of("Shape", 70_000L, "Gather", 50_000L)));
+                        new TraceProfile.Provider("CUDAExecutionProvider", 2, 880_000, Map.of("MatMul", 880_000L)),
+                        new TraceProfile.Provider(
+                                "CPUExecutionProvider", 3, 120_000, Map.of("Shape", 70_000L, "Gather", 50_000L)));
         assertThat(profile.summary())
                 .contains("  CUDAExecutionProvider: 88.0 %, 2 nodes, 880.0 us\n")
-                .contains("  CPUExecutionProvider: 12.0 %, 3 nodes, 120.0 us, longest Shape 70.00 us, Gather 50.00 us\n");
+                .contains(
+                        "  CPUExecutionProvider: 12.0 %, 3 nodes, 120.0 us, longest Shape 70.00 us, Gather 50.00 us\n");
     }
 
     @Spec("14.21")

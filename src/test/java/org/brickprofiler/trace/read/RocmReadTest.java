@@ -240,8 +240,7 @@ final class RocmReadTest {
         assertThat(totals(profile))
                 .isEqualTo(Map.of("HostToDevice x 1", 700L, "a x 1", 500L, "b x 1", 100L, "c x 1", 100L));
         assertThat(profile.ranges()).containsExactly(new Range(Range.NO_LAUNCH, 2, 800), new Range("decode", 2, 600));
-        assertThat(Omissions.faults(profile.omissions()))
-                .containsExactly(new Omission(Reason.LOST_STATE, "", 1, 0, 0));
+        assertThat(Omissions.faults(profile.omissions())).containsExactly(new Omission(Reason.LOST_STATE, "", 1, 0, 0));
         assertThat(Omissions.counted(profile)).isEqualTo(Map.of(Reason.CONCURRENT, 1L));
     }
 

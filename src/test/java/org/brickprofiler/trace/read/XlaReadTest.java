@@ -66,9 +66,7 @@ final class XlaReadTest {
         assertThat(profile.snapshot().totalNs()).isEqualTo(3_415_166);
         assertThat(profile.busyNs()).isEqualTo(3_415_166);
         assertThat(profile.rows()).isEqualTo(2);
-        assertThat(Omissions.ignored(profile))
-                .containsEntry(Reason.HOST, 841L)
-                .containsEntry(Reason.ANNOTATION, 10L);
+        assertThat(Omissions.ignored(profile)).containsEntry(Reason.HOST, 841L).containsEntry(Reason.ANNOTATION, 10L);
         assertThat(Omissions.faults(profile.omissions())).isEmpty();
         assertThat(profile.steps()).isEqualTo(10);
 
