@@ -213,7 +213,8 @@ public record TraceProfile(
         /** Copies the operators. */
         public Provider {
             Objects.requireNonNull(name, "name");
-            operatorNs = Collections.unmodifiableMap(new LinkedHashMap<>(operatorNs));
+            operatorNs =
+                    Collections.unmodifiableMap(new LinkedHashMap<>(Objects.requireNonNull(operatorNs, "operatorNs")));
         }
 
         /** The name under which an operator of a provider is summed. */
