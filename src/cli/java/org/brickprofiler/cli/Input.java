@@ -146,11 +146,10 @@ final class Input {
         }
 
         /**
-         * Opens a file, a pipe or the standard input; or several tables, or a folder of tables, of one run of
-         * rocprofv3.
+         * Opens a file, a pipe or the standard input; or the files of one run, see {@link TraceReader#together}.
          *
          * @param files at least one
-         * @throws IOException if one cannot be read, or several are no tables
+         * @throws IOException if one cannot be read, or several are not of one run
          */
         Opened(List<Path> files) throws IOException {
             this.file = files.get(0);
@@ -162,7 +161,7 @@ final class Input {
             InputStream opened = isStandardInput
                     ? System.in
                     : files.size() > 1 || Files.isDirectory(file)
-                            ? TraceReader.tables(files)
+                            ? TraceReader.together(files)
                             : new Unasked(InputFile.open(required(file)));
             BufferedInputStream stored = new BufferedInputStream(opened);
             stored.mark(LOOKAHEAD_BYTES);

@@ -52,9 +52,9 @@ record ProfileInput(
     }
 
     /**
-     * Reads the profile of one input, or of several tables of one run.
+     * Reads the profile of one input, which may be several files of one run.
      *
-     * @param files a file, a pipe, {@code -} for the standard input, a folder of tables, or several tables
+     * @param files a file, a pipe, {@code -} for the standard input, a folder of tables, or several files of one run
      * @param options the options for a trace
      * @return the profile
      * @throws IOException if a file cannot be read; the message names the file
@@ -154,7 +154,8 @@ record ProfileInput(
 
     /**
      * Returns the further entries of a JSON report. For a trace, these are the sources that placed its matrix products,
-     * the ranges that launched them, the loading of the model, and the disturbances by the virtual machine.
+     * the ranges that launched them, the loading of the model, the execution providers, the times of runs, and the
+     * disturbances by the virtual machine.
      */
     Map<String, ?> further() {
         List<Placement> placements = trace.map(TraceProfile::placements).orElse(List.of());
@@ -177,6 +178,13 @@ record ProfileInput(
                     "annotated_steps",
                     annotated.stream().map(ProfileInput::fields).toList());
         }
+        List<TraceProfile.Provider> providers =
+                trace.map(TraceProfile::providers).orElse(List.of());
+        if (!providers.isEmpty()) {
+            further.put(
+                    "providers", providers.stream().map(ProfileInput::fields).toList());
+        }
+        trace.flatMap(TraceProfile::runs).ifPresent(runs -> further.put("runs", runs.values()));
         slowSteps().ifPresent(steps -> further.put(JsonReport.SLOW_STEPS, steps.values()));
         trace.map(TraceProfile::virtualMachine)
                 .filter(machine ->
@@ -232,6 +240,15 @@ record ProfileInput(
         fields.put("name", range.name());
         fields.put("count", range.events());
         fields.put("total_ns", range.elapsedNs());
+        return fields;
+    }
+
+    private static Map<String, ?> fields(TraceProfile.Provider provider) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("name", provider.name());
+        fields.put("count", provider.events());
+        fields.put("total_ns", provider.elapsedNs());
+        fields.put("operator_ns", provider.operatorNs());
         return fields;
     }
 

@@ -43,6 +43,8 @@ import picocli.CommandLine.Spec;
             "    brick report trace.json --rules my.rules",
             "  The tables of one run of AMD's rocprofv3, together:",
             "    brick report 12345_*.csv",
+            "  The layers of a TensorRT engine, beside the times of its runs:",
+            "    brick report profile.json times.json",
             "  A page to read and to share:",
             "    brick report brick-profile.json --html out.html",
             "  The distance to the limits of the machine that brick roofline measured:",

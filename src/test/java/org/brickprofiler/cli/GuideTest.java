@@ -91,12 +91,17 @@ class GuideTest {
         Files.copy(Cli.TRACES.resolve("ort-decoder-optimum.json.gz"), folder.resolve("onnx-profile.json"));
 
         Files.copy(Cli.TRACES.resolve("trt-resnet-fp16.profile.json"), folder.resolve("profile.json"));
+        Files.writeString(folder.resolve("times.json"), """
+                [ { "startEnqMs" : 0, "endEnqMs" : 0.5, "startH2dMs" : 1, "endH2dMs" : 1.1, "startComputeMs" : 1.1,
+                    "endComputeMs" : 2, "startD2hMs" : 2, "endD2hMs" : 2.1 } ]
+                """);
         Files.copy(Cli.TRACES.resolve("nsys-stats-kern-sum-ferrum-m3.csv"), folder.resolve("kernels.csv"));
         Files.copy(Cli.TRACES.resolve("llama-vulkan-perf-logger.log.gz"), folder.resolve("llama.log"));
         Files.copy(Cli.TRACES.resolve("unitrace-device-timing-gemm.txt"), folder.resolve("unitrace.txt"));
 
         assertThat(new GuideShell(folder).run(Part.FILES, 11))
                 .contains(
+                        "% of the compute here; both may be of different runs",
                         "session_initialization: 1 event, ",
                         "first layer",
                         "KernelDispatch",

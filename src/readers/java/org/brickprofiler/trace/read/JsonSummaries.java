@@ -19,6 +19,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.trace.read.RunSummary.Cell;
 import org.brickprofiler.trace.read.RunSummary.Column;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads summaries in JSON: an object, an array of objects, or one object a line. Values that contradict each other are
@@ -35,6 +36,8 @@ final class JsonSummaries {
 
     /** By how much the single precision of TensorRT's times may be off, as a part of them. */
     private static final double SINGLE = 1e-4;
+
+    private static final double PERCENT = 100;
 
     private JsonSummaries() {}
 
@@ -296,18 +299,52 @@ final class JsonSummaries {
     private static final List<String> PARTS = List.of("Enq", "H2d", "Compute", "D2h");
 
     static RunSummary tensorRtTimes(BufferedInputStream text, String source) throws IOException {
+        return tensorRtTimes(objects(text, source))
+                .fact("layers", "not in this file: trtexec --exportProfile=FILE writes them")
+                .build();
+    }
+
+    /**
+     * Reads the times that follow the profile of the same engine.
+     *
+     * @param json stands behind the profile
+     * @param layersNs the time of all layers in a run, by the profile
+     * @return the summary; null if nothing follows
+     * @throws TraceFormatException when what follows are no times of runs
+     */
+    static @Nullable RunSummary tensorRtTimes(JsonParser json, String source, double layersNs) throws IOException {
+        List<Values> runs = objects(json, source);
+        if (runs.isEmpty()) {
+            return null;
+        }
+        RunSummary.Builder summary = tensorRtTimes(runs);
+        double computeNs = 0;
+        for (Values run : runs) {
+            computeNs += elapsedNs(run, "Compute") / runs.size();
+        }
+        return summary.withBricks()
+                .fact(
+                        "layers",
+                        TraceFigures.duration(Math.round(layersNs)) + " a run in the profile"
+                                + (computeNs == 0
+                                        ? ""
+                                        : String.format(
+                                                Locale.ROOT,
+                                                ", %.1f %% of the compute here; both may be of different runs",
+                                                PERCENT * layersNs / computeNs)))
+                .build();
+    }
+
+    private static RunSummary.Builder tensorRtTimes(List<Values> runs) throws TraceFormatException {
         Map<String, List<Double>> times = new HashMap<>();
-        long runs = 0;
-        for (Values run : objects(text, source)) {
+        for (Values run : runs) {
+            if (run.has("startInMs")) {
+                throw run.error("the times have startInMs and no startEnqMs: they are of another version of trtexec,"
+                        + " which is not read");
+            }
             double latencyNs = 0;
             for (String part : PARTS) {
-                double ns = NS_PER_MS
-                        * (run.number("end" + part + "Ms").doubleValue()
-                                - run.number("start" + part + "Ms").doubleValue());
-                if (ns < 0) {
-                    throw run.error("end" + part + "Ms " + run.text("end" + part + "Ms") + " is before start" + part
-                            + "Ms " + run.text("start" + part + "Ms"));
-                }
+                double ns = elapsedNs(run, part);
                 latencyNs += part.equals("Enq") ? 0 : ns;
                 times.computeIfAbsent(part, added -> new ArrayList<>()).add(ns);
             }
@@ -319,18 +356,27 @@ final class JsonSummaries {
                 throw run.error("latencyMs " + run.text("latencyMs") + " is not the sum of H2d, Compute and D2h, "
                         + latencyNs / NS_PER_MS);
             }
-            runs++;
         }
         List<List<Column>> rows = new ArrayList<>();
         for (String part : List.of("H2d", "Compute", "D2h", "latency", "Enq")) {
             rows.add(row(part, times.getOrDefault(part, List.of())));
         }
         return new RunSummary.Builder("TensorRT's trtexec, times of runs")
-                .fact("runs", TraceFigures.count(runs))
+                .fact("runs", TraceFigures.count(runs.size()))
                 .fact("latency", "H2d, compute and D2h; the host enqueues at the same time, so that is not added")
-                .fact("layers", "not in this file: trtexec --exportProfile=FILE writes them")
-                .table("Parts of a run", "parts", rows)
-                .build();
+                .table("Parts of a run", "parts", rows);
+    }
+
+    /** Returns the duration of a part of a run. */
+    private static double elapsedNs(Values run, String part) throws TraceFormatException {
+        double ns = NS_PER_MS
+                * (run.number("end" + part + "Ms").doubleValue()
+                        - run.number("start" + part + "Ms").doubleValue());
+        if (ns < 0) {
+            throw run.error("end" + part + "Ms " + run.text("end" + part + "Ms") + " is before start" + part + "Ms "
+                    + run.text("start" + part + "Ms"));
+        }
+        return ns;
     }
 
     private static List<Column> row(String part, List<Double> unsorted) {
@@ -355,32 +401,35 @@ final class JsonSummaries {
     // ---- the text ----
 
     private static List<Values> objects(BufferedInputStream text, String source) throws IOException {
-        List<Values> all = new ArrayList<>();
         try (JsonParser json = new JsonFactory().createParser(text).disable(JsonParser.Feature.AUTO_CLOSE_SOURCE)) {
-            try {
-                boolean isInArray = false;
-                for (JsonToken next = json.nextToken(); next != null; next = json.nextToken()) {
-                    if (next == JsonToken.START_OBJECT) {
-                        all.add(object(json, source));
-                    } else if (next == JsonToken.START_ARRAY || next == JsonToken.END_ARRAY) {
-                        isInArray = next == JsonToken.START_ARRAY;
-                    } else {
-                        throw new TraceFormatException(
-                                source, offset(json), "an object is expected, and there is " + next);
-                    }
-                    if (all.size() > MOST_OBJECTS) {
-                        throw new TraceFormatException(
-                                source, offset(json), "there are more than " + MOST_OBJECTS + " objects");
-                    }
+            return objects(json, source);
+        }
+    }
+
+    private static List<Values> objects(JsonParser json, String source) throws IOException {
+        List<Values> all = new ArrayList<>();
+        try {
+            boolean isInArray = false;
+            for (JsonToken next = json.nextToken(); next != null; next = json.nextToken()) {
+                if (next == JsonToken.START_OBJECT) {
+                    all.add(object(json, source));
+                } else if (next == JsonToken.START_ARRAY || next == JsonToken.END_ARRAY) {
+                    isInArray = next == JsonToken.START_ARRAY;
+                } else {
+                    throw new TraceFormatException(source, offset(json), "an object is expected, and there is " + next);
                 }
-                if (isInArray) {
-                    throw new TraceFormatException(source, offset(json), "the text ends within an array");
+                if (all.size() > MOST_OBJECTS) {
+                    throw new TraceFormatException(
+                            source, offset(json), "there are more than " + MOST_OBJECTS + " objects");
                 }
-            } catch (JsonProcessingException malformed) {
-                throw new TraceFormatException(source, offset(json), "from here on, the text is no JSON", malformed);
-            } catch (TraceInput.DamagedException damaged) {
-                throw new TraceFormatException(source, offset(json), String.valueOf(damaged.getMessage()), damaged);
             }
+            if (isInArray) {
+                throw new TraceFormatException(source, offset(json), "the text ends within an array");
+            }
+        } catch (JsonProcessingException malformed) {
+            throw new TraceFormatException(source, offset(json), "from here on, the text is no JSON", malformed);
+        } catch (TraceInput.DamagedException damaged) {
+            throw new TraceFormatException(source, offset(json), String.valueOf(damaged.getMessage()), damaged);
         }
         return all;
     }

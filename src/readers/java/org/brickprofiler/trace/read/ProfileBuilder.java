@@ -911,6 +911,7 @@ final class ProfileBuilder extends EventCollector {
                     .loading(loading())
                     .annotatedSteps(sites.engineSteps().list())
                     .slowSteps(slowSteps)
+                    .runs(Optional.ofNullable(head.runs))
                     .omissions(listOmissions())
                     .build();
         }

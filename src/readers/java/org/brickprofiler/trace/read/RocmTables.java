@@ -1,6 +1,5 @@
 package org.brickprofiler.trace.read;
 
-import java.io.BufferedInputStream;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.FilterReader;
@@ -25,7 +24,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import java.util.zip.GZIPInputStream;
 import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVParser;
 import org.apache.commons.csv.CSVRecord;
@@ -71,7 +69,6 @@ final class RocmTables implements RocmEvents.Source {
             Pattern.CASE_INSENSITIVE);
 
     private static final Pattern TABLE = Pattern.compile(".*\\.csv(?:\\.gz)?", Pattern.CASE_INSENSITIVE);
-    private static final int LONGEST_HEADER = 4_096;
 
     private static final Pattern LAST_NUMBER = Pattern.compile(".*?(\\d+)\\D*");
     private static final int MOST_DIGITS = 18;
@@ -123,7 +120,7 @@ final class RocmTables implements RocmEvents.Source {
         Set<String> runs = new TreeSet<>();
         List<Path> ofEvents = new ArrayList<>();
         for (Path table : tables) {
-            String head = head(table);
+            String head = TraceInput.head(table);
             boolean hasEvents = begins(head);
             if (!hasEvents && !SUMS.matcher(head).lookingAt()) {
                 throw new IOException("cannot read " + table
@@ -144,7 +141,7 @@ final class RocmTables implements RocmEvents.Source {
         }
         List<InputStream> texts = new ArrayList<>();
         for (Path table : ofEvents) {
-            texts.add(text(table));
+            texts.add(TraceInput.unpacked(table));
             // The last row of a table may lack its end.
             texts.add(new ByteArrayInputStream(new byte[] {'\n'}));
         }
@@ -162,22 +159,6 @@ final class RocmTables implements RocmEvents.Source {
                         "cannot read " + folder + ": it is a folder without tables (*.csv), as rocprofv3 writes them");
             }
             return tables;
-        }
-    }
-
-    private static InputStream text(Path table) throws IOException {
-        InputStream bytes = new BufferedInputStream(InputFile.open(table));
-        try {
-            return TraceInput.isUnpacked(table) ? bytes : new GZIPInputStream(bytes);
-        } catch (IOException failed) {
-            bytes.close();
-            throw InputFile.cannotRead(table.toString(), failed);
-        }
-    }
-
-    private static String head(Path table) throws IOException {
-        try (InputStream text = text(table)) {
-            return new String(text.readNBytes(LONGEST_HEADER), StandardCharsets.ISO_8859_1);
         }
     }
 

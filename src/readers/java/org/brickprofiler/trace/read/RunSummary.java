@@ -12,8 +12,11 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.zip.GZIPInputStream;
@@ -41,6 +44,7 @@ final class RunSummary implements TraceReader.Summary {
             .build();
 
     private final String program;
+    private final boolean hasBricks;
     private final List<Fact> facts;
     private final List<Table> tables;
 
@@ -99,11 +103,18 @@ final class RunSummary implements TraceReader.Summary {
     /** Collects a summary. Not thread-safe. */
     static final class Builder {
         private final String program;
+        private boolean hasBricks;
         private final List<Fact> facts = new ArrayList<>();
         private final List<Table> tables = new ArrayList<>();
 
         Builder(String program) {
             this.program = program;
+        }
+
+        /** States that another file of the run has its bricks. */
+        Builder withBricks() {
+            hasBricks = true;
+            return this;
         }
 
         Builder fact(String title, String text) {
@@ -118,14 +129,15 @@ final class RunSummary implements TraceReader.Summary {
         }
 
         RunSummary build() {
-            return new RunSummary(program, List.copyOf(facts), List.copyOf(tables));
+            return new RunSummary(this);
         }
     }
 
-    private RunSummary(String program, List<Fact> facts, List<Table> tables) {
-        this.program = program;
-        this.facts = facts;
-        this.tables = tables;
+    private RunSummary(Builder of) {
+        program = of.program;
+        hasBricks = of.hasBricks;
+        facts = List.copyOf(of.facts);
+        tables = List.copyOf(of.tables);
     }
 
     /**
@@ -189,7 +201,9 @@ final class RunSummary implements TraceReader.Summary {
     @Override
     public String text() {
         StringBuilder text = new StringBuilder("Summary of " + program + "\n");
-        fact(text, new Fact("bricks", "none: the file has sums of phases or requests, and no bricks"));
+        if (!hasBricks) {
+            fact(text, new Fact("bricks", "none: the file has sums of phases or requests, and no bricks"));
+        }
         facts.forEach(each -> fact(text, each));
         tables.stream().filter(table -> !table.rows().isEmpty()).forEach(table -> table(text, table));
         return text.toString();
@@ -237,18 +251,7 @@ final class RunSummary implements TraceReader.Summary {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (JsonGenerator json = FACTORY.createGenerator(bytes)) {
             json.useDefaultPrettyPrinter();
-            json.writeStartObject();
-            json.writeStringField("program", program);
-            json.writeBooleanField("has_bricks", false);
-            json.writeObjectFieldStart("facts");
-            for (Fact fact : facts) {
-                json.writeStringField(fact.title(), fact.text());
-            }
-            json.writeEndObject();
-            for (Table table : tables) {
-                write(json, table);
-            }
-            json.writeEndObject();
+            write(json, values());
             json.writeRaw('\n');
         } catch (IOException impossible) {
             throw new UncheckedIOException("memory does not fail", impossible);
@@ -256,25 +259,41 @@ final class RunSummary implements TraceReader.Summary {
         return bytes.toString(StandardCharsets.UTF_8);
     }
 
-    private static void write(JsonGenerator json, Table table) throws IOException {
-        json.writeArrayFieldStart(table.key());
-        for (List<Column> row : table.rows()) {
+    @Override
+    public Map<String, ?> values() {
+        Map<String, Object> values = new LinkedHashMap<>();
+        values.put("program", program);
+        values.put("has_bricks", hasBricks);
+        Map<String, String> texts = new LinkedHashMap<>();
+        facts.forEach(fact -> texts.put(fact.title(), fact.text()));
+        values.put("facts", texts);
+        tables.forEach(table -> values.put(
+                table.key(), table.rows().stream().map(RunSummary::values).toList()));
+        return Collections.unmodifiableMap(values);
+    }
+
+    private static Map<String, @Nullable Object> values(List<Column> row) {
+        Map<String, @Nullable Object> values = new LinkedHashMap<>();
+        row.forEach(column -> values.put(column.key(), column.value().value()));
+        return values;
+    }
+
+    private static void write(JsonGenerator json, @Nullable Object value) throws IOException {
+        if (value instanceof Map<?, ?> map) {
             json.writeStartObject();
-            for (Column column : row) {
-                json.writeFieldName(column.key());
-                Object value = column.value().value();
-                if (value instanceof Long whole) {
-                    json.writeNumber(whole);
-                } else if (value instanceof Double number) {
-                    json.writeNumber(number);
-                } else if (value == null) {
-                    json.writeNull();
-                } else {
-                    json.writeString(value.toString());
-                }
+            for (Map.Entry<?, ?> entry : map.entrySet()) {
+                json.writeFieldName(String.valueOf(entry.getKey()));
+                write(json, entry.getValue());
             }
             json.writeEndObject();
+        } else if (value instanceof List<?> list) {
+            json.writeStartArray();
+            for (Object each : list) {
+                write(json, each);
+            }
+            json.writeEndArray();
+        } else {
+            json.writeObject(value);
         }
-        json.writeEndArray();
     }
 }

@@ -50,7 +50,7 @@ enum SumTables {
     /** Reads a text of this format. */
     abstract void read(BufferedInputStream text, EventCollector collector) throws IOException;
 
-    private boolean is(String head) {
+    boolean is(String head) {
         return sign.matcher(head).find();
     }
 

@@ -29,7 +29,7 @@ enum SummaryFormat {
         }
     },
     /** The times of the runs of a TensorRT engine. */
-    TENSOR_RT_TIMES(true, "\\A\\s*\\[\\s*\\{\\s*\"startEnqMs\"\\s*:") {
+    TENSOR_RT_TIMES(true, "\\A\\s*\\[\\s*\\{\\s*\"start(Enq|In)Ms\"\\s*:") {
         @Override
         RunSummary read(BufferedInputStream text, String source) throws IOException {
             return JsonSummaries.tensorRtTimes(text, source);

@@ -6,8 +6,16 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.BufferedInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.SequenceInputStream;
 import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import org.brickprofiler.trace.read.SumRows.Row;
 import org.eclipse.collections.impl.list.mutable.primitive.DoubleArrayList;
 import org.jspecify.annotations.Nullable;
@@ -49,7 +57,37 @@ final class TensorRtParser {
     }
 
     /**
-     * Reads all layers.
+     * Opens a profile and the times of the same engine as one text, the profile first.
+     *
+     * @param files the files
+     * @return the text, to be closed; empty if they are not one of each
+     * @throws IOException when one cannot be read
+     */
+    static Optional<InputStream> open(List<Path> files) throws IOException {
+        if (files.size() != 2 || files.stream().anyMatch(Files::isDirectory)) {
+            return Optional.empty();
+        }
+        List<Path> ordered = new ArrayList<>(files);
+        if (isTimes(files.get(0))) {
+            Collections.reverse(ordered);
+        }
+        if (!isProfile(ordered.get(0)) || !isTimes(ordered.get(1))) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                new SequenceInputStream(TraceInput.unpacked(ordered.get(0)), TraceInput.unpacked(ordered.get(1))));
+    }
+
+    private static boolean isProfile(Path file) throws IOException {
+        return SumTables.TENSOR_RT.is(TraceInput.head(file));
+    }
+
+    private static boolean isTimes(Path file) throws IOException {
+        return SummaryFormat.TENSOR_RT_TIMES.equals(SummaryFormat.of(TraceInput.head(file)));
+    }
+
+    /**
+     * Reads all layers, and the times of runs if they follow.
      *
      * @throws TraceFormatException when a layer is damaged, or the view needs times
      * @throws IOException when the text cannot be read
@@ -87,6 +125,8 @@ final class TensorRtParser {
         long end = offset();
         checkShares(end);
         rows.collector.end(end);
+        rows.collector.head.runs =
+                JsonSummaries.tensorRtTimes(json, rows.collector.source, runs == 0 ? 0 : timesNs.sum() / runs);
     }
 
     /**

@@ -16,6 +16,7 @@ import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.write.ChromeWriter;
 import org.brickprofiler.trace.write.PerfettoWriter;
+import org.jspecify.annotations.Nullable;
 
 /** The facts that a trace states about itself: its writer, its host and its time. One thread. */
 final class TraceHead {
@@ -65,6 +66,10 @@ final class TraceHead {
 
     /** Whether the format marks all work of devices, so that nothing else counts even if there is no such work. */
     boolean marksAllWork;
+
+    /** The times of runs, if a file of the same run states them. */
+    @Nullable
+    RunSummary runs;
 
     final String source;
     private long spansLost;

@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 import org.brickprofiler.internal.io.InputFile;
 import org.jspecify.annotations.Nullable;
@@ -110,6 +111,29 @@ final class TraceInput {
     /** Returns the beginning of a text in which its format is looked for, one character for each byte. */
     static String head(BufferedInputStream text) throws IOException {
         return begin(text, LONGEST_OUTPUT);
+    }
+
+    /**
+     * Opens the text of a file.
+     *
+     * @return the text, unpacked, to be closed
+     * @throws IOException when the file cannot be read; the message names it
+     */
+    static InputStream unpacked(Path file) throws IOException {
+        InputStream bytes = new BufferedInputStream(InputFile.open(file));
+        try {
+            return isUnpacked(file) ? bytes : new GZIPInputStream(bytes);
+        } catch (IOException failed) {
+            bytes.close();
+            throw InputFile.cannotRead(file.toString(), failed);
+        }
+    }
+
+    /** Returns the beginning of a file's text in which its format is looked for, one character for each byte. */
+    static String head(Path file) throws IOException {
+        try (InputStream text = unpacked(file)) {
+            return new String(text.readNBytes(LONGEST_OUTPUT), StandardCharsets.ISO_8859_1);
+        }
     }
 
     /** Returns whether a file is not compressed. */

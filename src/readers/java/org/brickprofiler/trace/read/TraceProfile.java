@@ -52,6 +52,7 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  *     Empty if there are none, or more than 65,536
  * @param slowSteps the explanation of the steps that the trace holds, if this library chose them: all sums are those of
  *     the chosen steps, and not of the run
+ * @param runs the times of a model's runs, which a second file states; see {@link TraceReader#together}
  * @param omissions the omissions, in the order of {@link Omission.Reason}; events that were left out have one omission
  *     for each kernel, most time first
  */
@@ -72,6 +73,7 @@ public record TraceProfile(
         List<Loading> loading,
         List<AnnotatedSteps> annotatedSteps,
         Optional<SlowSteps> slowSteps,
+        Optional<TraceReader.Summary> runs,
         List<Omission> omissions) {
 
     /** The kind of events that count in a profile. */
@@ -420,6 +422,7 @@ public record TraceProfile(
         Objects.requireNonNull(virtualMachine, "virtualMachine");
         Objects.requireNonNull(loading, "loading");
         Objects.requireNonNull(slowSteps, "slowSteps");
+        Objects.requireNonNull(runs, "runs");
         loading = List.copyOf(loading);
         annotatedSteps = List.copyOf(Objects.requireNonNull(annotatedSteps, "annotatedSteps"));
         placements = List.copyOf(placements);
@@ -518,6 +521,7 @@ public record TraceProfile(
             list("at once", omission -> omission.reason().effect() == Effect.COUNTED);
             list("ignored", omission -> omission.reason().effect() == Effect.IGNORED);
             list("faulty", Omission::isFault);
+            runs.ifPresent(timed -> text.append('\n').append(timed.text()));
             return text.toString();
         }
 
@@ -816,6 +820,7 @@ public record TraceProfile(
         private List<Loading> loading = List.of();
         private List<AnnotatedSteps> annotatedSteps = List.of();
         private Optional<SlowSteps> slowSteps = Optional.empty();
+        private Optional<TraceReader.Summary> runs = Optional.empty();
         private List<Omission> omissions = List.of();
 
         private Builder(
@@ -878,6 +883,11 @@ public record TraceProfile(
             return this;
         }
 
+        Builder runs(Optional<TraceReader.Summary> timed) {
+            runs = timed;
+            return this;
+        }
+
         Builder omissions(List<Omission> named) {
             omissions = named;
             return this;
@@ -901,6 +911,7 @@ public record TraceProfile(
                     loading,
                     annotatedSteps,
                     slowSteps,
+                    runs,
                     omissions);
         }
     }

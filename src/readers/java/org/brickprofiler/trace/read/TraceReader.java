@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import org.brickprofiler.internal.io.InputFile;
@@ -139,7 +140,7 @@ public final class TraceReader {
 
     // ---- summaries ----
 
-    /** The phases and requests of a run that another program sums up, in a file without bricks. Immutable. */
+    /** The phases, requests or runs that another program sums up, in a file without bricks. Immutable. */
     public interface Summary {
 
         /**
@@ -157,12 +158,20 @@ public final class TraceReader {
         String text();
 
         /**
-         * Returns the summary as JSON: {@code program}, {@code has_bricks} (false), {@code facts}, and a list of
-         * objects for each table. Times are in ns; a value that the file does not state is null.
+         * Returns the summary as JSON: {@code program}, {@code has_bricks} (true if another file of the run has its
+         * bricks), {@code facts}, and a list of objects for each table. Times are in ns; a value that the file does not
+         * state is null.
          *
          * @return indented JSON that ends with a line break
          */
         String toJson();
+
+        /**
+         * Returns what {@link #toJson} writes: strings, numbers, truth values, null, and lists and maps of these.
+         *
+         * @return in the order of the JSON; immutable
+         */
+        Map<String, ?> values();
     }
 
     /**
@@ -403,24 +412,26 @@ public final class TraceReader {
         }
     }
 
-    // ---- tables ----
+    // ---- several files ----
 
     /**
-     * Opens the tables that AMD's rocprofv3 wrote for one process, one for each domain, as one text for the methods
-     * above.
+     * Opens the files of one run as one text for the methods above: the tables that AMD's rocprofv3 wrote for one
+     * process, one for each domain; or the profile and the times that TensorRT's {@code trtexec} wrote, whose times
+     * become {@link TraceProfile#runs}.
      *
-     * @param files tables, or one folder that has them; plain or compressed by gzip
+     * @param files tables, one folder that has them, or a profile and times, in any order; plain or compressed by gzip
      * @return the text, to be closed
-     * @throws IOException when one of them is no such table, when they are of several processes by their names, or
-     *     cannot be read
+     * @throws IOException when one of them is no such file, when tables are of several processes by their names, or
+     *     when one cannot be read
      * @throws IllegalArgumentException when there is none
      */
-    public static InputStream tables(List<Path> files) throws IOException {
+    public static InputStream together(List<Path> files) throws IOException {
         Objects.requireNonNull(files, "files");
         if (files.isEmpty()) {
             throw new IllegalArgumentException("files is empty");
         }
-        return RocmTables.open(List.copyOf(files));
+        Optional<InputStream> profileWithTimes = TensorRtParser.open(files);
+        return profileWithTimes.isPresent() ? profileWithTimes.get() : RocmTables.open(List.copyOf(files));
     }
 
     // ---- both ----

@@ -344,20 +344,20 @@ final class RocmReadTest {
         Path sums = Files.copy(TABLES.resolve("hip_api_stats.csv"), folder.resolve("7_hip_api_stats.csv"));
 
         for (List<Path> files : List.of(List.of(sums, copies, kernels), List.of(folder))) {
-            try (InputStream text = TraceReader.tables(files)) {
+            try (InputStream text = TraceReader.together(files)) {
                 TraceProfile profile = TraceReader.profile(text, ALL);
                 assertThat(profile.eventsCounted()).isEqualTo(9);
                 assertThat(profile.snapshot().totalNs()).isEqualTo(795_453 + 1_145_680);
             }
         }
         Path other = Files.copy(kernels, folder.resolve("8_kernel_trace.csv"));
-        assertThatThrownBy(() -> TraceReader.tables(List.of(kernels, other)))
+        assertThatThrownBy(() -> TraceReader.together(List.of(kernels, other)))
                 .hasMessageEndingWith("the tables are of several runs or processes (7, 8); give those of one");
-        assertThatThrownBy(() -> TraceReader.tables(List.of(kernels, Traces.RPD)))
+        assertThatThrownBy(() -> TraceReader.together(List.of(kernels, Traces.RPD)))
                 .hasMessageStartingWith("cannot read " + Traces.RPD + " together with others: it is no table");
-        assertThatThrownBy(() -> TraceReader.tables(List.of(sums))).hasMessageContaining("no table there has events");
+        assertThatThrownBy(() -> TraceReader.together(List.of(sums))).hasMessageContaining("no table there has events");
         Path empty = Files.createDirectory(folder.resolve("empty"));
-        assertThatThrownBy(() -> TraceReader.tables(List.of(empty)))
+        assertThatThrownBy(() -> TraceReader.together(List.of(empty)))
                 .hasMessageContaining("it is a folder without tables (*.csv)");
     }
 

@@ -2,6 +2,7 @@ package org.brickprofiler.trace.read;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.brickprofiler.trace.read.Traces.refused;
 import static org.brickprofiler.trace.read.Traces.totalNs;
@@ -13,13 +14,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.zip.GZIPInputStream;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceProfile.Counting;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -33,6 +38,9 @@ final class SumTablesTest {
     private static final String NSYS = "nsys-stats-kern-sum-ferrum-m3.csv";
     private static final String UNITRACE = "unitrace-device-timing-gemm.txt";
     private static final String VULKAN = "llama-vulkan-perf-logger.log.gz";
+
+    @TempDir
+    private Path folder;
 
     private static final String HEADER =
             "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n";
@@ -165,6 +173,66 @@ final class SumTablesTest {
         assertThat(refused(trt(200, layer("b", "10", "0.05", "25"), layer("a", timeMs, averageMs, share)))
                         .fault())
                 .contains(fault);
+    }
+
+    /** Runs whose H2d, compute and D2h take 1, {@code computeMs} and 2 ms; enqueueing takes 3 ms. */
+    private static String times(double... computeMs) {
+        return Arrays.stream(computeMs)
+                .mapToObj(ms -> ("{ \"startEnqMs\" : 0, \"endEnqMs\" : 3, \"startH2dMs\" : 10, \"endH2dMs\" : 11,"
+                                + " \"startComputeMs\" : 11, \"endComputeMs\" : %1$s, \"startD2hMs\" : %1$s, \"endD2hMs\" : %2$s }")
+                        .formatted(11 + ms, 13 + ms))
+                .collect(Collectors.joining("\n, ", "[\n  ", "\n]\n"));
+    }
+
+    private TraceProfile together(String one, String other) throws IOException {
+        List<Path> files = List.of(
+                Files.writeString(folder.resolve("one.json"), one),
+                Files.write(folder.resolve("other.json.gz"), Traces.packed(other.getBytes(UTF_8))));
+        try (InputStream text = TraceReader.together(files)) {
+            return TraceReader.profile(text, OPTIONS);
+        }
+    }
+
+    @Spec("14.32")
+    @Test
+    void timesBesideTheProfileAreThoseOfRunsAndNotOfBricks() throws IOException {
+        String layers = trt(200, layer("Conv_0", "30", "0.15", "75"), layer("softmax", "10", "0.05", "25"));
+        TraceProfile alone = Traces.read(layers);
+
+        TraceProfile profile = together(layers, times(0.1, 0.2));
+
+        assertThat(profile.snapshot().bricks()).isEqualTo(alone.snapshot().bricks());
+        assertThat(alone.runs()).isEmpty();
+        TraceReader.Summary runs = profile.runs().orElseThrow();
+        assertThat(runs.values().get("has_bricks")).isEqualTo(true);
+        assertThat(runs.values().get("parts"))
+                .asInstanceOf(InstanceOfAssertFactories.list(Map.class))
+                .extracting(part -> part.get("part") + " " + part.get("mean_ns"))
+                .containsExactly("h2d 1000000", "compute 150000", "d2h 2000000", "latency 3150000", "enqueue 3000000");
+        assertThat(profile.summary())
+                .contains(
+                        "layers      200.0 us a run in the profile, 133.3 % of the compute here; both may be of different runs\n")
+                .doesNotContain("bricks ");
+        assertThat(together(times(0.1, 0.2), layers).runs().orElseThrow().text())
+                .isEqualTo(runs.text());
+    }
+
+    @Spec("14.32")
+    @Test
+    void otherFilesBesideAProfileAreRefused() throws IOException {
+        String layers = trt(2, layer("a", "2", "1", "100"));
+
+        for (String other : List.of(layers, "[{\"startInMs\": 0}]", "{\"traceEvents\": []}")) {
+            assertThatThrownBy(() -> together(layers, other)).isInstanceOf(IOException.class);
+        }
+        assertThat(refused(() -> Traces.read(layers + "[{\"startInMs\": 0}]")).fault())
+                .startsWith("the times have startInMs and no startEnqMs");
+        assertThat(refused(() -> Traces.read(layers + times(1).replace(']', ' ')))
+                        .fault())
+                .startsWith("from here on, the text is no JSON");
+        assertThat(refused(() -> Traces.read(layers + "[{\"startEnqMs\": 1, \"endEnqMs\": 0}]"))
+                        .fault())
+                .isEqualTo("endEnqMs 0 is before startEnqMs 1");
     }
 
     // ---- nsys stats ----

@@ -216,6 +216,32 @@ final class XlaReadTest {
         assertThat(Traces.read(XSpaces.space(host), ALL).counting()).isEqualTo(Counting.OPERATIONS);
     }
 
+    /** As {@code jax.profiler.StepTraceAnnotation} writes them; a kernel belongs to the step in which it begins. */
+    @Spec("14.24")
+    @Test
+    void numberedAnnotationsAreSteps() throws IOException {
+        XSpaces.Plane gpu = new XSpaces.Plane("/device:GPU:0");
+        gpu.line(
+                "Stream #1(Kernel)",
+                0,
+                gpu.event("first", 1_000_000, 3_000_000),
+                gpu.event("second", 6_000_000, 2_000_000),
+                gpu.event("third", 11_000_000, 5_000_000));
+        XSpaces.Plane host = new XSpaces.Plane("/host:CPU");
+        host.line(
+                "python",
+                0,
+                host.event("train", 0, 5_000_000, "step_num", "7"),
+                host.event("train", 5_000_000, 5_000_000, "step_num", "8"),
+                host.event("train", 10_000_000, 5_000_000, "step_num", "9"),
+                host.event("no number", 0, 1_000_000, "step_num", "x"));
+
+        TraceProfile profile = Traces.read(XSpaces.space(gpu, host), ALL.withSkipSteps(1));
+
+        assertThat(profile.steps()).isEqualTo(3);
+        assertThat(totals(profile)).isEqualTo(Map.of("second x 1", 2_000L, "third x 1", 5_000L));
+    }
+
     /** Ends and starts are rounded, so 1,000 operations of 1.0005 ns end after 1,001 ns and do not overlap. */
     @Spec("14.24")
     @Test
