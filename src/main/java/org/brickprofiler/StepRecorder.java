@@ -196,9 +196,14 @@ final class StepRecorder {
             super(thread);
         }
 
+        /** The time between both readings. */
+        long readNs() {
+            return Math.max(0, endReadNs - startReadNs);
+        }
+
         /** How long the thread ran during the step that ended last, ns, or unknown. */
         long ranNs() {
-            return ThreadTimes.betweenNs(startRanNs, endRanNs);
+            return Math.min(ThreadTimes.betweenNs(startRanNs, endRanNs), readNs());
         }
 
         /** How long it waited for a processor. */
@@ -330,7 +335,7 @@ final class StepRecorder {
                 return;
             }
             timed++;
-            timedWallNs = limited(timedWallNs, Math.max(0, of.endReadNs - of.startReadNs));
+            timedWallNs = limited(timedWallNs, of.readNs());
             ranNs = limited(ranNs, stepRanNs);
             long stepWaitedNs = of.waitedNs();
             if (stepWaitedNs != ThreadTimes.UNKNOWN) {
@@ -471,9 +476,10 @@ final class StepRecorder {
     }
 
     /**
-     * Reads the thread's times outside of the lock, and of the step: that takes a microsecond. The clock is read
-     * before, and at the end after it: the thread may lose its processor meanwhile. If the thread has ended its last
-     * step just now, it has run since, and nothing is read.
+     * Reads the thread's times outside of the lock, and of the step: that takes a microsecond. When the kernel is asked
+     * how long a thread has run, it looks whether another one is due, so the thread may lose its processor just then.
+     * Therefore this time is read first here, and last at the end. If the thread has ended its last step just now, it
+     * has run since, and nothing is read.
      */
     private void readStart(Place mine, Supplier<ThreadTimes> threadTimes) {
         ThreadTimes times = mine.times;
@@ -482,24 +488,25 @@ final class StepRecorder {
             mine.times = times;
         }
         long nowNs = nanoTime();
-        mine.startReadNs = nowNs;
         long gapNs = nowNs - mine.endReadNs;
         if (mine.endRanNs != ThreadTimes.UNKNOWN && gapNs >= 0 && gapNs <= RUNS_ON_NS) {
-            mine.startWaitedNs = mine.endWaitedNs;
             mine.startRanNs = mine.endRanNs + gapNs;
+            mine.startReadNs = nowNs;
+            mine.startWaitedNs = mine.endWaitedNs;
             return;
         }
-        mine.startWaitedNs = times.waitedNs();
         mine.startRanNs = times.ranNs();
+        mine.startReadNs = nanoTime();
+        mine.startWaitedNs = times.waitedNs();
     }
 
     private void readEnd() {
         Place mine = places.mineOrNull();
         ThreadTimes times = mine == null ? null : mine.times;
         if (mine != null && times != null) {
-            mine.endRanNs = times.ranNs();
             mine.endWaitedNs = times.waitedNs();
             mine.endReadNs = nanoTime();
+            mine.endRanNs = times.ranNs();
         }
     }
 

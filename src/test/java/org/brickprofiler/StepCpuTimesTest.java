@@ -21,6 +21,9 @@ class StepCpuTimesTest {
     private long waitedNs = 500;
     private int readings;
 
+    /** How long the thread waits for a processor when its time is read. */
+    private long waitsWhenAskedNs;
+
     private final BrickProfiler profiler;
 
     StepCpuTimesTest() {
@@ -29,6 +32,8 @@ class StepCpuTimesTest {
             @Override
             public long ranNs() {
                 readings++;
+                clock.advance(waitsWhenAskedNs);
+                waitedNs += waitsWhenAskedNs;
                 return ranNs;
             }
 
@@ -77,6 +82,16 @@ class StepCpuTimesTest {
         int before = readings;
         step(500, 300, 200);
         assertThat(readings - before).isEqualTo(2);
+        assertThat(cpu(profiler.snapshot())).isEqualTo(new CpuTime(2, 2_000, 1_200, OptionalLong.of(500)));
+    }
+
+    /** The kernel looks whether another thread is due when it is asked how long one has run. */
+    @Spec("17.12")
+    @Test
+    void aWaitForTheProcessorDuringAReadingIsOutsideOfTheStep() {
+        waitsWhenAskedNs = 4_000_000;
+        step(700, 200, 100);
+        step(500, 300, 200);
         assertThat(cpu(profiler.snapshot())).isEqualTo(new CpuTime(2, 2_000, 1_200, OptionalLong.of(500)));
     }
 
