@@ -96,8 +96,14 @@ public final class BrickProfiler extends SampleTables {
     /** The name of the brick that counts the samples of all names past the bound. */
     public static final String OTHER_NAMES = NameTable.OTHER_NAMES;
 
-    /** A snapshot reads bricks and steps at most this often. */
-    private static final int MOST_READINGS = 4;
+    /** A snapshot reads bricks and steps at most this often, unless many steps end during the last reading. */
+    private static final int USUAL_READINGS = 4;
+
+    /** A snapshot reads them at most this often: a thread that loses its processor during each reading is rare. */
+    private static final int MOST_READINGS = 16;
+
+    /** That many steps may end during a reading after the usual ones, since steps may be shorter than a reading. */
+    private static final int FEW_STEPS = 3;
 
     /** The stream of bricks that are started without naming a stream. */
     private static final int DEFAULT_STREAM = 0;
@@ -1407,7 +1413,7 @@ public final class BrickProfiler extends SampleTables {
             StepRecorder recorder = steps;
             StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.read();
             Results.Recorded recorded = readRecorded(0, names.size());
-            if (attempt == MOST_READINGS || isEnd(recorder, ended)) {
+            if (isLast(attempt, recorder, ended)) {
                 return results.snapshot(recorded, tiles.snapshot(), ended, period.until(nowNs()), settings);
             }
         }
@@ -1439,19 +1445,26 @@ public final class BrickProfiler extends SampleTables {
                     part,
                     settings);
             taken = taken == null ? next : taken.withUnfinishedOf(null).merge(next);
-            if (attempt == MOST_READINGS || isEnd(recorder, ended)) {
+            if (isLast(attempt, recorder, ended)) {
                 return taken;
             }
         }
     }
 
     /**
-     * Returns whether no step has ended since a reading of the steps. If a step has ended since, the reading of the
-     * bricks contains its bricks, but the reading of the steps lacks it. The first reading of a virtual machine takes
-     * long, since it loads classes.
+     * Returns whether the bricks and the steps that were read are of one moment, or have been read often enough. If a
+     * step has ended since the reading of the steps, that of the bricks contains its bricks, and that of the steps
+     * lacks it. The first reading of a virtual machine takes long, since it loads classes.
      */
-    private boolean isEnd(@Nullable StepRecorder recorder, StepRecorder.Reading ended) {
-        return recorder == steps && (recorder == null || recorder.isEnd(ended));
+    private boolean isLast(int attempt, @Nullable StepRecorder recorder, StepRecorder.Reading ended) {
+        if (attempt == MOST_READINGS) {
+            return true;
+        }
+        if (recorder != steps) {
+            return false;
+        }
+        long since = recorder == null ? 0 : recorder.endedSince(ended);
+        return since == 0 || (attempt >= USUAL_READINGS && since <= FEW_STEPS);
     }
 
     /**

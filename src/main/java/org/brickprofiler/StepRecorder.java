@@ -889,9 +889,9 @@ final class StepRecorder {
         abandoned = 0;
     }
 
-    /** Returns whether no step has ended since a reading. */
-    synchronized boolean isEnd(Reading reading) {
-        return reading.end() == ended;
+    /** Returns how many steps have ended since a reading. */
+    synchronized long endedSince(Reading reading) {
+        return ended - reading.end();
     }
 
     /** Returns the same, and begins anew; steps that are under way count once they end. */
