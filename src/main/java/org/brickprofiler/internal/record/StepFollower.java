@@ -13,6 +13,8 @@ public interface StepFollower {
     /**
      * Makes the reader of the calling thread's times, unless the steps of the profiler have another one. Its times are
      * on the same scale as the clock of the steps.
+     *
+     * @return the new reader
      */
     ThreadTimes ofThisThread();
 
