@@ -180,9 +180,9 @@ final class AgentEndIT {
     }
 
     /**
-     * With 65,536 bytes, the application also fills the memory that the agent frees while the application runs. G1 may
-     * then leave the virtual machine too little memory to start its shutdown hooks; the profile is lost, but not
-     * without a warning. G1 may also keep enough memory for the whole end: then there is nothing to warn of.
+     * With 65,536 bytes, the application also fills the memory that the agent frees while the application runs. On Java
+     * 17, G1 may then leave the virtual machine too little memory to start its shutdown hooks; the profile is lost, but
+     * not without a warning. G1 may also keep enough memory for the whole end: then there is nothing to warn of.
      */
     @Spec("22.21")
     @ParameterizedTest

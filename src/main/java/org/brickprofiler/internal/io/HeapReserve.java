@@ -3,15 +3,17 @@ package org.brickprofiler.internal.io;
 import java.io.IOException;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.SoftReference;
+import java.lang.ref.WeakReference;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * Memory that is reserved for writing reports after the application has filled the heap. Without a few free bytes, a
  * virtual machine cannot even start its shutdown hooks. Therefore a daemon thread detects a full heap by a soft
- * reference, which the collector clears before it gives up. The thread then frees one half of the reserve, and the
- * other half after the thread that created the reserve has ended; that is usually the main thread. An application that
- * continues to fill the heap uses up the freed memory, too. Any thread.
+ * reference, which the collector clears before it gives up. The thread then frees one half of the reserve. The other
+ * half is a value of a thread-local variable of the thread that created the reserve, usually the main thread: when that
+ * thread ends, the next collection finds its memory free, even if no other thread was given a processor between two
+ * collections. An application that continues to fill the heap uses up the freed memory, too. Any thread.
  */
 public final class HeapReserve {
 
@@ -48,7 +50,8 @@ public final class HeapReserve {
     }
 
     private final AtomicReference<byte[][]> first = new AtomicReference<>(half());
-    private final AtomicReference<byte[][]> second = new AtomicReference<>(half());
+    private final ThreadLocal<AtomicReference<byte[][]>> ofMaker = new ThreadLocal<>();
+    private final WeakReference<AtomicReference<byte[][]>> second;
     private final Thread maker = Thread.currentThread();
     private final Runnable whenFull;
 
@@ -60,6 +63,8 @@ public final class HeapReserve {
      */
     public HeapReserve(Runnable whenFull) {
         this.whenFull = whenFull;
+        ofMaker.set(new AtomicReference<>(half()));
+        second = new WeakReference<>(ofMaker.get());
         Thread watch = new Thread(null, this::watch, "brick-heap-watch", 0, false);
         watch.setDaemon(true);
         watch.setContextClassLoader(null);
@@ -72,7 +77,9 @@ public final class HeapReserve {
      * @return the size of the rest, bytes; 0 if everything was freed before
      */
     public long release() {
-        return ((long) first.getAndSet(NOTHING).length + second.getAndSet(NOTHING).length) * PIECE_BYTES;
+        AtomicReference<byte[][]> held = second.get();
+        int rest = held == null ? 0 : held.getAndSet(NOTHING).length;
+        return ((long) first.getAndSet(NOTHING).length + rest) * PIECE_BYTES;
     }
 
     /**
@@ -132,7 +139,11 @@ public final class HeapReserve {
             isNoted = isNoted || note();
             LockSupport.parkNanos(LOOK_NS);
         }
-        second.set(NOTHING);
+        // In some virtual machines a thread that fails while it ends keeps its thread-local variables.
+        AtomicReference<byte[][]> held = second.get();
+        if (held != null) {
+            held.set(NOTHING);
+        }
         if (!isNoted) {
             note();
         }

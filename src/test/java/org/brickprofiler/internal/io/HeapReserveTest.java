@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
@@ -16,6 +17,19 @@ final class HeapReserveTest {
         HeapReserve reserve = new HeapReserve(() -> {});
         assertThat(reserve.release()).isBetween(1L << 20, 5L << 20);
         assertThat(reserve.release()).isZero();
+    }
+
+    /** The thread that watches the heap may not get a processor before the virtual machine gives up. */
+    @Test
+    @Spec("22.21")
+    void oneHalfIsFreeOnceTheThreadThatMadeItHasEnded() throws Exception {
+        CompletableFuture<HeapReserve> made = new CompletableFuture<>();
+        Thread maker = new Thread(() -> made.complete(new HeapReserve(() -> {})));
+        maker.start();
+        HeapReserve reserve = made.get();
+        maker.join();
+        System.gc();
+        assertThat(reserve.release()).isEqualTo(new HeapReserve(() -> {}).release() / 2);
     }
 
     @Test
