@@ -1,10 +1,17 @@
 package org.brickprofiler.bench;
 
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.openjdk.jmh.annotations.AuxCounters;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.CompilerControl;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
@@ -21,7 +28,8 @@ import org.openjdk.jmh.annotations.Warmup;
  * profiler is off, a woven brick and the same work without any call. The virtual machine needs the agent:
  * {@code -Djmh.args='-jvmArgsAppend -javaagent:target/brick-profiler-0.1.0-SNAPSHOT-agent.jar=rules=FILE'} with
  * {@code src/jmh/rules/agent.yaml} as the file. The counters are the times of each side, with the side that is not
- * woven as the floor; the score means nothing.
+ * woven as the floor, or the medians of shots after the caches were filled with {@link Weights}; the score means
+ * nothing.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -32,6 +40,9 @@ import org.openjdk.jmh.annotations.Warmup;
 public class AgentBenchmark {
 
     private static final int CALLS = 1_000;
+
+    /** So many calls by each side compile it before its first shot. */
+    private static final int WARMUP_CALLS = 30_000;
 
     /** How many numbers a brick sums: nearly no work, or about a microsecond. */
     @Param({"8", "1000"})
@@ -96,6 +107,75 @@ public class AgentBenchmark {
             result += byHand(numbers);
         }
         return result + wovenTurn(turns, System.nanoTime() - beganNs);
+    }
+
+    /** The medians of shots, ns, each with the time of two clock reads. */
+    @AuxCounters(AuxCounters.Type.EVENTS)
+    @State(Scope.Thread)
+    public static class Shots {
+        public double bareNs;
+        public double byHandNs;
+        public double wovenNs;
+    }
+
+    /** Takes one shot of each after each reading of the weights, in random order. */
+    @Benchmark
+    @BenchmarkMode(Mode.SingleShotTime)
+    @OutputTimeUnit(TimeUnit.MILLISECONDS)
+    @Warmup(iterations = 0)
+    @Measurement(iterations = 1)
+    @Fork(
+            value = 5,
+            jvmArgsPrepend = {"-Xms1g", "-Xmx1g", "-Xmn32m", "-Xbatch"})
+    public float cold(Shots shots, Weights weights) {
+        float result = 0;
+        for (int i = 0; i < WARMUP_CALLS; i++) {
+            result += bareShot() + byHandShot() + wovenShot();
+        }
+        weights.load();
+        long[] bareNs = new long[weights.shots()];
+        long[] byHandNs = new long[weights.shots()];
+        long[] wovenNs = new long[weights.shots()];
+        List<IntConsumer> shoot = Arrays.asList(
+                shot -> bareNs[shot] = bareShot(),
+                shot -> byHandNs[shot] = byHandShot(),
+                shot -> wovenNs[shot] = wovenShot());
+        Random random = new Random(weights.megabytes);
+        for (int shot = 0; shot < weights.shots(); shot++) {
+            Collections.shuffle(shoot, random);
+            for (IntConsumer each : shoot) {
+                weights.read();
+                each.accept(shot);
+            }
+        }
+        shots.bareNs = Weights.median(bareNs);
+        shots.byHandNs = Weights.median(byHandNs);
+        shots.wovenNs = Weights.median(wovenNs);
+        return result;
+    }
+
+    @CompilerControl(CompilerControl.Mode.DONT_INLINE)
+    private long bareShot() {
+        float[] values = numbers;
+        long beganNs = System.nanoTime();
+        float sum = bare(values);
+        return System.nanoTime() - beganNs + (sum < 0 ? 1 : 0);
+    }
+
+    @CompilerControl(CompilerControl.Mode.DONT_INLINE)
+    private long byHandShot() {
+        float[] values = numbers;
+        long beganNs = System.nanoTime();
+        float sum = byHand(values);
+        return System.nanoTime() - beganNs + (sum < 0 ? 1 : 0);
+    }
+
+    @CompilerControl(CompilerControl.Mode.DONT_INLINE)
+    private long wovenShot() {
+        float[] values = numbers;
+        long beganNs = System.nanoTime();
+        float sum = woven(values);
+        return System.nanoTime() - beganNs + (sum < 0 ? 1 : 0);
     }
 
     private float wovenTurn(PairedBenchmark.Turns turns, long floorNs) {

@@ -27,7 +27,6 @@ import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
@@ -52,11 +51,6 @@ import org.openjdk.jmh.annotations.Warmup;
         jvmArgsAppend = {"-Xms1g", "-Xmx1g", "-Xmn32m", "-Xbatch"})
 public class ColdBenchmark {
 
-    /** The buffers, MB: one exceeds the caches of a core, the other those of the whole processor. */
-    static final int[] BUFFERS_MB = {24, 256};
-
-    private static final int LONGS_A_LINE = 8;
-
     /** The first long of the row of {@link #oneRow}, pages behind the length of its array. */
     private static final int ROW = 1 << 10;
 
@@ -74,11 +68,6 @@ public class ColdBenchmark {
 
     /** Arrays of 256 KiB, more garbage than the young generations that an object survives. */
     private static final int GARBAGE_ARRAYS = 4_000;
-
-    @Param({"24", "256"})
-    public int megabytes;
-
-    private long[] weights = {};
 
     private final Tools[] tools = new Tools[INSTANCES];
 
@@ -250,8 +239,6 @@ public class ColdBenchmark {
         for (int i = 0; i < GARBAGE_ARRAYS; i++) {
             garbage[i % garbage.length] = new byte[1 << 18];
         }
-        weights = new long[megabytes << 17];
-        Arrays.fill(weights, 1);
     }
 
     private static void shoot(Path path, Tools tools) {
@@ -302,10 +289,11 @@ public class ColdBenchmark {
     }
 
     @Benchmark
-    public void turns(Medians medians) {
+    public void turns(Medians medians, Weights weights) {
+        weights.load();
         List<Path> order = Arrays.asList(Path.values());
-        Random random = new Random(megabytes);
-        int shots = 1 + 2 * (megabytes < 100 ? 100 : 20);
+        Random random = new Random(weights.megabytes);
+        int shots = weights.shots();
         Map<Path, long[]> ns = new EnumMap<>(Path.class);
         order.forEach(path -> ns.put(path, new long[shots]));
         for (int shot = 0; shot < shots; shot++) {
@@ -314,24 +302,11 @@ public class ColdBenchmark {
             for (Path path : order) {
                 used.id = IDS[random.nextInt(BRICKS)];
                 long[] ofPath = Objects.requireNonNull(ns.get(path), path::name);
-                readWeights();
+                weights.read();
                 ofPath[shot] = path.shoot(used);
             }
         }
-        ns.forEach((path, ofPath) -> {
-            Arrays.sort(ofPath);
-            medians.ns.put(path, (double) ofPath[shots / 2]);
-        });
-    }
-
-    private void readWeights() {
-        long sum = 0;
-        for (int i = 0; i < weights.length; i += LONGS_A_LINE) {
-            sum += weights[i];
-        }
-        if (sum != weights.length / LONGS_A_LINE) {
-            throw new IllegalStateException("the weights are not what they were: " + sum);
-        }
+        ns.forEach((path, ofPath) -> medians.ns.put(path, Weights.median(ofPath)));
     }
 
     // Not inlined, so that the tool is in a register when the clock is first read: it is no load of the path.
