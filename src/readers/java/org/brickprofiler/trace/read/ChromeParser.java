@@ -457,6 +457,7 @@ final class ChromeParser {
                 case TraceEvent.CATEGORY -> event.ownCategory = scalar(argument);
                 case TraceEvent.ELEMENTS -> event.elements = Math.max(NONE, bytes(argument));
                 case TraceEvent.CORRELATION -> event.correlation = Math.max(NONE, bytes(argument));
+                case XlaName.CORRELATION -> event.correlation = TraceEvent.wholeNumberOf(scalar(argument));
                 case TraceEvent.SAMPLE -> event.isDeviceSample = bytes(argument) == 1;
                 case TraceEvent.DEVICE -> event.onDevice = true;
                 case "name" -> {

@@ -12,10 +12,14 @@ import java.util.Comparator;
  * @param row number of its row
  * @param kernel number of its kernel
  * @param detail further data of its store
- * @param marks the number of its {@link OperatorWork}, and above 32 bits the number of its step; see {@link #work} and
- *     {@link #step}
+ * @param marks the number of its {@link OperatorWork}, and above 32 bits the number of its step, and what is known of
+ *     its launch; see {@link #work}, {@link #step} and {@link #isIn}
  */
 record Execution(long startNs, long endNs, long offset, long amount, int row, int kernel, long detail, long marks) {
+
+    private static final long HAS_LAUNCH = 1L << 62;
+    private static final long IS_SKIPPED = 1L << 61;
+    private static final int STEP_BITS = 29;
 
     /** The order of {@link EventStore}. */
     static final Comparator<Execution> BY_TIME = (one, two) -> {
@@ -49,6 +53,35 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
         return (long) step << Integer.SIZE;
     }
 
+    /**
+     * Returns the marks of an event with a step, without work, and with a launch.
+     *
+     * @param isSkipped whether the launch began before the first step that is kept
+     */
+    static long marksOf(int step, boolean isSkipped) {
+        return marksOf(step) | HAS_LAUNCH | (isSkipped ? IS_SKIPPED : 0);
+    }
+
+    /** Returns whether two marks say the same of a launch. */
+    static boolean haveSameLaunch(long marks, long others) {
+        return ((marks ^ others) & (HAS_LAUNCH | IS_SKIPPED)) == 0;
+    }
+
+    /** Returns whether the launch of a device's work is known. */
+    boolean hasLaunch() {
+        return (marks & HAS_LAUNCH) != 0;
+    }
+
+    /**
+     * Returns whether it belongs to the steps from a moment on: it was launched in them or, if its launch is unknown,
+     * began in them.
+     *
+     * @param firstKeptNs the moment for which its marks were made
+     */
+    boolean isIn(long firstKeptNs) {
+        return hasLaunch() ? (marks & IS_SKIPPED) == 0 : startNs >= firstKeptNs;
+    }
+
     /** Returns the same event with the phase of its step, by its index among the phases. */
     Execution withPhase(int index) {
         return new Execution(startNs, endNs, offset, amount, row, kernel, detail, marksOf(index + 1));
@@ -64,6 +97,6 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
      * the phase of the step; 0 if no step is known.
      */
     int step() {
-        return (int) (marks >>> Integer.SIZE);
+        return (int) (marks >>> Integer.SIZE) & ((1 << STEP_BITS) - 1);
     }
 }

@@ -9,16 +9,17 @@ import java.util.Iterator;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntPredicate;
 import java.util.regex.Pattern;
 import org.brickprofiler.BrickId;
 import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the modules in which kernels were launched: the slices {@code nn.Module: CLASS_NUMBER} that PyTorch's profiler
- * draws with stacks, and annotations of the application that are named after a projection. While the trace is read,
- * modules, annotations and launches are collected. Afterwards each launch gets the modules around it on its thread, and
- * each kernel gets the modules of the launch with the same correlation.
+ * Finds when, in which step and in which modules kernels were launched: the slices {@code nn.Module: CLASS_NUMBER} that
+ * PyTorch's profiler draws with stacks, and annotations of the application that are named after a projection. While the
+ * trace is read, modules, annotations and launches are collected. Afterwards each launch gets the modules around it on
+ * its thread, and each kernel gets the modules of the launch with the same correlation.
  *
  * <p>All data that grow with the trace are in {@link EventStore}s; the join of launches and kernels by correlation
  * sorts both in one store. One thread.
@@ -41,8 +42,14 @@ final class LaunchSites implements Closeable {
     /** In place of the number of a kind: the slice is a launch. */
     private static final int LAUNCH = Kind.values().length;
 
-    /** In place of the number of a kind, with the number of the step added: the slice is a step of an engine. */
-    private static final int STEP = LAUNCH;
+    /**
+     * In the same place: the slice is another call that gave work to the device, such as a copy, whose module does not
+     * matter.
+     */
+    private static final int CALL = LAUNCH + 1;
+
+    /** In the same place, with the number of the step added, from 1 on: the slice is a step of an engine. */
+    private static final int STEP = CALL;
 
     /** In the column of a join's ends: the launch, which sorts first within one correlation. */
     private static final long LAUNCH_END = 1;
@@ -276,14 +283,14 @@ final class LaunchSites implements Closeable {
 
     // ---- collecting ----
 
-    /** Returns the number of a host slice's kind, or that of a launch; {@link #NOTHING} if the slice is neither. */
+    /** Returns the number of a host slice's kind, or that of a call; {@link #NOTHING} if the slice is neither. */
     int siteOf(TraceEvent event) {
         if (event.category.equals("python_function")) {
             return event.name.startsWith(MODULE) ? kindOf(event.name).index() : NOTHING;
         }
         // The end of a slice may also carry the correlation.
         boolean mayBeKnown = event.correlation >= 0 || event.phase == 'B';
-        return mayBeKnown && event.name.contains("Launch") ? LAUNCH : NOTHING;
+        return !mayBeKnown ? NOTHING : event.name.contains("Launch") ? LAUNCH : CALL;
     }
 
     /**
@@ -305,9 +312,9 @@ final class LaunchSites implements Closeable {
         return kind == Kind.NONE ? NOTHING : kind.index();
     }
 
-    /** Takes a complete host slice that is a module, an annotation or a launch. */
+    /** Takes a complete host slice that is a module, an annotation or a call. */
     void add(EventCollector.Site site, long endNs) throws IOException {
-        if (site.kind() == LAUNCH && site.correlation() < 0) {
+        if ((site.kind() == LAUNCH || site.kind() == CALL) && site.correlation() < 0) {
             return;
         }
         modulesSeen |= site.kind() < LAUNCH;
@@ -391,26 +398,35 @@ final class LaunchSites implements Closeable {
      * they have the number of the innermost step around their launch, as {@link Execution#marksOf} packs it.
      *
      * @param kernels the kernels; their detail is the correlation, negative if they have none
+     * @param firstKeptNs the begin of the first step that is kept
+     * @param isDevice whether the row with a number is a device's, and has no launch
      * @return a new store, to be closed
      */
-    EventStore of(EventStore kernels) throws IOException {
+    EventStore of(EventStore kernels, long firstKeptNs, IntPredicate isDevice) throws IOException {
         EventStore sited = new EventStore(EventStore.Order.BY_TIME);
         try (EventStore join = new EventStore(EventStore.Order.BY_TIME)) {
-            addLaunches(join);
+            addLaunches(join, isDevice);
             addKernels(kernels, join);
             EventStore.Cursor pairs = join.inOrder();
             long correlation = -1;
             long site = UNKNOWN;
-            int step = 0;
+            long marks = 0;
+            boolean isKnown = false;
             for (EventStore.Event event = pairs.next(); event != null; event = pairs.next()) {
                 if (event.startNs() != correlation) {
                     correlation = event.startNs();
                     site = UNKNOWN;
-                    step = 0;
+                    marks = 0;
+                    isKnown = false;
                 }
                 if (event.endNs() == LAUNCH_END) {
-                    site = event.detail();
-                    step = event.name();
+                    site = event.amount() == LAUNCH ? event.detail() : site;
+                    long found = Execution.marksOf(event.name(), event.deviceNs() < firstKeptNs);
+                    // Of two processes, two calls may have one number, and work of neither a known launch.
+                    marks = !isKnown || Execution.haveSameLaunch(marks, found)
+                            ? found
+                            : Execution.marksOf(event.name());
+                    isKnown = true;
                 } else {
                     sited.add(
                             event.row(),
@@ -419,7 +435,7 @@ final class LaunchSites implements Closeable {
                             event.offset(),
                             event.name(),
                             event.amount(),
-                            correlation < 0 ? 0 : Execution.marksOf(step),
+                            correlation < 0 ? 0 : marks,
                             correlation < 0 ? UNKNOWN : site);
                 }
             }
@@ -470,7 +486,7 @@ final class LaunchSites implements Closeable {
         return around;
     }
 
-    private void addLaunches(EventStore join) throws IOException {
+    private void addLaunches(EventStore join, IntPredicate isDevice) throws IOException {
         IntObjectHashMap<Deque<Open>> rows = new IntObjectHashMap<>();
         IntObjectHashMap<Deque<OpenStep>> steps = new IntObjectHashMap<>();
         EventStore.Cursor events = host.inOrder();
@@ -480,9 +496,20 @@ final class LaunchSites implements Closeable {
             while (!stepsAround.isEmpty() && stepsAround.getLast().endNs() <= event.startNs()) {
                 stepsAround.removeLast();
             }
-            if (event.name() == LAUNCH) {
+            if (event.name() == LAUNCH || event.name() == CALL) {
+                if (isDevice.test(event.row())) {
+                    continue;
+                }
                 int step = stepsAround.isEmpty() ? 0 : stepsAround.getLast().number();
-                join.add(0, event.amount(), LAUNCH_END, event.offset(), step, 0, 0, site(around));
+                join.add(
+                        0,
+                        event.amount(),
+                        LAUNCH_END,
+                        event.offset(),
+                        step,
+                        event.name(),
+                        event.startNs(),
+                        site(around));
             } else if (event.name() > STEP) {
                 if (stepsAround.size() < MOST_OPEN) {
                     OpenStep step = new OpenStep(event.name() - STEP, event.endNs());

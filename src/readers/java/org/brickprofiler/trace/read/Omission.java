@@ -90,7 +90,7 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         /** A row of a table that holds no kernels, or the same kernels as another table of the file. */
         OTHER_TABLE(Effect.IGNORED, "rows of other tables"),
 
-        /** The event began before the first step that is kept. */
+        /** The event was launched, or if its launch is unknown began, before the first step that is kept. */
         SKIPPED_STEP(Effect.LEFT_OUT, "skipped steps"),
         /**
          * A first execution far longer than the later ones or, in a trace of this library, an event that was recorded
@@ -109,6 +109,12 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
          * while busy time counts the overlap once.
          */
         CONCURRENT(Effect.COUNTED, "beside other work of the row, counted in full"),
+
+        /**
+         * Work of a device whose launch the trace does not show, where steps are left out: it counts with the step in
+         * which it began, and another step may have launched it.
+         */
+        NO_LAUNCH(Effect.COUNTED, "without a known launch, counted with the step in which they began"),
 
         /** An argument other than elements, layer, device and device time, or a value of the wrong type. */
         ARGUMENT(Effect.NOT_KEPT, "arguments left out", "argument left out"),

@@ -51,7 +51,10 @@ final class ProfileBuilder extends EventCollector {
     private static final List<StepInfo.Phase> PHASES = List.of(StepInfo.Phase.values());
     private static final Pattern STEP = Pattern.compile("ProfilerStep#(\\d{1,18})");
 
-    /** The detail of a host slice; the detail of a device slice is its correlation, or {@link TraceEvent#NONE}. */
+    /**
+     * The detail of a host slice without a correlation; the detail of a device slice is its correlation, or
+     * {@link TraceEvent#NONE}.
+     */
     private static final long OF_HOST = TraceEvent.NONE - 1;
 
     /** The detail of a compilation in a trace without times. It counts as warm-up. */
@@ -59,6 +62,12 @@ final class ProfileBuilder extends EventCollector {
 
     /** The detail of an operation of a compiled program on the host. */
     private static final long OPERATION = OF_HOST - 2;
+
+    /**
+     * Less the correlation, the detail of a host slice with one: it is work of a device if the name of its row, which
+     * may follow, is a device's.
+     */
+    private static final long CORRELATED = OF_HOST - 3;
 
     private static final Map<String, BrickCategory> CATEGORIES = Arrays.stream(BrickCategory.values())
             .collect(Collectors.toUnmodifiableMap(BrickCategory::displayName, Function.identity()));
@@ -287,7 +296,7 @@ final class ProfileBuilder extends EventCollector {
         int number = kernel >= 0 && isNamed ? kernel | NAMED : kernel;
         operationSeen |= kind == Kind.OPERATION;
         boolean mayHaveWork = kernel >= 0 && !kind.isDevice() && !isNamed;
-        long host = kind == Kind.OPERATION ? OPERATION : OF_HOST;
+        long host = kind == Kind.OPERATION ? OPERATION : ofHost(event.correlation);
         Slice slice = new Slice(
                 event,
                 row,
@@ -300,7 +309,11 @@ final class ProfileBuilder extends EventCollector {
     }
 
     private static boolean isOfHost(long detail) {
-        return detail == OF_HOST || detail == OPERATION;
+        return detail == OF_HOST || detail <= OPERATION;
+    }
+
+    private static long ofHost(long correlation) {
+        return correlation >= 0 ? CORRELATED - correlation : OF_HOST;
     }
 
     /** The inputs of the decision at the begin of a slice, kept until its end. */
@@ -374,7 +387,7 @@ final class ProfileBuilder extends EventCollector {
                             kernel,
                             event.amount(),
                             0,
-                            TraceEvent.NONE);
+                            event.detail() <= CORRELATED ? CORRELATED - event.detail() : TraceEvent.NONE);
                 } else {
                     omissions.add(names.isOnDevice(rows.get(event.row())) ? Reason.ANNOTATION : Reason.HOST);
                 }
@@ -420,6 +433,8 @@ final class ProfileBuilder extends EventCollector {
             noteBytes(event);
             slice.amount = event.bytes >= 0 ? event.bytes : slice.amount;
             slice.detail = event.correlation >= 0 ? event.correlation : slice.detail;
+        } else if (slice.detail == OF_HOST) {
+            slice.detail = ofHost(event.correlation);
         }
     }
 
@@ -571,21 +586,18 @@ final class ProfileBuilder extends EventCollector {
         } else if (!deviceSeen && head.isXla && isDamaged()) {
             throw error(0, "before the damage stand neither operations of XLA nor work of a device");
         }
+        boolean mayBePlaced = !head.isOwn() && (sites.isAny() || LayerPlaces.mayKnow(kernels));
+        if (deviceSeen && (mayBePlaced || sites.engineSteps().isAny() || firstKeptNs > Long.MIN_VALUE)) {
+            findLaunches(firstKeptNs);
+        }
         Warmup warmup = new Warmup();
         if (!options.keepWarmup() && !head.isOwn() && !runs.isAny()) {
             pass(slices, new WarmupPass(firstKeptNs, warmup));
         }
         omissions.add(Reason.RULE, ignoredByRule);
-        boolean mayBePlaced = !head.isOwn() && (sites.isAny() || LayerPlaces.mayKnow(kernels));
         if (!mayBePlaced || !(deviceSeen || sites.isAny() || runs.isAny())) {
             CountingPass counting = new CountingPass(firstKeptNs, warmup.offsets(), null);
-            if (deviceSeen && sites.engineSteps().isAny()) {
-                try (EventStore sited = sites.of(slices)) {
-                    pass(sited, counting);
-                }
-            } else {
-                pass(slices, counting);
-            }
+            pass(slices, counting);
             return counting.profile();
         }
         try (LayerPlaces places = places()) {
@@ -596,12 +608,28 @@ final class ProfileBuilder extends EventCollector {
     }
 
     /**
-     * Returns the places of the device's events by their modules and their order; the caller closes them.
+     * Gives each event of the device its launch.
+     *
+     * @param firstKeptNs the begin of the first step that is kept
+     * @throws IOException when a temporary file cannot be written or read
+     */
+    void findLaunches(long firstKeptNs) throws IOException {
+        try (EventStore before = slices) {
+            slices = sites.of(before, firstKeptNs, row -> names.isOnDevice(rows.get(row)));
+        }
+    }
+
+    /**
+     * Returns the places of the device's events, whose launches were found, by their modules and their order; the
+     * caller closes them.
      *
      * @throws IOException when a temporary file cannot be written or read
      */
     LayerPlaces places() throws IOException {
-        try (EventStore sited = deviceSeen ? sites.of(slices) : sites.ofHost(slices)) {
+        if (deviceSeen) {
+            return LayerPlaces.of(kernels, slices, runs.isAny());
+        }
+        try (EventStore sited = sites.ofHost(slices)) {
             return LayerPlaces.of(kernels, sited, runs.isAny());
         }
     }
@@ -643,7 +671,7 @@ final class ProfileBuilder extends EventCollector {
 
         @Override
         public boolean begins(Execution event) {
-            return event.startNs() >= firstKeptNs;
+            return event.isIn(firstKeptNs);
         }
 
         @Override
@@ -703,7 +731,8 @@ final class ProfileBuilder extends EventCollector {
 
         @Override
         public boolean begins(Execution event) {
-            boolean counts = event.startNs() >= Math.max(firstKeptNs, warmupUntilNs)
+            boolean counts = event.isIn(firstKeptNs)
+                    && event.startNs() >= warmupUntilNs
                     && !warmup.contains(event.offset())
                     && !isInWarmup(event)
                     && isInRun(event.startNs());
@@ -741,7 +770,7 @@ final class ProfileBuilder extends EventCollector {
         }
 
         private Reason reasonOfLeavingOut(Execution event) {
-            if (event.startNs() < firstKeptNs) {
+            if (!event.isIn(firstKeptNs)) {
                 return Reason.SKIPPED_STEP;
             }
             boolean isWarmup = event.startNs() < warmupUntilNs || isInRun(event.startNs());
@@ -806,6 +835,9 @@ final class ProfileBuilder extends EventCollector {
             providers.count(event.offset(), selfNs);
             rows.add(event.row());
             counted += sum.executions();
+            if (deviceSeen && firstKeptNs > Long.MIN_VALUE && !event.hasLaunch()) {
+                omissions.add(Reason.NO_LAUNCH);
+            }
             if (!kernel.matched()) {
                 unmatchedKernels.add(event.kernel());
                 unmatched += sum.executions();

@@ -518,7 +518,7 @@ public record TraceProfile(
             launched();
             provided();
             disturbed();
-            list("at once", omission -> omission.reason().effect() == Effect.COUNTED);
+            list("noted", omission -> omission.reason().effect() == Effect.COUNTED);
             list("ignored", omission -> omission.reason().effect() == Effect.IGNORED);
             list("faulty", Omission::isFault);
             runs.ifPresent(timed -> text.append('\n').append(timed.text()));

@@ -384,6 +384,7 @@ final class XSpaceReader {
         if (!isSum) {
             times(line.startNs, Math.max(0, numbers[1]), numbers[2]);
         }
+        event.correlation = TraceEvent.wholeNumberOf(stats.getOrDefault(XlaName.CORRELATION, ""));
         describe(name, line);
         if (collector.wantsKeys() || stats.keySet().stream().anyMatch(collector::wants)) {
             stats.forEach((key, text) -> collector.keep(event, key, text, ""));

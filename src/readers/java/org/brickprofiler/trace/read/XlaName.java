@@ -20,6 +20,9 @@ final class XlaName {
     static final String SCOPE = "name";
     static final String FRAMEWORK_OPERATION = "tf_op";
 
+    /** The number that work of a device shares with the call that launched it. */
+    static final String CORRELATION = "correlation_id";
+
     /** The number of a step, which {@code jax.profiler.StepTraceAnnotation} writes. */
     static final String STEP = "step_num";
 

@@ -137,6 +137,7 @@ final class PlacesOfProductsTest {
         byte[] text = JSON.writeValueAsBytes(device);
         try (ProfileBuilder builder = new ProfileBuilder("hidden", options)) {
             ChromeParser.parse(new BufferedInputStream(new ByteArrayInputStream(text)), options.limits(), builder);
+            builder.findLaunches(Long.MIN_VALUE);
             try (LayerPlaces places = builder.places()) {
                 EventStore.Cursor events = places.events().inOrder();
                 for (EventStore.Event event = events.next(); event != null; event = events.next()) {

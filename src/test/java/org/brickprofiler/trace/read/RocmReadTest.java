@@ -272,7 +272,7 @@ final class RocmReadTest {
                 .isEqualTo(Map.of(Reason.HOST, 1L, Reason.ANNOTATION, 1L, Reason.INSTANT, 1L));
         assertThat(Omissions.faults(profile.omissions())).isEmpty();
         assertThat(Omissions.counted(profile)).isEqualTo(Map.of(Reason.CONCURRENT, 1L));
-        assertThat(profile.summary()).contains("at once     1 beside other work of the row, counted in full");
+        assertThat(profile.summary()).contains("noted       1 beside other work of the row, counted in full");
     }
 
     @Spec("14.6")

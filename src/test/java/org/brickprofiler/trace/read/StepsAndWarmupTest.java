@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
@@ -41,7 +42,7 @@ final class StepsAndWarmupTest {
 
     @Spec("14.5")
     @Test
-    void skippedStepsAreLeftOutByTheTimeTheirEventsBegin() throws IOException {
+    void skippedStepsAreLeftOutByTheTimeTheirEventsBeginIfNoLaunchIsKnown() throws IOException {
         TraceProfile reading = Traces.read(threeSteps(), OPTIONS.withSkipSteps(1));
 
         assertThat(reading.steps()).isEqualTo(3);
@@ -53,6 +54,44 @@ final class StepsAndWarmupTest {
         assertThat(reading.eventsCounted()).isEqualTo(2);
         assertThat(reading.wallNs()).isEqualTo(120_000);
         assertThat(reading.busyNs()).isEqualTo(40_000);
+    }
+
+    private static String joined(String name, String cat, int tid, long ts, long dur, int correlation) {
+        String slice = slice(name, cat, tid, ts, dur);
+        return slice.substring(0, slice.length() - 1) + ",\"args\":{\"correlation\":" + correlation + "}}";
+    }
+
+    /** An engine that does not wait is steps ahead of its device. */
+    @Spec("14.5")
+    @Test
+    void workOfADeviceBelongsToTheStepThatLaunchedIt() throws IOException {
+        String events = array(
+                step(1, 1, 0),
+                joined("cudaLaunchKernel", "cuda_runtime", 1, 10, 5, 1),
+                joined("cudaLaunchKernel", "cuda_runtime", 1, 20, 5, 2),
+                joined("cudaMemcpyAsync", "cuda_runtime", 1, 30, 5, 3),
+                step(2, 1, 100),
+                joined("cudaLaunchKernel", "cuda_runtime", 1, 110, 5, 4),
+                joined("k1", "kernel", 7, 50, 20, 1),
+                joined("k2", "kernel", 7, 120, 30, 2),
+                joined("Memcpy DtoH", "gpu_memcpy", 7, 150, 10, 3),
+                joined("k2", "kernel", 7, 160, 40, 4),
+                joined("lost", "kernel", 7, 200, 5, 9),
+                slice("none", "kernel", 7, 210, 5));
+
+        TraceProfile reading = Traces.read(events, OPTIONS.withSkipSteps(1));
+
+        assertThat(Omissions.leftOut(reading))
+                .containsExactly(
+                        new Omission(Reason.SKIPPED_STEP, "k2", 1, 30_000, Omission.NO_OFFSET),
+                        new Omission(Reason.SKIPPED_STEP, "k1", 1, 20_000, Omission.NO_OFFSET),
+                        new Omission(Reason.SKIPPED_STEP, "Memcpy DtoH", 1, 10_000, Omission.NO_OFFSET));
+        assertThat(totalNs(reading, "k2")).isEqualTo(40_000);
+        assertThat(reading.eventsCounted()).isEqualTo(3);
+        assertThat(Omissions.counted(reading)).isEqualTo(Map.of(Reason.NO_LAUNCH, 2L));
+        assertThat(reading.summary())
+                .contains("noted       2 without a known launch, counted with the step in which they began");
+        assertThat(Omissions.counted(Traces.read(events))).isEmpty();
     }
 
     @Test

@@ -216,7 +216,52 @@ final class XlaReadTest {
         assertThat(Traces.read(XSpaces.space(host), ALL).counting()).isEqualTo(Counting.OPERATIONS);
     }
 
-    /** As {@code jax.profiler.StepTraceAnnotation} writes them; a kernel belongs to the step in which it begins. */
+    /**
+     * As JAX writes them on an NVIDIA GPU: a call is named after its kernel, or launches a graph of several kernels.
+     * The device is a step behind the host.
+     */
+    @Spec({"14.5", "14.24"})
+    @Test
+    void kernelsBelongToTheAnnotationAroundTheirLaunch() throws IOException {
+        XSpaces.Plane gpu = new XSpaces.Plane("/device:GPU:0");
+        gpu.line(
+                "Stream #14(Compute)",
+                0,
+                gpu.event("second", 6_000_000, 2_000_000, "correlation_id", "1"),
+                gpu.event("first", 8_000_000, 1_000_000, "correlation_id", "1"),
+                gpu.event("second", 11_000_000, 3_000_000, "correlation_id", "2"),
+                gpu.event("second", 14_000_000, 5_000_000, "correlation_id", "3"));
+        XSpaces.Plane host = new XSpaces.Plane("/host:CPU");
+        host.line(
+                "python",
+                0,
+                host.event("decode", 0, 5_000_000, "step_num", "0"),
+                host.event("cuGraphLaunch (CudaGraph:34)", 1_000_000, 1_000_000, "correlation_id", "1"),
+                host.event("decode", 5_000_000, 5_000_000, "step_num", "1"),
+                host.event("second", 6_000_000, 1_000_000, "correlation_id", "2"),
+                host.event("decode", 10_000_000, 5_000_000, "step_num", "2"),
+                host.event("second", 11_000_000, 1_000_000, "correlation_id", "3"));
+        byte[] space = XSpaces.space(gpu, host);
+        String text = """
+                {"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[
+                {"ph":"M","pid":1,"name":"process_name","args":{"name":"/device:GPU:0"}},
+                {"ph":"M","pid":2,"name":"process_name","args":{"name":"/host:CPU"}},
+                {"ph":"X","pid":1,"tid":1,"name":"first","ts":6,"dur":3,"args":{"hlo_op":"first","correlation_id":"1"}},
+                {"ph":"X","pid":1,"tid":1,"name":"second","ts":11,"dur":3,"args":{"correlation_id":"2"}},
+                {"ph":"X","pid":2,"tid":1,"name":"decode","ts":0,"dur":5,"args":{"step_num":"0"}},
+                {"ph":"X","pid":2,"tid":1,"name":"cuGraphLaunch","ts":1,"dur":1,"args":{"correlation_id":"1"}},
+                {"ph":"X","pid":2,"tid":1,"name":"decode","ts":5,"dur":5,"args":{"step_num":"1"}},
+                {"ph":"X","pid":2,"tid":1,"name":"second","ts":7,"dur":1,"args":{"correlation_id":"2"}}]}""";
+
+        assertThat(totals(Traces.read(space, ALL))).isEqualTo(Map.of("second x 3", 10_000L, "first x 1", 1_000L));
+        assertThat(totals(Traces.read(space, ALL.withSkipSteps(1)))).isEqualTo(Map.of("second x 2", 8_000L));
+        TraceProfile last = Traces.read(space, ALL.withSkipSteps(2));
+        assertThat(totals(last)).isEqualTo(Map.of("second x 1", 5_000L));
+        assertThat(Omissions.counted(last)).isEmpty();
+        assertThat(totals(Traces.read(text, ALL.withSkipSteps(1)))).isEqualTo(Map.of("second x 1", 3_000L));
+    }
+
+    /** As {@code jax.profiler.StepTraceAnnotation} writes them; without a launch, the begin of a kernel decides. */
     @Spec("14.24")
     @Test
     void numberedAnnotationsAreSteps() throws IOException {
