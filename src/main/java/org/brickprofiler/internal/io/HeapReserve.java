@@ -50,7 +50,10 @@ public final class HeapReserve {
     }
 
     private final AtomicReference<byte[][]> first = new AtomicReference<>(half());
+
+    @SuppressWarnings("ThreadLocalUsage") // each reserve of a thread has a half of its own
     private final ThreadLocal<AtomicReference<byte[][]>> ofMaker = new ThreadLocal<>();
+
     private final WeakReference<AtomicReference<byte[][]>> second;
     private final Thread maker = Thread.currentThread();
     private final Runnable whenFull;
