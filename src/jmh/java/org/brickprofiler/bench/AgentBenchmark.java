@@ -127,10 +127,11 @@ public class AgentBenchmark {
     @Fork(
             value = 5,
             jvmArgsPrepend = {"-Xms1g", "-Xmx1g", "-Xmn32m", "-Xbatch"})
-    public float cold(Shots shots, Weights weights) {
-        float result = 0;
+    public void cold(Shots shots, Weights weights) {
         for (int i = 0; i < WARMUP_CALLS; i++) {
-            result += bareShot() + byHandShot() + wovenShot();
+            bareShot();
+            byHandShot();
+            wovenShot();
         }
         weights.load();
         long[] bareNs = new long[weights.shots()];
@@ -151,7 +152,6 @@ public class AgentBenchmark {
         shots.bareNs = Weights.median(bareNs);
         shots.byHandNs = Weights.median(byHandNs);
         shots.wovenNs = Weights.median(wovenNs);
-        return result;
     }
 
     @CompilerControl(CompilerControl.Mode.DONT_INLINE)

@@ -314,11 +314,16 @@ final class LaunchSites implements Closeable {
 
     /** Takes a complete host slice that is a module, an annotation or a call. */
     void add(EventCollector.Site site, long endNs) throws IOException {
-        if ((site.kind() == LAUNCH || site.kind() == CALL) && site.correlation() < 0) {
+        if (isCall(site.kind()) && site.correlation() < 0) {
             return;
         }
         modulesSeen |= site.kind() < LAUNCH;
         host.add(site.row(), site.startNs(), endNs, site.offset(), site.kind(), site.correlation(), 0, 0);
+    }
+
+    /** Returns whether a slice of a kind gave work to the device. */
+    private static boolean isCall(int kind) {
+        return kind == LAUNCH || kind == CALL;
     }
 
     /** Returns whether any module is known. */
@@ -496,7 +501,7 @@ final class LaunchSites implements Closeable {
             while (!stepsAround.isEmpty() && stepsAround.getLast().endNs() <= event.startNs()) {
                 stepsAround.removeLast();
             }
-            if (event.name() == LAUNCH || event.name() == CALL) {
+            if (isCall(event.name())) {
                 if (isDevice.test(event.row())) {
                     continue;
                 }
