@@ -132,7 +132,7 @@ final class ProgramRunner {
         }
         ProfileSnapshot snapshot = read.withFacts(facts);
         JsonReport.write(snapshot, unfinished);
-        Files.move(unfinished, file, StandardCopyOption.REPLACE_EXISTING);
+        Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         return new Outcome("", file, Optional.of(snapshot), elapsedNs, log);
     }
 

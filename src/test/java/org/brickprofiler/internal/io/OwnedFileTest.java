@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.brickprofiler.internal.io.OwnedFile.Writer;
@@ -57,6 +59,26 @@ final class OwnedFileTest {
         assertThat(file.write("second", "first"::equals)).isEqualTo(Writer.THIS);
         assertThat(folder.resolve("run.json")).hasContent("second");
         assertThat(files()).containsExactly("run.json");
+    }
+
+    @Test
+    void aFileThatIsReplacedIsNeverMissing() throws Exception {
+        Path path = folder.resolve("run.json");
+        OwnedFile<String> file = begin(path);
+        file.write("complete", "complete"::equals);
+        AtomicBoolean isDone = new AtomicBoolean();
+        CompletableFuture<Integer> missing = CompletableFuture.supplyAsync(() -> {
+            int times = 0;
+            while (!isDone.get()) {
+                times += Files.exists(path) ? 0 : 1;
+            }
+            return times;
+        });
+        for (int i = 0; i < 2_000; i++) {
+            file.write("complete", "complete"::equals);
+        }
+        isDone.set(true);
+        assertThat(missing.get()).isZero();
     }
 
     @Test
