@@ -9,6 +9,7 @@ import org.brickprofiler.BrickProfilerBuilder;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.spi.NanoClock;
+import org.brickprofiler.testing.Collected;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
@@ -18,8 +19,6 @@ import org.junit.jupiter.api.Test;
  */
 @Spec("12.19")
 final class ForgottenProfilerTest {
-
-    private static final int COLLECTIONS = 50;
 
     private final FakeClock clock = new FakeClock(1_000);
     private final SimulatedStream stream = new SimulatedStream("decode", clock);
@@ -45,16 +44,9 @@ final class ForgottenProfilerTest {
         profiler.stopBrick(timer, 1);
     }
 
-    private static boolean isCollected(WeakReference<?> reference) {
-        for (int i = 0; i < COLLECTIONS && reference.get() != null; i++) {
-            System.gc();
-        }
-        return reference.get() == null;
-    }
-
     @Test
     void isNotKeptByItsStream() {
-        assertThat(isCollected(forgotten(BrickProfiler.builder()))).isTrue();
+        Collected.until(forgotten(BrickProfiler.builder()));
         stream.close();
     }
 
@@ -62,9 +54,8 @@ final class ForgottenProfilerTest {
     void tellsItsTimelineWhenTheStreamCloses() {
         TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
         WeakReference<NanoClock> traced = forgotten(BrickProfiler.builder().tracing(recorder));
-        assertThat(isCollected(forgotten(BrickProfiler.builder())))
-                .as("one that is not traced")
-                .isTrue();
+        // One that is not traced: when it is gone, the collector has looked at both.
+        Collected.until(forgotten(BrickProfiler.builder()));
         assertThat(traced.get()).isNotNull();
 
         clock.advance(100);

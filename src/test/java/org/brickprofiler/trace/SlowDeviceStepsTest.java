@@ -10,6 +10,7 @@ import org.brickprofiler.BrickProfilerBuilder;
 import org.brickprofiler.DeviceBricks;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.record.VirtualThreadStarter;
+import org.brickprofiler.testing.Collected;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SlowSteps.Explained;
 import org.brickprofiler.trace.SlowSteps.Kind;
@@ -19,8 +20,6 @@ import org.junit.jupiter.api.Test;
 
 /** Slow steps whose bricks a device times, of profilers that are forgotten, and of several profilers. */
 final class SlowDeviceStepsTest extends DeviceBricks {
-
-    private static final int COLLECTIONS = 50;
 
     private final TraceRecorder recorder =
             TraceRecorder.builder().keepSlowSteps(1).clock(clock).build();
@@ -88,11 +87,7 @@ final class SlowDeviceStepsTest extends DeviceBricks {
 
     @Test
     void theStepsOfAForgottenProfilerStay() {
-        WeakReference<BrickProfiler> forgotten = forget();
-        for (int i = 0; i < COLLECTIONS && forgotten.get() != null; i++) {
-            System.gc();
-        }
-        assertThat(forgotten.get()).isNull();
+        Collected.until(forget());
         profiler = profiler();
         for (int i = 0; i < 30; i++) {
             profiler.record("another " + i, 1, 1);

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.ref.Reference;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.brickprofiler.internal.record.CapturedLog;
 import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.testing.Collected;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Test;
 /** Streams and timers leave nothing behind, even if they are closed in another context, or never. */
 class CudaCloseTest {
 
-    private static final long LONGEST_NS = 30_000_000_000L;
     private static final int MARKS = 200;
 
     private CudaEngine engine;
@@ -112,15 +111,6 @@ class CudaCloseTest {
 
     // ---- never closed ----
 
-    private static void awaitCollection(BooleanSupplier isOver) {
-        long begunNs = System.nanoTime();
-        while (!isOver.getAsBoolean()) {
-            assertThat(System.nanoTime() - begunNs).isLessThan(LONGEST_NS);
-            System.gc();
-            Thread.onSpinWait();
-        }
-    }
-
     @Spec("12.32")
     @Test
     void streamsThatNobodyHasAnyMoreGiveBackWhatTheyHad() {
@@ -130,7 +120,7 @@ class CudaCloseTest {
                 useAndForget(CudaStream.onDevice(0));
                 useAndForget(CudaStream.onDefaultStream(0));
             }
-            awaitCollection(() -> SimulatedCuda.retains() == 0);
+            Collected.until(() -> SimulatedCuda.retains() == 0);
             assertThat(SimulatedCuda.liveEvents()).isZero();
             assertThat(SimulatedCuda.liveStreams()).isEqualTo(streams);
             assertThat(log.linesWith("was never closed and nobody has it any more"))
@@ -160,7 +150,7 @@ class CudaCloseTest {
     void aStreamIsKeptForWhoHasOneOfItsHandles() {
         for (Supplier<Object> handle : handles()) {
             holdForAWhile(handle);
-            awaitCollection(() -> SimulatedCuda.retains() == 0);
+            Collected.until(() -> SimulatedCuda.retains() == 0);
         }
     }
 
@@ -169,7 +159,7 @@ class CudaCloseTest {
         try {
             // Another one that nobody has: when it is gone, the collector has looked at both.
             assertThat(handle.get()).isNotNull();
-            awaitCollection(() -> SimulatedCuda.retains() == 1);
+            Collected.until(() -> SimulatedCuda.retains() == 1);
             assertThat(SimulatedCuda.liveEvents()).isEqualTo(8);
         } finally {
             Reference.reachabilityFence(held);
@@ -180,7 +170,7 @@ class CudaCloseTest {
     void aStreamInTheApplicationsContextIsReportedAndLeftAlone() {
         try (CapturedLog log = new CapturedLog()) {
             lent();
-            awaitCollection(() -> log.linesWith("200 events stay in the application's context") == 1);
+            Collected.until(() -> log.linesWith("200 events stay in the application's context") == 1);
             assertThat(SimulatedCuda.liveEvents()).isEqualTo(MARKS);
         }
     }
@@ -191,7 +181,7 @@ class CudaCloseTest {
             lent().close();
             CudaStream.onDevice(0).marks(8, 8).open().close();
             CudaStream.onDevice(0).marks(8, 8).open();
-            awaitCollection(() -> SimulatedCuda.retains() == 0);
+            Collected.until(() -> SimulatedCuda.retains() == 0);
             assertThat(log.linesWith("was never closed")).isOne();
         }
     }

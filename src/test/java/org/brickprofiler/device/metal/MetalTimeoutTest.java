@@ -5,18 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.jna.Pointer;
 import java.time.Duration;
-import java.util.function.BooleanSupplier;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.internal.record.CapturedLog;
 import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.testing.Collected;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** Waits for a Metal device that hangs, and streams that nobody closes. */
 final class MetalTimeoutTest extends ProfiledMetal {
-
-    private static final long LONGEST_NS = 30_000_000_000L;
 
     private MetalStream.Builder builder() {
         return MetalStream.on(Pointer.nativeValue(app.queue()));
@@ -82,15 +80,6 @@ final class MetalTimeoutTest extends ProfiledMetal {
                 .hasMessageContaining("PT0S");
     }
 
-    private static void awaitCollection(BooleanSupplier isOver) {
-        long begunNs = System.nanoTime();
-        while (!isOver.getAsBoolean()) {
-            assertThat(System.nanoTime() - begunNs).isLessThan(LONGEST_NS);
-            System.gc();
-            Thread.onSpinWait();
-        }
-    }
-
     private static int live() {
         return SimulatedMetal.live();
     }
@@ -104,7 +93,7 @@ final class MetalTimeoutTest extends ProfiledMetal {
                 assertThat(MetalStream.onDevice().open().mark()).isNotNegative();
             }
             assertThat(live()).isGreaterThan(before);
-            awaitCollection(() -> live() == before);
+            Collected.until(() -> live() == before);
             assertThat(log.linesWith("nobody has it any more: it is closed now"))
                     .isEqualTo(10);
         }
