@@ -48,6 +48,8 @@ final class RunSuggestions {
     /** The share of the run that the proposed rules may cost. */
     private static final double MOST_COST = 0.03;
 
+    private static final long MOST_PERCENT = Math.round(100 * MOST_COST);
+
     /** Methods with fewer of the samples, and calls with less of the time, are no candidates. */
     private static final double LEAST_SHARE = 0.01;
 
@@ -294,22 +296,23 @@ final class RunSuggestions {
         inMethod.replaceAll((code, its) -> its.stream()
                 .filter(site -> site.meanNs() >= SHORTEST_NS && site.totalNs() >= LEAST_SHARE * longestNs)
                 .toList());
+        double mostNs = MOST_COST * measured.wallNs();
         List<Step> steps = steps();
-        double stepsNs = STEP_COST_NS
-                * steps.stream()
-                        .map(Step::loop)
-                        .filter(Objects::nonNull)
-                        .mapToLong(Site::count)
-                        .sum();
-        List<Site> longEnough = bricks(steps);
-        List<Site> bricks = withinCost(longEnough, MOST_COST * measured.wallNs() - stepsNs);
-        if (bricks.isEmpty()) {
-            return longEnough.isEmpty()
-                    ? "# no call of hot code is long enough to be timed\n"
-                    : "# steps and calls are so short that timing them would cost more than "
-                            + Math.round(100 * MOST_COST) + " % of the run\n";
+        List<Site> bricks = withinCost(bricks(steps), mostNs - costNs(steps));
+        String remark = "";
+        if (bricks.isEmpty() && !steps.isEmpty()) {
+            remark = tooShort(steps);
+            steps = List.of();
+            bricks = withinCost(bricks(steps), mostNs);
         }
-        StringBuilder text = new StringBuilder(summary(bricks, stepsNs, measured.wallNs()));
+        if (bricks.isEmpty()) {
+            boolean isAnyLongEnough = inMethod.values().stream().anyMatch(its -> !its.isEmpty());
+            return isAnyLongEnough
+                    ? "# steps and calls are so short that timing them would cost more than " + MOST_PERCENT
+                            + " % of the run\n"
+                    : "# no call of hot code is long enough to be timed\n";
+        }
+        StringBuilder text = new StringBuilder(summary(bricks, costNs(steps), measured.wallNs())).append(remark);
         if (!steps.isEmpty()) {
             text.append("step:\n");
             steps.forEach(step -> text.append(rule(step)));
@@ -317,6 +320,25 @@ final class RunSuggestions {
         text.append("bricks:\n");
         bricks.forEach(brick -> text.append(rule(brick)));
         return text.toString();
+    }
+
+    private static double costNs(List<Step> steps) {
+        return STEP_COST_NS
+                * steps.stream()
+                        .map(Step::loop)
+                        .filter(Objects::nonNull)
+                        .mapToLong(Site::count)
+                        .sum();
+    }
+
+    private static String tooShort(List<Step> steps) {
+        Step first = steps.get(0);
+        return String.format(
+                Locale.ROOT,
+                "# No step is proposed: %s takes %.1f us on average, so steps would cost more than %d %% of the run.%n",
+                first.code().in(),
+                Objects.requireNonNull(first.loop(), "the loop of a first step").meanNs() / 1e3,
+                MOST_PERCENT);
     }
 
     private static String summary(List<Site> bricks, double stepsNs, long wallNs) {

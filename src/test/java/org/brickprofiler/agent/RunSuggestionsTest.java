@@ -207,11 +207,11 @@ class RunSuggestionsTest {
                 .hasSize(7);
     }
 
-    /** Of 10 s, 300 ms are allowed; a step takes 15 us of it, and a sample 2 us. */
+    /** Of 10 s, 300 ms are allowed; a step takes 15 us of it, and a sample 2 us. 20,000 steps take all of it. */
     @Spec("22.36")
     @ParameterizedTest
-    @CsvSource({"1, 5", "200, 3", "400, 0"})
-    void leavesOutTheShortestUntilTheRestCostsLittle(int times, int bricks) throws IOException {
+    @CsvSource({"1, 5, true", "200, 3, true", "400, 3, false", "4000, 0, false"})
+    void leavesOutTheShortestUntilTheRestCostsLittle(int times, int bricks, boolean hasSteps) throws IOException {
         RunSuggestions found = found();
         ProfileSnapshot measured = measured(found, 10_000_000_000L, RunSuggestionsTest::usual);
         ProfileSnapshot longer = measured.toBuilder()
@@ -228,6 +228,10 @@ class RunSuggestionsTest {
                         bricks == 0
                                 ? "# steps and calls are so short that timing them would cost more than 3 % of the run"
                                 : "# Proposed from a run of 10.0 s.");
+        assertThat(rules.contains("\nstep:\n")).isEqualTo(hasSteps);
+        assertThat(rules.contains("\n# No step is proposed: org.brickprofiler.agent.RunSuggestionsTest$Machine.advance"
+                        + " takes 170.0 us on average, so steps would cost more than 3 % of the run.\n"))
+                .isEqualTo(bricks > 0 && !hasSteps);
     }
 
     @Spec("22.36")
