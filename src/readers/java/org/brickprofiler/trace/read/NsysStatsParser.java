@@ -6,6 +6,7 @@ import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.trace.read.Omission.Reason;
@@ -16,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the tables that {@code nsys stats --format csv} writes, after any text. The header decides what a table holds:
- * the sums of kernels, of copies and fills, or of both count; calls of an API and ranges of NVTX do not. A table that
- * repeats the kernels or the copies of another one does not count either. The tables state shares and no total. One
- * thread.
+ * the sums of kernels, of copies and fills, or of both count; calls of an API, ranges of NVTX and events of MPI, OpenMP
+ * and OpenACC do not. In a table that mixes them, the category of a row decides. A table that repeats the kernels or
+ * the copies of another one does not count either. The tables state shares and no total. One thread.
  */
 final class NsysStatsParser {
 
@@ -27,6 +28,19 @@ final class NsysStatsParser {
     private static final Pattern SHARE = Pattern.compile("Time ?\\(%\\)");
     private static final Pattern COPY = Pattern.compile("\\[CUDA (memcpy|memset|Unified Memory).*");
     private static final String CALLS = "Num Calls";
+    private static final String OF_AN_API = "calls of an API";
+
+    /** The columns of a table of kernels; a table of other events has further ones, or counts its rows otherwise. */
+    private static final Pattern OF_KERNELS = Pattern.compile(
+            "Time ?\\(%\\)|(Total Time|Avg|Average|Med|Median|Min|Minimum|Max|Maximum|Std ?Dev)( \\(.*\\))?"
+                    + "|Instances|Grid(XYZ)?|Block(XYZ)?|Name",
+            Pattern.CASE_INSENSITIVE);
+
+    /** The columns that hold the number of operations, in one version each. */
+    private static final List<String> COUNTS = List.of("Instances", "Count", "Operations");
+
+    /** The categories of the rows that count in a table that mixes kernels, copies and calls of the CUDA API. */
+    private static final Set<String> ON_DEVICE = Set.of("CUDA_KERNEL", "MEMORY_OPER");
 
     /** A share in a table is rounded to a tenth of a percent. */
     private static final double SHARE_WITHIN = 0.06;
@@ -48,6 +62,7 @@ final class NsysStatsParser {
         final String unit;
         final String title;
         final boolean counts;
+        final int category;
         private final DoubleArrayList shares = new DoubleArrayList();
         private final LongArrayList totals = new LongArrayList();
         private final long headerOffset = lines.offset();
@@ -56,12 +71,16 @@ final class NsysStatsParser {
             this.columns = columns;
             this.unit = unit;
             String last = columns.get(columns.size() - 1);
-            boolean isSum =
-                    columns.contains("Instances") || columns.contains("Count") || columns.contains("Operations");
-            boolean isMixed = isSum && columns.contains("Category") && last.equals("Operation");
-            boolean isKernels = isSum && last.equals("Name") && !columns.contains("Style");
-            boolean isCopies = isSum && !isMixed && last.equals("Operation");
-            this.title = columns.contains(CALLS) ? "calls of an API" : last;
+            boolean isSum = COUNTS.stream().anyMatch(columns::contains) && last.equals("Operation");
+            this.category = isSum ? columns.indexOf("Category") : -1;
+            boolean isMixed = category >= 0;
+            boolean isKernels = last.equals("Name")
+                    && columns.contains("Instances")
+                    && columns.stream()
+                            .allMatch(column -> OF_KERNELS.matcher(column).matches());
+            boolean isCopies = isSum && !isMixed;
+            boolean isOther = last.equals("Name") && !isKernels;
+            this.title = columns.contains(CALLS) ? OF_AN_API : isOther ? "events that are no kernels" : last;
             this.counts =
                     (isKernels && !hasKernels) || (isCopies && !hasCopies) || (isMixed && !hasKernels && !hasCopies);
             hasKernels |= isKernels || isMixed;
@@ -182,6 +201,11 @@ final class NsysStatsParser {
         String name = fields.get(fields.size() - 1);
         table.shares.add(share.doubleValue());
         table.totals.add(SumRows.whole(totalNs));
+        String category = table.category < 0 ? "" : fields.get(table.category);
+        if (table.category >= 0 && !ON_DEVICE.contains(category)) {
+            rows.collector.acceptOmitted(Reason.OTHER_TABLE, category.equals("CUDA_API") ? OF_AN_API : category);
+            return;
+        }
         rows.add(
                 new Row(
                         name,

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the summary that Intel's {@code unitrace --device-timing} prints: for each backend a total and a table of
  * kernels, copies, barriers and resets. The rows of a backend add up to its total, exactly. A kernel may have several
- * rows. All other parts of the text, such as the properties and the metrics of kernels, are not read. One thread.
+ * rows. A text with the summaries of several processes is refused. All other parts of the text, such as the properties
+ * and the metrics of kernels, are not read. One thread.
  */
 final class UnitraceParser {
 
@@ -39,6 +40,7 @@ final class UnitraceParser {
     private boolean isTimes;
     private boolean isTable;
     private boolean hasWall;
+    private long summaries;
     private long sumNs;
     private long tables;
 
@@ -63,6 +65,13 @@ final class UnitraceParser {
             if (section.matches()) {
                 endTable();
                 isTimes = section.group(1).equals(TIMES);
+                summaries += isTimes ? 1 : 0;
+                if (summaries > 1) {
+                    throw rows.collector.error(
+                            lines.offset(),
+                            "a second \"" + TIMES + "\": the text has the summaries of several processes, whose times"
+                                    + " overlap; give each one a file of its own (unitrace --output)");
+                }
             } else if (isTable && line.isBlank()) {
                 endTable();
             } else if (isTable) {

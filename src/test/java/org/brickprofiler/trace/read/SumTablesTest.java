@@ -263,6 +263,34 @@ final class SumTablesTest {
         assertThat(refused(ranges).fault()).contains("sums of Range, and none of kernels");
     }
 
+    /**
+     * The names of the reports are in the user guide of Nsight Systems: mpi_event_sum, openmp_sum, cuda_api_gpu_sum.
+     */
+    @Spec("14.28")
+    @Test
+    void eventsOfTheHostAreNoKernels() throws IOException {
+        String mpi = HEADER.replace("Name", "Source,Name")
+                + "100.0,600,3,200.0,200.0,200,200,0.0,Collectives,MPI_Allreduce\n";
+        String openMp = HEADER.replace("Instances", "Count") + "100.0,500,1,500.0,500.0,500,500,0.0,Parallel\n";
+        String kernels = HEADER + "100.0,60,2,30.0,30.0,20,40,1.0,gemm\n";
+        TraceProfile ofKernels = Traces.read(mpi + "\n" + openMp + "\n" + kernels);
+        TraceProfile mixed = Traces.read(HEADER.replace("Name", "Category,Operation")
+                + "60.0,600,3,200.0,200.0,200,200,0.0,CUDA_API,cudaDeviceSynchronize\n"
+                + "30.0,300,3,100.0,100.0,100,100,0.0,CUDA_KERNEL,gemm\n"
+                + "10.0,100,1,100.0,100.0,100,100,0.0,MEMORY_OPER,[CUDA memcpy Host-to-Device]\n");
+
+        assertThat(ofKernels.snapshot().bricks())
+                .extracting(BrickStats::name, BrickStats::totalNs)
+                .containsExactly(tuple("Gemm", 60L));
+        assertThat(Omissions.ignored(ofKernels)).isEqualTo(Map.of(Reason.OTHER_TABLE, 2L));
+        assertThat(refused(mpi).fault()).contains("sums of events that are no kernels, and none of kernels");
+        assertThat(mixed.snapshot().bricks())
+                .extracting(BrickStats::name, BrickStats::totalNs)
+                .containsExactlyInAnyOrder(tuple("Gemm", 300L), tuple("HostToDevice", 100L));
+        assertThat(Omissions.ignored(mixed)).isEqualTo(Map.of(Reason.OTHER_TABLE, 1L));
+        assertThat(Omissions.faults(mixed.omissions())).isEmpty();
+    }
+
     @Test
     void unitsAndOlderHeadersAreRead() throws IOException {
         String older = """
@@ -396,6 +424,13 @@ final class SumTablesTest {
                         .orElseThrow()
                         .totalBytes())
                 .isEqualTo(3 * 128_000_000 + 4);
+    }
+
+    /** Each summary has a wall time of its own, and the processes ran at once. */
+    @Spec("14.28")
+    @Test
+    void theSummariesOfSeveralProcessesAreRefused() {
+        assertThat(refused(SUMMARY + SUMMARY).fault()).contains("the summaries of several processes");
     }
 
     @Test
