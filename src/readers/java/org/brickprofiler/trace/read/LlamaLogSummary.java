@@ -131,7 +131,8 @@ final class LlamaLogSummary {
         } else if (prompt.matches()) {
             promptTokens.put(Long.parseLong(prompt.group(2)), Long.parseLong(prompt.group(3)));
         } else if (perf.matches()) {
-            if (open == null || isRequest || perf.group(1).strip().startsWith("load time")) {
+            Matcher phase = TIME.matcher(perf.group(1));
+            if (phase.matches() && isOfNextContext(phase.group(1))) {
                 begin(false);
             }
             time(perf.group(1));
@@ -140,6 +141,17 @@ final class LlamaLogSummary {
         } else if (open != null && isRequest) {
             time(line);
         }
+    }
+
+    /** Returns whether a phase is the first one of a context: the times of a context state each phase once. */
+    private boolean isOfNextContext(String phase) {
+        Map<String, Time> times = open;
+        return times == null || isRequest || times.containsKey(TOTAL) || times.containsKey(nameOf(phase));
+    }
+
+    /** Returns the phase that one or the other program names so. */
+    private static String nameOf(String phase) {
+        return phase.startsWith("generation") ? OUTPUT : phase;
     }
 
     private void begin(boolean ofRequest) throws TraceFormatException {
@@ -165,7 +177,7 @@ final class LlamaLogSummary {
         if (!time.matches() || into == null) {
             return;
         }
-        String what = time.group(1).startsWith("generation") ? OUTPUT : time.group(1);
+        String what = nameOf(time.group(1));
         long ns = ns(time.group(2));
         Matcher amount = AMOUNT.matcher(time.group(3));
         long tokens = amount.matches() ? Long.parseLong(amount.group(1)) : -1;

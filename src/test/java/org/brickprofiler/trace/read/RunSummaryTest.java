@@ -141,6 +141,35 @@ final class RunSummaryTest {
                 .contains("cached      not known of 2 requests");
     }
 
+    /** The draft and the target of a speculative run: two contexts, of which the second one begins with its sampler. */
+    @Spec("14.29")
+    @Test
+    void theTimesOfTheSamplerBelongToTheContextAfterThem() throws IOException {
+        String phases = """
+                %1$s        load time =     200.00 ms
+                %1$s prompt eval time =      10.00 ms /     5 tokens
+                %1$s        eval time =       8.00 ms /     1 runs
+                %1$s       total time =      21.00 ms /     6 tokens
+                """;
+        String log = phases.formatted("llama_perf_context_print:")
+                + "common_perf_print:    sampling time =      60.00 ms\n"
+                + phases.formatted("common_perf_print:");
+
+        assertThat(json(log).get("phases"))
+                .extracting(phase ->
+                        phase.get("phase").asText() + " " + phase.get("context").asLong())
+                .containsExactly(
+                        "load 0",
+                        "prompt 0",
+                        "output 0",
+                        "total 0",
+                        "load 1",
+                        "sampling 1",
+                        "prompt 1",
+                        "output 1",
+                        "total 1");
+    }
+
     @Test
     void severalTestsOfOneLineEach() throws IOException {
         String test = "{\"n_prompt\": %d, \"n_gen\": %d, \"n_depth\": %d, \"avg_ns\": 1000000000, \"stddev_ns\": 5,"
