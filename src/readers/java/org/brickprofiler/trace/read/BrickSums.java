@@ -31,6 +31,7 @@ final class BrickSums {
         private long lastEndNs = Long.MIN_VALUE;
         private long totalElements;
         private long totalBytes;
+        private boolean isEachWithBytes = true;
         private Work work = Work.NONE;
         private boolean isWorkKnown = true;
 
@@ -55,7 +56,7 @@ final class BrickSums {
                 lastNs = selfNs;
             }
             totalElements += elements;
-            totalBytes += bytes;
+            addBytes(bytes);
             spread.add(selfNs);
         }
 
@@ -68,14 +69,19 @@ final class BrickSums {
             minNs = Math.min(minNs, sum.shortestNs());
             maxNs = Math.max(maxNs, sum.longestNs());
             totalElements += elements;
-            totalBytes += bytes;
+            addBytes(bytes);
+        }
+
+        private void addBytes(long bytes) {
+            isEachWithBytes &= bytes >= 0;
+            totalBytes += Math.max(0, bytes);
         }
 
         BrickStats stats(TraceRule.Target brick, TraceHead.Clock clock) {
             BrickStats.Builder stats = BrickStats.builder(brick.name(), brick.category())
                     .samples(count, totalNs, hasExtremes ? minNs : 0, hasExtremes ? maxNs : 0)
                     .elements(totalElements)
-                    .bytes(totalBytes, 0)
+                    .bytes(isEachWithBytes ? totalBytes : 0, 0)
                     .work(isWorkKnown ? work : Work.NONE);
             return hasSamples
                     ? stats.last(lastNs, clock.unixNs(lastEndNs))
@@ -92,14 +98,14 @@ final class BrickSums {
      * @param event the event
      * @param selfNs its own time, ns
      * @param elements its elements
-     * @param bytes its bytes
+     * @param bytes its bytes, negative if they are unknown; the bytes of the whole brick are then, too
      * @param work its work; if it is unknown, the work of the whole brick is
      * @throws ArithmeticException if one of these sums over all bricks no longer fits a {@code long}
      */
     void add(TraceRule.Target brick, Execution event, long selfNs, long elements, long bytes, Work work) {
         totalNs = Math.addExact(totalNs, selfNs);
         totalElements = Math.addExact(totalElements, elements);
-        totalBytes = Math.addExact(totalBytes, bytes);
+        totalBytes = Math.addExact(totalBytes, Math.max(0, bytes));
         sums.computeIfAbsent(brick, added -> new Sum(buckets)).add(event, selfNs, elements, bytes, work);
     }
 
@@ -110,14 +116,14 @@ final class BrickSums {
      * @param sum their number, the shortest and the longest of them
      * @param sumNs the sum of their times, ns
      * @param elements their elements
-     * @param bytes their bytes
+     * @param bytes their bytes, negative if they are unknown; the bytes of the whole brick are then, too
      * @throws ArithmeticException if one of these sums over all bricks no longer fits a {@code long}
      */
     void add(TraceRule.Target brick, TraceEvent.Sum sum, long sumNs, long elements, long bytes) {
         totalNs = Math.addExact(totalNs, sumNs);
         totalCount = Math.addExact(totalCount, sum.executions());
         totalElements = Math.addExact(totalElements, elements);
-        totalBytes = Math.addExact(totalBytes, bytes);
+        totalBytes = Math.addExact(totalBytes, Math.max(0, bytes));
         sums.computeIfAbsent(brick, added -> new Sum(buckets)).add(sum, sumNs, elements, bytes);
     }
 

@@ -8,7 +8,8 @@ import java.util.Comparator;
  * @param startNs when it began, on the trace's clock
  * @param endNs when it ended, not before
  * @param offset its place in the trace; no two executions have the same
- * @param amount the bytes that it moved, 0 or more; for a brick in a trace of this library, its elements
+ * @param amount the bytes that it moved, {@link TraceEvent#NONE} if they are unknown; for a brick in a trace of this
+ *     library, its elements
  * @param row number of its row
  * @param kernel number of its kernel
  * @param detail further data of its store

@@ -261,7 +261,7 @@ final class ProfileBuilder extends EventCollector {
             boolean isCopy = event.bytes != TraceEvent.NONE;
             noteBytes(event);
             long detail = event.category.equals(TornadoParser.COMPILE) ? COMPILATION : OF_HOST;
-            return new Slice(event, 0, kernels.number(event, isCopy), Math.max(0, event.bytes), 0, detail);
+            return new Slice(event, 0, kernels.number(event, isCopy), bytesOf(event), 0, detail);
         }
         Kind kind = event.kind();
         if ((kind.isDevice() || head.marksAllWork) && !deviceSeen) {
@@ -291,8 +291,9 @@ final class ProfileBuilder extends EventCollector {
         String elements = kernel >= 0 && !kind.isDevice() && !isNamed
                 ? all.get(kernel).target().elements()
                 : "";
-        long amount =
-                elements.isEmpty() ? event.bytes : TraceEvent.wholeNumberOf(event.ruleArgs.getOrDefault(elements, ""));
+        long amount = elements.isEmpty()
+                ? bytesOf(event)
+                : Math.max(0, TraceEvent.wholeNumberOf(event.ruleArgs.getOrDefault(elements, "")));
         int number = kernel >= 0 && isNamed ? kernel | NAMED : kernel;
         operationSeen |= kind == Kind.OPERATION;
         boolean mayHaveWork = kernel >= 0 && !kind.isDevice() && !isNamed;
@@ -301,7 +302,7 @@ final class ProfileBuilder extends EventCollector {
                 event,
                 row,
                 number,
-                Math.max(0, amount),
+                amount,
                 mayHaveWork ? works.of(event) : OperatorWork.UNKNOWN,
                 kind.isDevice() ? event.correlation : host);
         slice.begin = isOpen ? new Begin(all.key(event, isCopy), isNamed) : null;
@@ -335,6 +336,11 @@ final class ProfileBuilder extends EventCollector {
         if (!elements.isEmpty()) {
             slice.amount = Math.max(0, TraceEvent.wholeNumberOf(args.getOrDefault(elements, "")));
         }
+    }
+
+    /** Returns the bytes of an event, {@link TraceEvent#NONE} without any; 0 if they are malformed. */
+    private static long bytesOf(TraceEvent event) {
+        return event.bytes == TraceEvent.MALFORMED_BYTES ? 0 : event.bytes;
     }
 
     private void noteBytes(TraceEvent event) {
@@ -816,8 +822,8 @@ final class ProfileBuilder extends EventCollector {
         private void count(Execution event, long selfNs, TraceEvent.Sum sum) {
             Kernel kernel = kernels.get(event.kernel());
             boolean isElements = head.isOwn() || (!kernel.target().elements().isEmpty() && isOfHost(event.detail()));
-            long elements = isElements ? event.amount() : 0;
-            long bytes = isElements ? 0 : event.amount();
+            long elements = isElements ? Math.max(0, event.amount()) : 0;
+            long bytes = isElements ? TraceEvent.NONE : event.amount();
             Work work = works.get(event.work());
             if (sum.executions() == 1) {
                 bricks.add(kernel.target(), event, selfNs, elements, bytes, work);

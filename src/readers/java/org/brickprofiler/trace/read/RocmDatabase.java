@@ -168,15 +168,22 @@ final class RocmDatabase implements RocmEvents.Source {
         if (kinds.contains(Kind.KERNEL)) {
             boolean hasBytes = database.hasTable(RPD_COPIES);
             boolean hasLinks = database.hasTable(RPD_LINKS);
-            // An operation of several calls counts once.
+            // An operation of several calls counts once. A call has its bytes once, too: of each of several copies that
+            // it made, they are not known.
             String query = "SELECT o.start, o.\"end\", o.gpuId, o.queueId, o.description, o.opType, "
-                    + (hasLinks ? "l.api" : "NULL") + ", " + (hasLinks && hasBytes ? "c.size" : "NULL")
+                    + (hasLinks ? "l.api" : "NULL") + ", "
+                    + (hasLinks && hasBytes ? "CASE WHEN n.copies = 1 THEN c.size END" : "NULL")
                     + " FROM op o"
                     + (hasLinks
                             ? " LEFT JOIN (SELECT op_id, min(api_id) AS api FROM " + RPD_LINKS
                                     + " GROUP BY op_id) l ON l.op_id = o.id"
                             : "")
-                    + (hasLinks && hasBytes ? " LEFT JOIN " + RPD_COPIES + " c ON c.api_ptr_id = l.api" : "");
+                    + (hasLinks && hasBytes
+                            ? " LEFT JOIN " + RPD_COPIES + " c ON c.api_ptr_id = l.api"
+                                    + " LEFT JOIN (SELECT k.api_id, count(DISTINCT k.op_id) AS copies FROM " + RPD_LINKS
+                                    + " k JOIN op p ON p.id = k.op_id WHERE p.opType LIKE 'Copy%' OR p.opType LIKE"
+                                    + " 'Fill%' GROUP BY k.api_id) n ON n.api_id = l.api"
+                            : "");
             database.each(query, found -> {
                 String type = text(found, 6);
                 Row work = row(kindOf(type), found);

@@ -41,6 +41,17 @@ final class BrickSumsTest {
         assertThat(brick.totalBytes()).isEqualTo(9);
     }
 
+    /** The rate of a brick is all of its bytes over all of its time. */
+    @Test
+    void aBrickHasNoBytesIfOneOfItsEventsStatesNone() {
+        BrickSums sums = new BrickSums();
+        for (long bytes : new long[] {100, TraceEvent.NONE}) {
+            sums.add(BRICK, new Execution(0, 10, bytes, bytes, 0, 0, 0, 0), 10, 0, bytes, Work.NONE);
+        }
+
+        assertThat(sums.stats(RELATIVE).get(0).totalBytes()).isZero();
+    }
+
     @Test
     void theLastEventIsTheOneThatEndsLast() {
         assertThat(stats(RELATIVE, 100, 10, 0, 1_000, 300, 4).lastNs()).isEqualTo(1_000);

@@ -16,6 +16,7 @@ import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.brickprofiler.BrickStats;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceProfile.Range;
@@ -168,6 +169,19 @@ final class RocmReadTest {
         TraceRules rules = TraceRules.parse("RmsNorm <- args.range=/norm/");
         assertThat(totals(Traces.read(rpd("DELETE FROM rocpd_op WHERE id = 5"), ALL.withRules(rules))))
                 .containsKey("RmsNorm x 3");
+    }
+
+    /** Otherwise the copy of 4 KiB in two parts had 8 KiB. */
+    @Spec("14.26")
+    @Test
+    void theBytesOfACallThatMadeTwoCopiesAreNotKnownOfEach() throws Exception {
+        Path split = rpd(
+                "INSERT INTO rocpd_op VALUES (6,0,1,0,1340,1380,1,4)", "INSERT INTO rocpd_api_ops VALUES (9, 3, 6)");
+
+        BrickStats copies =
+                Traces.read(split, ALL).snapshot().brick("DeviceToHost").orElseThrow();
+        assertThat(copies.count()).isEqualTo(2);
+        assertThat(copies.totalBytes()).isZero();
     }
 
     @Spec("14.26")
