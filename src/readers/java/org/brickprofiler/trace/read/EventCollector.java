@@ -37,6 +37,7 @@ abstract class EventCollector implements Closeable {
     private @Nullable Row lastRow;
     private int openSlices;
     private long eventsRead;
+    private long slicesRead;
     private boolean phaseSeen;
     private boolean isOpenArray;
     private boolean isDamaged;
@@ -142,6 +143,11 @@ abstract class EventCollector implements Closeable {
 
     long eventsRead() {
         return eventsRead;
+    }
+
+    /** Returns the number of complete events, whether or not they count. */
+    long slicesRead() {
+        return slicesRead;
     }
 
     /** Lists all omissions, those of the trace's head included; call it once, after the last event. */
@@ -458,6 +464,7 @@ abstract class EventCollector implements Closeable {
     // ---- slices ----
 
     private void complete(TraceEvent event) throws IOException {
+        slicesRead++;
         Reason ignoredAs = ignores(event);
         if (ignoredAs != null) {
             omissions.add(ignoredAs);

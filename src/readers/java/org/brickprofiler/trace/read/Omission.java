@@ -191,6 +191,10 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
          * probably missing.
          */
         EVENT_LIMIT(Effect.REPAIRED, "events, at which ONNX Runtime stops recording: later runs may be missing"),
+        /** The JSON of an XLA profile has as many slices as its writer keeps: it drops the later ones. */
+        VIEWER_LIMIT(
+                Effect.REPAIRED,
+                "slices, at which XLA's profiler cuts its JSON: later ones may be missing; read the .xplane.pb beside it"),
         /** This library lost spans while it recorded the trace: the trace lacks them, and the sums are too small. */
         LOST_SPANS(Effect.REPAIRED, "spans lost while recording: the table is incomplete");
 

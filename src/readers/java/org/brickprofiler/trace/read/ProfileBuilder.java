@@ -910,6 +910,9 @@ final class ProfileBuilder extends EventCollector {
             if (runs.isAny() && events >= OnnxRuntime.MOST_EVENTS) {
                 omissions.fault(Reason.EVENT_LIMIT, events, 0);
             }
+            if (head.isXla && slicesRead() >= XlaName.MOST_SLICES) {
+                omissions.fault(Reason.VIEWER_LIMIT, slicesRead(), 0);
+            }
             TraceHead.Clock clock = head.clock(busy.firstNs());
             List<Environment> devices = head.deviceNames.stream()
                     .map(device -> new Environment("", "", "", "", device, 0, 0))

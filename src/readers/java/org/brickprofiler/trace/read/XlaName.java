@@ -32,6 +32,9 @@ final class XlaName {
     /** Separates the kernel from the path; kernels of no compiler have it in their names. */
     static final String SEPARATOR = " @ ";
 
+    /** The profiler drops the later slices from its JSON; the XSpace beside it has all. */
+    static final long MOST_SLICES = 1_000_000;
+
     /** No number of a layer. */
     static final int NO_LAYER = -1;
 

@@ -478,6 +478,22 @@ final class XlaReadTest {
                 .containsExactlyInAnyOrder(Reason.NO_TIME, Reason.TIME_OUT_OF_RANGE);
     }
 
+    /** See GetTraceViewerMaxEvents in xplane_to_trace_events.cc of XLA. */
+    @Spec("14.24")
+    @Test
+    void aJsonWithTheMostSlicesIsReported() throws IOException {
+        String slice =
+                "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"name\":\"f\",\"ts\":1,\"dur\":0,\"args\":{\"hlo_op\":\"f\"}},";
+        String head = "{\"displayTimeUnit\":\"ns\",\"metadata\":{\"highres-ticks\":true},\"traceEvents\":["
+                + "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"/device:GPU:0\"}},";
+        String most = slice.repeat((int) XlaName.MOST_SLICES - 1);
+
+        assertThat(Traces.read(head + most + "{}]}", ALL).omissions()).noneMatch(Omission::isFault);
+        assertThat(Traces.repair(Traces.read(head + most + slice + "{}]}", ALL), Reason.VIEWER_LIMIT)
+                        .count())
+                .isEqualTo(XlaName.MOST_SLICES);
+    }
+
     @Spec("14.6")
     @Test
     void aPlaneThatIsCutIsLeftOutWhole() throws IOException {
