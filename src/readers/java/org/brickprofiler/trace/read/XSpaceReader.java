@@ -62,6 +62,9 @@ final class XSpaceReader {
     private static final int STAT_BYTES = 6 << 3 | ProtoInput.BYTES;
     private static final int STAT_REFERENCE = 7 << 3 | ProtoInput.VARINT;
 
+    /** The offset of an event that states none. */
+    private static final long NO_OFFSET = Long.MIN_VALUE;
+
     private static final String METADATA = "/host:metadata";
     private static final String ENVIRONMENT = "Task Environment";
     private static final String START_TIME = "profile_start_time";
@@ -358,7 +361,7 @@ final class XSpaceReader {
     }
 
     private void event(ProtoInput in, Line line) throws IOException {
-        long[] numbers = {0, TraceEvent.NONE, 0, 0};
+        long[] numbers = {0, NO_OFFSET, 0, 0};
         event.clear(in.offset());
         stats.clear();
         in.message(tag -> {
@@ -380,9 +383,9 @@ final class XSpaceReader {
         event.process = line.process;
         event.thread = line.thread;
         // A sum over several occurrences has no time; without both, the offset is 0, which the encoding omits.
-        boolean isSum = numbers[1] < 0 && numbers[3] > 0;
-        if (!isSum) {
-            times(line.startNs, Math.max(0, numbers[1]), numbers[2]);
+        boolean hasOffset = numbers[1] != NO_OFFSET;
+        if (hasOffset || numbers[3] == 0) {
+            times(line.startNs, hasOffset ? numbers[1] : 0, numbers[2]);
         }
         event.correlation = TraceEvent.wholeNumberOf(stats.getOrDefault(XlaName.CORRELATION, ""));
         describe(name, line);
@@ -401,13 +404,14 @@ final class XSpaceReader {
                 && lineNs <= Microseconds.LARGEST_NS
                 && durationPs >= 0
                 && durationPs <= Microseconds.LARGEST_NS
-                && offsetPs <= Microseconds.LARGEST_NS;
+                && Math.abs(offsetPs) <= Microseconds.LARGEST_NS;
         if (!fits) {
             event.startNs = Microseconds.OUT_OF_RANGE;
             return;
         }
-        event.startNs = lineNs + (offsetPs + PS_PER_NS / 2) / PS_PER_NS;
-        event.elapsedNs = lineNs + (offsetPs + durationPs + PS_PER_NS / 2) / PS_PER_NS - event.startNs;
+        // An event may begin before its line.
+        event.startNs = lineNs + Math.floorDiv(offsetPs + PS_PER_NS / 2, PS_PER_NS);
+        event.elapsedNs = lineNs + Math.floorDiv(offsetPs + durationPs + PS_PER_NS / 2, PS_PER_NS) - event.startNs;
     }
 
     private void describe(String name, Line line) throws IOException {

@@ -478,6 +478,21 @@ final class XlaReadTest {
                 .containsExactlyInAnyOrder(Reason.NO_TIME, Reason.TIME_OUT_OF_RANGE);
     }
 
+    @Spec("14.24")
+    @Test
+    void anEventMayBeginBeforeItsLine() throws IOException {
+        XSpaces.Plane gpu = new XSpaces.Plane("/device:GPU:0");
+        gpu.line(
+                "Stream #14(Compute)",
+                10_000,
+                gpu.event("a", -5_000_400, 2_000_000),
+                gpu.event("b", 1_000_000, 3_000_000));
+        TraceProfile profile = Traces.read(XSpaces.space(gpu), ALL);
+
+        assertThat(totals(profile)).isEqualTo(Map.of("a x 1", 2_000L, "b x 1", 3_000L));
+        assertThat(profile.wallNs()).isEqualTo(14_000 - 5_000);
+    }
+
     /** See GetTraceViewerMaxEvents in xplane_to_trace_events.cc of XLA. */
     @Spec("14.24")
     @Test
