@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -224,8 +225,8 @@ final class JsonSummaries {
 
     // ---- vllm bench serve ----
 
-    private static final Pattern MEAN = Pattern.compile("mean_([a-z0-9]+)_ms");
-    private static final Pattern PERCENTILE = Pattern.compile("p([0-9.]+)_([a-z0-9]+)_ms");
+    private static final Pattern MEAN = Pattern.compile("mean_([a-z0-9_]+)_ms");
+    private static final Pattern PERCENTILE = Pattern.compile("p([0-9.]+)_([a-z0-9_]+)_ms");
 
     static RunSummary vllmBench(BufferedInputStream text, String source) throws IOException {
         RunSummary.Builder summary = new RunSummary.Builder("vllm bench serve");
@@ -268,8 +269,8 @@ final class JsonSummaries {
 
     private static List<Column> wait(long number, Values run, String what) throws TraceFormatException {
         String percentile = run.scalars.keySet().stream()
-                .filter(key -> PERCENTILE.matcher(key).matches() && key.endsWith("_" + what + "_ms"))
-                .max(String::compareTo)
+                .filter(key -> isPercentile(key, what))
+                .max(Comparator.comparing(JsonSummaries::percentOf))
                 .orElse("");
         Matcher highest = PERCENTILE.matcher(percentile);
         String name =
@@ -277,7 +278,7 @@ final class JsonSummaries {
                     case "ttft" -> "time to first token";
                     case "tpot" -> "time per output token";
                     case "itl" -> "time between tokens";
-                    case "e2el" -> "whole request";
+                    case "e2el", "e2e_latency" -> "whole request";
                     default -> what;
                 };
         return List.of(
@@ -288,6 +289,18 @@ final class JsonSummaries {
                 new Column("median", "median_ns", optionalMs(run, "median_" + what + "_ms")),
                 new Column("percentile", highest.matches() ? Cell.text("p" + highest.group(1)) : Cell.UNKNOWN),
                 new Column("of it", "percentile_ns", optionalMs(run, percentile)));
+    }
+
+    private static boolean isPercentile(String key, String what) {
+        Matcher percentile = PERCENTILE.matcher(key);
+        return percentile.matches() && percentile.group(2).equals(what);
+    }
+
+    /** Returns the number in the name of a percentile, such as 99.9. */
+    private static BigDecimal percentOf(String percentile) {
+        Matcher number = PERCENTILE.matcher(percentile);
+        BigDecimal percent = number.matches() ? SumRows.number(number.group(1)) : null;
+        return percent == null ? BigDecimal.ZERO : percent;
     }
 
     private static Cell optionalMs(Values run, String key) throws TraceFormatException {

@@ -236,7 +236,9 @@ final class LlamaLogSummary {
             if (requests.size() == MOST_REQUESTS) {
                 throw error("there are more than " + MOST_REQUESTS + " requests");
             }
-            long ofPrompt = promptTokens.getOrDefault(task, -1L);
+            // A later process of the same log numbers its tasks from 0 again.
+            Long stated = promptTokens.remove(task);
+            long ofPrompt = stated == null ? -1 : stated;
             if (ofPrompt >= 0 && ofPrompt < prompt.tokens()) {
                 throw error("task " + task + " evaluated " + prompt.tokens() + " tokens of a prompt of " + ofPrompt);
             }

@@ -114,6 +114,28 @@ final class RunSummaryTest {
         assertThat(json.get("times").get(2).get("mean_ns").longValue()).isEqualTo(108_735_388L);
     }
 
+    @Test
+    void theHighestPercentileOfARunOfVllmBench() throws IOException {
+        String run = "{\"completed\": 1, \"total_input_tokens\": 1, \"total_output_tokens\": 2, \"duration\": 2,"
+                + " \"output_throughput\": 1, \"mean_ttft_ms\": 1, \"p9_ttft_ms\": 1, \"p99_ttft_ms\": 2,"
+                + " \"p99.9_ttft_ms\": 3}";
+
+        assertThat(json(run).get("times").get(0).get("percentile").asText()).isEqualTo("p99.9");
+    }
+
+    /** The keys of SGLang's bench_serving. */
+    @Test
+    void theWholeRequestsOfARunOfSglang() throws IOException {
+        String run = "{\"completed\": 1, \"total_input_tokens\": 1, \"total_output_tokens\": 2, \"duration\": 2,"
+                + " \"output_throughput\": 1, \"mean_ttft_ms\": 1, \"mean_e2e_latency_ms\": 7,"
+                + " \"p99_e2e_latency_ms\": 9}";
+
+        JsonNode request = json(run).get("times").get(0);
+        assertThat(request.get("time").asText()).isEqualTo("whole request");
+        assertThat(request.get("mean_ns").longValue()).isEqualTo(7_000_000);
+        assertThat(request.get("percentile_ns").longValue()).isEqualTo(9_000_000);
+    }
+
     // ---- further forms ----
 
     private static String request(int slot, int task, String prompt, int tokens, String output, String total) {
@@ -168,6 +190,18 @@ final class RunSummaryTest {
                         "prompt 1",
                         "output 1",
                         "total 1");
+    }
+
+    /** Tasks of a second process have the numbers of the first one's. */
+    @Spec("14.29")
+    @Test
+    void aPromptOfAnEarlierProcessIsNoneOfALaterOne() throws IOException {
+        String first = "llama_model_loader: loaded\n" + request(0, 7, "30.00", 30, "50.00", "80.00");
+        String later = first.replaceAll("(?m)^slot update_slots.*\n", "");
+
+        assertThat(json(first + later).get("requests"))
+                .extracting(request -> request.get("cached_tokens").asText())
+                .containsExactlyInAnyOrder("10", "null");
     }
 
     @Test
