@@ -20,8 +20,10 @@ import org.brickprofiler.trace.read.TraceEvent.Kind;
  *
  * <p><b>In a timeline</b> the category of a node lists the operator, the provider and the types of its inputs and
  * outputs, as in {@code Node,MatMul,CPUExecutionProvider,float>float}. A timeline that was converted has the same
- * profile for this reason. The elements of a run are the rows of the first node on its thread: the product of the first
- * output's dimensions without the last one, which is the number of tokens if the model looks them up first.
+ * profile for this reason. The elements of a run are the rows of the first node on its thread that computes
+ * activations, a matrix of floating-point numbers: the product of the first output's dimensions without the last one,
+ * which is the number of tokens if the model looks them up first. Nodes before it, such as those that compute shapes,
+ * have as many rows for a prompt as for a token; so have fences, which older versions write around a node.
  */
 final class OnnxRuntime {
 
@@ -50,12 +52,22 @@ final class OnnxRuntime {
     private static final Pattern EXECUTOR = Pattern.compile("(Sequential|Parallel)Executor::Execute");
     private static final Pattern CONTAINER =
             Pattern.compile("If|Loop|Scan|BeamSearch|WhisperBeamSearch|GreedySearch|Sampling");
+    private static final Pattern ACTIVATION = Pattern.compile("b?float(16)?|double");
     private static final Pattern LAYER = Pattern.compile("(?:^|[/.])(?:layers?|h|blocks?|block)[./](\\d{1,6})(?=[./])");
 
     /** The first node of a thread since its last run. */
     private final Map<String, First> firsts = new HashMap<>();
 
-    private record First(long startNs, long rows) {}
+    /** The node of a run that decides its rows. Immutable. */
+    private record First(long startNs, long rows, boolean isActivation) {
+
+        /**
+         * Returns whether this node decides instead of another one: activations before all others, then the earlier.
+         */
+        boolean isBefore(First other) {
+            return isActivation == other.isActivation ? startNs < other.startNs : isActivation;
+        }
+    }
 
     /** Returns the kind of an event of the session. */
     static Kind kindOf(String name) {
@@ -100,11 +112,19 @@ final class OnnxRuntime {
         keep(event);
         String thread = threadOf(event);
         First known = firsts.get(thread);
-        if (Microseconds.isTime(event.startNs) && (known == null || event.startNs < known.startNs())) {
+        First node = new First(event.startNs, event.outputs.rowsOfFirst(), isActivation(event.outputs));
+        if (Microseconds.isTime(event.startNs) && (known == null || node.isBefore(known))) {
             if (known != null || firsts.size() < MOST_THREADS) {
-                firsts.put(thread, new First(event.startNs, event.outputs.rowsOfFirst()));
+                firsts.put(thread, node);
             }
         }
+    }
+
+    /** Returns whether the first tensor is a matrix, or several ones, of floating-point numbers. */
+    private static boolean isActivation(TensorShapes outputs) {
+        return outputs.rowsOfFirst() >= 0
+                && outputs.rank(0) > 1
+                && ACTIVATION.matcher(outputs.type(0)).matches();
     }
 
     /** Takes the category of a node apart that a timeline has written. */

@@ -279,6 +279,30 @@ final class OnnxRuntimeReadTest {
         assertThat(repeated.summary()).contains("left out    warm-up: 1 event, 5.000 us");
     }
 
+    /** The shape of the input and the fences of older versions have as many rows for a prompt as for a token. */
+    @Spec("14.21")
+    @ParameterizedTest
+    @ValueSource(strings = {"Shape_kernel_time", "a_fence_before"})
+    void aNodeWithoutActivationsDoesNotMakeAPromptWarmup(String name) throws IOException {
+        String before =
+                "{\"cat\" : \"Node\",\"pid\" :1,\"tid\" :2,\"dur\" :1,\"ts\" :%d,\"ph\" : \"X\",\"name\" :\"" + name
+                        + "\",\"args\" : {\"op_name\" : \"Shape\""
+                        + (name.startsWith("Shape") ? ",\"output_type_shape\" : [{\"int64\":[2]}]" : "") + "}}";
+        TraceProfile decoding = read(
+                before.formatted(0),
+                node("/a", "MatMul", 16, 1, 5),
+                run(0, 9),
+                before.formatted(10),
+                node("/a", "MatMul", 1, 11, 2),
+                run(10, 4),
+                before.formatted(20),
+                node("/a", "MatMul", 1, 21, 2),
+                run(20, 4));
+
+        assertThat(brick(decoding, "Gemm").count()).isEqualTo(3);
+        assertThat(decoding.wallNs()).isEqualTo(17 * US);
+    }
+
     @Spec("14.21")
     @Test
     void concurrentRunsCountOnceInTheWallTime() throws IOException {
