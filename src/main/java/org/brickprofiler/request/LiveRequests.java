@@ -68,6 +68,8 @@ final class LiveRequests {
     private static final long STEPPED = 2;
     /** The request has finished within a step that is under way. */
     private static final long FINISHING = 4;
+    /** The prompt has as many tokens as are cached or were processed. */
+    private static final long OPEN_PROMPT = 8;
 
     private static final int OUTCOME_SHIFT = 8;
 
@@ -153,7 +155,7 @@ final class LiveRequests {
     /** Adds a request, and returns its handle. If there is no slot left, evicts the one that was silent longest. */
     long arrive(long atNs, long promptTokens) {
         if (live == MOST) {
-            evict(oldest);
+            evict(silentLongest());
         }
         int slot = takeSlot();
         long[] cells = cells(slot);
@@ -174,6 +176,14 @@ final class LiveRequests {
         return handle;
     }
 
+    /** Returns the request without a step for the longest time. A request in a step is not silent. */
+    private int silentLongest() {
+        for (int i = 0; i < live && isInSteps(oldest); i++) {
+            touch(oldest);
+        }
+        return oldest;
+    }
+
     private int takeSlot() {
         if (free != NONE) {
             int slot = free;
@@ -192,10 +202,14 @@ final class LiveRequests {
         remove(slot);
     }
 
-    /** Forgets all requests, and counts them as abandoned. */
+    /** Forgets all requests that have not finished, and counts them as abandoned. */
     void abandonAll() {
-        while (oldest != NONE) {
-            evict(oldest);
+        for (int slot = oldest; slot != NONE; ) {
+            int after = next(slot);
+            if ((cells(slot)[base(slot) + FLAGS] & FINISHING) == 0) {
+                evict(slot);
+            }
+            slot = after;
         }
     }
 
@@ -228,10 +242,22 @@ final class LiveRequests {
 
     // ---- steps ----
 
+    /** The prompt of a request has as many tokens as are cached or processed. */
+    void openPrompt(int slot) {
+        cells(slot)[base(slot) + FLAGS] |= OPEN_PROMPT;
+    }
+
+    private static boolean hasOpenPrompt(long[] cells, int base) {
+        return (cells[base + FLAGS] & OPEN_PROMPT) != 0;
+    }
+
     /** Sets how many tokens of a prompt need no work; returns false, and sets all of them, if there are fewer. */
     boolean setCached(int slot, long tokens) {
         long[] cells = cells(slot);
         int base = base(slot);
+        if (hasOpenPrompt(cells, base)) {
+            cells[base + PROMPT] = limited(tokens, cells[base + DONE]);
+        }
         cells[base + CACHED] = Math.min(tokens, cells[base + PROMPT]);
         return tokens <= cells[base + PROMPT];
     }
@@ -244,13 +270,18 @@ final class LiveRequests {
         int base = base(slot);
         long known = limited(cells[base + CACHED], cells[base + DONE]);
         cells[base + PROMPT] = Math.max(tokens, known);
+        cells[base + FLAGS] &= ~OPEN_PROMPT;
         return tokens >= known;
     }
 
-    /** Returns how many tokens of its prompt are left to be processed. */
+    /** Returns how many tokens of its prompt are left to be processed; the largest number if any may be. */
     long promptLeft(int slot) {
         long[] cells = cells(slot);
         int base = base(slot);
+        return hasOpenPrompt(cells, base) ? Long.MAX_VALUE : knownLeft(cells, base);
+    }
+
+    private static long knownLeft(long[] cells, int base) {
         return Math.max(0, cells[base + PROMPT] - cells[base + CACHED] - cells[base + DONE]);
     }
 
@@ -320,8 +351,9 @@ final class LiveRequests {
                 cells[base + ACCOUNTED_DECODING] = decodingNs;
                 cells[base + FLAGS] |= STEPPED;
                 leave(cells, base, step);
-                cells[base + DONE] = limited(cells[base + DONE], step.promptTokens(entry));
-                long tokens = tokens(slot, step.gives(entry), acceptedTokens);
+                step.limitPromptTokens(entry, promptLeft(slot));
+                process(cells, base, step.promptTokens(entry));
+                long tokens = tokens(knownLeft(cells, base) == 0, step.gives(entry), acceptedTokens);
                 if (tokens > 0) {
                     give(cells, base, tokens, endNs);
                 }
@@ -334,11 +366,18 @@ final class LiveRequests {
         }
     }
 
-    private long tokens(int slot, long gives, long acceptedTokens) {
+    private static void process(long[] cells, int base, long promptTokens) {
+        cells[base + DONE] = limited(cells[base + DONE], promptTokens);
+        if (hasOpenPrompt(cells, base)) {
+            cells[base + PROMPT] = Math.max(cells[base + PROMPT], limited(cells[base + CACHED], cells[base + DONE]));
+        }
+    }
+
+    private static long tokens(boolean isPromptComplete, long gives, long acceptedTokens) {
         if (gives >= 0) {
             return gives;
         }
-        long byRule = promptLeft(slot) == 0 ? 1 : 0;
+        long byRule = isPromptComplete ? 1 : 0;
         return gives == RunningStep.BY_RULE_AND_DRAFT ? limited(byRule, acceptedTokens) : byRule;
     }
 
@@ -350,10 +389,23 @@ final class LiveRequests {
                 long[] cells = cells(slot);
                 int base = base(slot);
                 leave(cells, base, step);
-                if ((cells[base + FLAGS] & FINISHING) != 0 && cells[base + OPEN] == 0) {
-                    finishNow(slot);
+                if (cells[base + OPEN] == 0) {
+                    leftAll(slot);
                 }
             }
+        }
+    }
+
+    /** The latest step of a request was abandoned. If no other step has worked on it, it waits again. */
+    private void leftAll(int slot) {
+        long[] cells = cells(slot);
+        int base = base(slot);
+        if ((cells[base + FLAGS] & STEPPED) == 0) {
+            cells[base + FLAGS] &= ~IN_STEP;
+            waiting++;
+        }
+        if ((cells[base + FLAGS] & FINISHING) != 0) {
+            finishNow(slot);
         }
     }
 
@@ -534,8 +586,8 @@ final class LiveRequests {
         record[RequestRecord.WORKS] = cells[base + WORKS];
         System.arraycopy(
                 cells, base + CAUSES, record, RequestRecord.CAUSES, RequestRecord.CELLS - RequestRecord.CAUSES);
-        finished.accept(record);
         remove(slot);
+        finished.accept(record);
     }
 
     // ---- the order of signs of life ----

@@ -1,5 +1,7 @@
 package org.brickprofiler.request;
 
+import static org.brickprofiler.internal.io.Sums.limited;
+
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -68,16 +70,15 @@ final class RequestLog {
         long tokens = 0;
         long prefilling = 0;
         for (int entry = 0; entry < step.entries(); entry++) {
-            long ofPrompt = step.promptTokens(entry);
-            tokens += ofPrompt;
-            prefilling += ofPrompt > 0 ? 1 : 0;
+            tokens = limited(tokens, step.promptTokens(entry));
+            prefilling += step.isOwnPrompt(entry) ? 1 : 0;
         }
         cells[at + NUMBER] = step.number();
         cells[at + START] = step.startNs();
         cells[at + END] = endNs;
         cells[at + LANE] = step.lane();
         cells[at + FLAGS] = (step.hasPrompts() ? PROMPTS : 0) | (abandoned ? ABANDONED : 0);
-        cells[at + PROMPT_TOKENS] = Math.max(0, tokens);
+        cells[at + PROMPT_TOKENS] = tokens;
         cells[at + PREFILLING] = prefilling;
         cells[at + DECODING] = step.entries() - prefilling;
     }
@@ -163,7 +164,8 @@ final class RequestLog {
 
         /** Returns whether the log still has all steps since the arrival of a request. */
         private boolean isKept(int record) {
-            return records[record + RequestRecord.ARRIVED_CLOCK] >= lostNs;
+            // A step without duration may have ended at the very arrival, and worked on the request.
+            return records[record + RequestRecord.ARRIVED_CLOCK] > lostNs;
         }
 
         /** Returns the places of the steps during the requests whose steps are all kept, by their beginning. */

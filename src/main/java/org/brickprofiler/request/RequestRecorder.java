@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -57,6 +58,11 @@ public final class RequestRecorder {
     private static final int RECENT = 1_024;
 
     private static final int SALT_BOUND = 1 << 15;
+
+    /** Begins at random, so that handles of another class loader or process are not taken for those of a recorder. */
+    private static final AtomicInteger NEXT_SALT =
+            new AtomicInteger(ThreadLocalRandom.current().nextInt());
+
     private static final int INDEX_BITS = 20;
     private static final int INDEX_MASK = (1 << INDEX_BITS) - 1;
 
@@ -179,8 +185,12 @@ public final class RequestRecorder {
         this.clock = Objects.requireNonNull(clock, "clock");
         this.epochNs = Objects.requireNonNull(epochNs, "epochNs");
         this.times = new StepTimes(clock.nanoTime());
-        int salt = ThreadLocalRandom.current().nextInt(1, SALT_BOUND);
-        this.live = new LiveRequests(times, log, steps::get, this::finished, sums, salt);
+        this.live = new LiveRequests(times, log, steps::get, this::finished, sums, nextSalt());
+    }
+
+    /** Returns 1 to {@link #SALT_BOUND} - 1, which no other of the latest 32,766 recorders has. */
+    private static int nextSalt() {
+        return 1 + Math.floorMod(NEXT_SALT.getAndIncrement(), SALT_BOUND - 1);
     }
 
     private void finished(long[] record) {
@@ -188,11 +198,12 @@ public final class RequestRecorder {
         record[RequestRecord.ARRIVED_CLOCK] = record[RequestRecord.ARRIVED];
         record[RequestRecord.ARRIVED] -= epochNs.getAsLong();
         sums.finished(record);
+        int at = (int) (recorded++ % RECENT) * RequestRecord.CELLS;
+        System.arraycopy(record, 0, recent, at, RequestRecord.CELLS);
+        // The follower may finish another request, which overwrites the record.
         if (wanted.getAsBoolean()) {
             follower.accept(RequestRecord.of(record, 0));
         }
-        int at = (int) (recorded++ % RECENT) * RequestRecord.CELLS;
-        System.arraycopy(record, 0, recent, at, RequestRecord.CELLS);
     }
 
     /**
@@ -246,7 +257,7 @@ public final class RequestRecorder {
             return 0;
         }
         synchronized (this) {
-            return arrive(read(), promptTokens);
+            return on ? arrive(read(), promptTokens) : 0;
         }
     }
 
@@ -265,6 +276,9 @@ public final class RequestRecorder {
             return 0;
         }
         synchronized (this) {
+            if (!on) {
+                return 0;
+            }
             long nowNs = read();
             // Elapsed times are compared, because any number is accepted here, and a sum would overflow.
             long oldestNs = times.oldestNs() - epochNs.getAsLong();
@@ -324,6 +338,23 @@ public final class RequestRecorder {
                 int slot = find(request);
                 if (slot != LiveRequests.NONE && !live.setPrompt(slot, promptTokens)) {
                     ignore(Ignored.TOKENIZED, promptTokens);
+                }
+            }
+        }
+    }
+
+    /**
+     * The prompt of a request has as many tokens as are {@linkplain #cached cached} or as its steps process, which is
+     * for engines that tell its length nowhere else. Any thread. Ends with {@link #tokenized}.
+     *
+     * @param request what {@link #arrived} returned
+     */
+    public void promptOfSteps(long request) {
+        if (on) {
+            synchronized (this) {
+                int slot = find(request);
+                if (slot != LiveRequests.NONE) {
+                    live.openPrompt(slot);
                 }
             }
         }
@@ -477,6 +508,10 @@ public final class RequestRecorder {
     }
 
     private void ignore(Ignored kind, long value) {
+        if (!on) {
+            // The caller waited for the lock while recording was switched off.
+            return;
+        }
         sums.ignored();
         if (!logged[kind.index()]) {
             logged[kind.index()] = true;

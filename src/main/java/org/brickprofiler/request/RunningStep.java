@@ -36,6 +36,7 @@ final class RunningStep {
 
     private int entries;
     private long[] handles = new long[FIRST_ENTRIES];
+    private boolean[] ownPrompts = new boolean[FIRST_ENTRIES];
     private long[] promptTokens = new long[FIRST_ENTRIES];
     private long[] gives = new long[FIRST_ENTRIES];
 
@@ -70,10 +71,12 @@ final class RunningStep {
     int add(long handle, long tokens) {
         if (entries == handles.length) {
             handles = Arrays.copyOf(handles, 2 * entries);
+            ownPrompts = Arrays.copyOf(ownPrompts, 2 * entries);
             promptTokens = Arrays.copyOf(promptTokens, 2 * entries);
             gives = Arrays.copyOf(gives, 2 * entries);
         }
         handles[entries] = handle;
+        ownPrompts[entries] = tokens > 0;
         promptTokens[entries] = tokens;
         gives[entries] = BY_RULE;
         return entries++;
@@ -81,10 +84,15 @@ final class RunningStep {
 
     /** Returns the cause of a request's time within this step. */
     Cause causeOf(int entry) {
-        if (promptTokens[entry] > 0) {
+        if (ownPrompts[entry]) {
             return Cause.OWN_PROMPT;
         }
         return prompts ? Cause.DECODE_BESIDE_PROMPTS : Cause.DECODE;
+    }
+
+    /** Fewer tokens of the prompt were left than announced. The step still processes the prompt. */
+    void limitPromptTokens(int entry, long left) {
+        promptTokens[entry] = Math.min(promptTokens[entry], left);
     }
 
     void give(int entry, long tokens) {
@@ -133,6 +141,10 @@ final class RunningStep {
 
     long handle(int entry) {
         return handles[entry];
+    }
+
+    boolean isOwnPrompt(int entry) {
+        return ownPrompts[entry];
     }
 
     long promptTokens(int entry) {

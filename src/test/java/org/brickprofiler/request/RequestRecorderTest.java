@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -159,6 +161,23 @@ final class RequestRecorderTest {
         assertThat(requests.stats().latencies().queueTime().count()).isZero();
     }
 
+    /** The numbers of live requests follow the steps that count. */
+    @Spec("25.5")
+    @Test
+    void aRequestWhoseOnlyStepIsAbandonedWaitsAgain() {
+        long request = requests.arrived(2);
+        long step = begin(PROMPTS);
+        requests.inStep(request, 2);
+        assertThat(requests.stats().counts().running()).isOne();
+        requests.stepAbandoned(step, clock.now());
+
+        assertThat(requests.stats().counts().waiting()).isOne();
+        assertThat(requests.stats().counts().running()).isZero();
+        requests.finished(request, Outcome.COMPLETED);
+        assertThat(ignored()).as("an answer without a step").isOne();
+        assertThat(requests.stats().counts().waiting()).isZero();
+    }
+
     @Spec("25.3")
     @Test
     void anArrivalInThePastSeesTheStepsOfThatTime() {
@@ -301,6 +320,91 @@ final class RequestRecorderTest {
         assertThat(requests.stats().counts().allFinished()).isEqualTo(2);
     }
 
+    /** A prompt that is processed again, as after a preemption, is no reason for a token to be late. */
+    @Spec("25.8")
+    @Test
+    void moreTokensOfAPromptThanAreLeftCountAsThoseThatAreLeft() {
+        long request = requests.arrived(5);
+        for (int i = 0; i < 2; i++) {
+            long step = begin(PROMPTS);
+            requests.inStep(request, 50);
+            end(step, 10);
+        }
+        assertThat(ignored()).isEqualTo(2);
+        assertThat(requests.timeline().get()).isEqualTo(RequestTimeline.NONE);
+        requests.tokenized(request, 6);
+        assertThat(ignored()).as("the prompt is longer than 5").isEqualTo(2);
+        requests.finished(request, Outcome.COMPLETED);
+
+        assertThat(onlyRecord().promptTokens()).isEqualTo(6);
+        assertThat(onlyRecord().causeNs().get(Cause.OWN_PROMPT)).isEqualTo(20);
+        assertThat(requests.timeline().get().steps())
+                .extracting(RequestTimeline.Step::promptTokens)
+                .containsExactly(5L, 0L);
+        assertThat(requests.timeline().get().steps()).allMatch(step -> step.prefilling() == 1 && step.decoding() == 0);
+    }
+
+    @Spec("25.15")
+    @Test
+    void aPromptMayHaveTheTokensOfItsSteps() {
+        long request = requests.arrived(0);
+        requests.promptOfSteps(request);
+        requests.cached(request, 3);
+        requests.inStep(request, 4);
+        assertThat(ignored()).as("no step").isOne();
+        long abandoned = begin(PROMPTS);
+        requests.inStep(request, 4);
+        requests.inStep(request, 4);
+        assertThat(ignored()).as("twice").isEqualTo(2);
+        requests.stepAbandoned(abandoned, clock.now());
+        for (int i = 0; i < 2; i++) {
+            long step = begin(PROMPTS);
+            requests.inStep(request, 4);
+            end(step, 10);
+        }
+        requests.finished(request, Outcome.COMPLETED);
+
+        assertThat(ignored()).isEqualTo(2);
+        assertThat(onlyRecord().promptTokens()).isEqualTo(11);
+        assertThat(onlyRecord().cachedTokens()).isEqualTo(3);
+        requests.promptOfSteps(request);
+        assertThat(ignored()).as("it has finished").isEqualTo(3);
+    }
+
+    @Spec("25.8")
+    @Test
+    void noTwoOfManyRecordersHaveTheSameHandles() {
+        Set<Long> handles = new HashSet<>();
+        for (int i = 0; i < 600; i++) {
+            RequestRecorder recorder = new RequestRecorder(clock, () -> 0);
+            recorder.enable();
+            handles.add(recorder.arrived(1));
+        }
+        assertThat(handles).hasSize(600);
+    }
+
+    /** The follower of a request may finish another one: they belong together. */
+    @Spec("25.9")
+    @Test
+    void aFollowerMayFinishAnotherRequest() {
+        long one = requests.arrived(11);
+        long two = requests.arrived(22);
+        List<Long> followed = new ArrayList<>();
+        requests.onFinished(() -> true, record -> {
+            followed.add(record.promptTokens());
+            if (record.promptTokens() == 11) {
+                requests.finished(two, Outcome.FAILED);
+            }
+        });
+        requests.finished(one, Outcome.CANCELLED);
+
+        assertThat(followed).containsExactly(11L, 22L);
+        assertThat(requests.recent()).extracting(RequestRecord::promptTokens).containsExactly(11L, 22L);
+        assertThat(requests.stats().counts().running()
+                        + requests.stats().counts().waiting())
+                .isZero();
+    }
+
     @Spec("25.8")
     @Test
     void aRequestInSeveralStepsAtOnceHasEachNanosecondOnce() throws Exception {
@@ -391,6 +495,24 @@ final class RequestRecorderTest {
         assertThat(requests.recent()).hasSize(2);
     }
 
+    /** A clock of low resolution shows some steps without a duration. */
+    @Spec("25.11")
+    @Test
+    void aStepWithoutDurationAtTheArrivalMayBeLost() {
+        long request = requests.arrived(0);
+        long step = begin(DECODING);
+        requests.inStep(request, 0);
+        end(step, 0);
+        for (int i = 0; i < 16_384; i++) {
+            end(begin(DECODING), 1);
+        }
+        requests.finished(request, Outcome.COMPLETED);
+
+        assertThat(requests.timeline().get().requests())
+                .extracting(RequestTimeline.Request::isComplete)
+                .containsExactly(false);
+    }
+
     @Spec("25.11")
     @Test
     void aTimelineRefusesWorkOfStepsThatItDoesNotHave() {
@@ -451,6 +573,50 @@ final class RequestRecorderTest {
         assertThat(requests.stats().counts().allFinished()).isEqualTo(2);
     }
 
+    /** A long step is no silence. */
+    @Spec("25.2")
+    @Test
+    void aRequestInAStepIsNotGivenUpForOneThatArrives() {
+        long working = requests.arrived(1);
+        long step = begin(PROMPTS);
+        requests.inStep(working, 1);
+        long finished = requests.arrived(1);
+        requests.inStep(finished, 1);
+        requests.finished(finished, Outcome.LENGTH);
+        long silent = requests.arrived(1);
+        for (int i = 0; i < LiveRequests.MOST - 2; i++) {
+            requests.arrived(1);
+        }
+        end(step, 10);
+        requests.finished(working, Outcome.COMPLETED);
+        assertThat(ignored()).isZero();
+        requests.finished(silent, Outcome.CANCELLED);
+        assertThat(ignored()).isOne();
+
+        RequestStats.Counts counts = requests.stats().counts();
+        assertThat(counts.abandoned()).isOne();
+        assertThat(counts.finished(Outcome.COMPLETED)).isOne();
+        assertThat(counts.finished(Outcome.LENGTH)).isOne();
+        assertThat(requests.stats().tokens().output()).isEqualTo(2);
+    }
+
+    @Spec("25.1")
+    @Test
+    void aRequestThatHasFinishedWithinAStepIsNotGivenUpWhenTheRecorderIsSwitchedOff() {
+        long finished = requests.arrived(1);
+        requests.arrived(1);
+        long step = begin(PROMPTS);
+        requests.inStep(finished, 1);
+        requests.finished(finished, Outcome.COMPLETED);
+        requests.disable();
+        requests.stepAbandoned(step, clock.now());
+
+        RequestStats.Counts counts = requests.stats().counts();
+        assertThat(counts.finished(Outcome.COMPLETED)).isOne();
+        assertThat(counts.abandoned()).isOne();
+        assertThat(counts.waiting() + counts.running()).isZero();
+    }
+
     @Spec("25.1")
     @Test
     void offMeansThatNothingIsRecordedAndLiveRequestsAreGivenUp() {
@@ -466,6 +632,35 @@ final class RequestRecorderTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> requests.arrived(-1))
                 .withMessage("promptTokens -1 is negative");
+    }
+
+    /** A thread that has seen the recorder on may wait for its lock while another one switches it off. */
+    @Spec("25.1")
+    @Test
+    void aCallThatWaitsWhileTheRecorderIsSwitchedOffRecordsNothing() throws Exception {
+        long request = requests.arrived(1);
+        List<Long> handles = new ArrayList<>();
+        List<Thread> threads = List.of(
+                new Thread(() -> handles.add(requests.arrived(1))),
+                new Thread(() -> requests.finished(request, Outcome.COMPLETED)));
+        synchronized (requests) {
+            for (Thread thread : threads) {
+                thread.start();
+                while (thread.getState() != Thread.State.BLOCKED) {
+                    Thread.onSpinWait();
+                }
+            }
+            requests.disable();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+
+        assertThat(handles).containsExactly(0L);
+        RequestStats.Counts counts = requests.stats().counts();
+        assertThat(counts.waiting() + counts.running()).isZero();
+        assertThat(counts.arrived()).isOne();
+        assertThat(counts.ignoredCalls()).isZero();
     }
 
     @Spec("25.1")
