@@ -290,7 +290,7 @@ record Recorder(
         boolean decodes = !steps.continuesPrompt(output) && !isPrompt && tokens <= 1 && output > 0;
         steps.at(kvLength, decodes);
         steps.begin(decodes);
-        requests.stepBegins(decodes ? 0 : Math.max(0, tokens));
+        requests.stepBegins();
         profiler.beginStep(new StepInfo(
                 decodes ? StepInfo.Phase.DECODE : StepInfo.Phase.PREFILL,
                 1,

@@ -47,12 +47,8 @@ final class WovenRequests {
     private static final class Request {
         private long handle;
 
-        /** The tokens of its prompt that its steps have processed; {@link #UNKNOWN} if a rule tells the prompt. */
-        private long promptSoFar;
-
-        Request(long handle, boolean isPromptKnown) {
+        Request(long handle) {
             this.handle = handle;
-            this.promptSoFar = isPromptKnown ? UNKNOWN : 0;
         }
 
         synchronized long handle() {
@@ -64,14 +60,6 @@ final class WovenRequests {
             boolean was = handle != NONE;
             handle = NONE;
             return was;
-        }
-
-        /** A step is about to process tokens of its prompt. */
-        synchronized void processes(long promptTokens, RequestRecorder requests) {
-            if (promptTokens > 0 && promptSoFar != UNKNOWN && handle != NONE) {
-                promptSoFar += promptTokens;
-                requests.tokenized(handle, promptSoFar);
-            }
         }
     }
 
@@ -212,9 +200,17 @@ final class WovenRequests {
         if (mine.depth > 0) {
             nested.incrementAndGet();
         } else {
-            serve(mine, new Request(requests.arrived(tokens(promptTokens)), promptTokens != UNKNOWN), requests);
+            serve(mine, new Request(arrive(promptTokens, requests)), requests);
         }
         return ++mine.depth;
+    }
+
+    private long arrive(long promptTokens, RequestRecorder requests) {
+        long handle = requests.arrived(tokens(promptTokens));
+        if (promptTokens == UNKNOWN && handle != NONE) {
+            requests.promptOfSteps(handle);
+        }
+        return handle;
     }
 
     /**
@@ -288,14 +284,9 @@ final class WovenRequests {
         return isCut;
     }
 
-    /**
-     * A step of the calling thread is about to begin.
-     *
-     * @param promptTokens tokens of prompts that it processes
-     */
-    void stepBegins(long promptTokens) {
-        RequestRecorder requests = recorder;
-        if (requests == null) {
+    /** A step of the calling thread is about to begin. */
+    void stepBegins() {
+        if (recorder == null) {
             return;
         }
         Served mine = served.get();
@@ -303,9 +294,6 @@ final class WovenRequests {
             mine.stop();
         }
         mine.inStep = mine.request != null;
-        if (mine.request != null) {
-            mine.request.processes(promptTokens, requests);
-        }
     }
 
     /**
@@ -342,8 +330,8 @@ final class WovenRequests {
             return NONE;
         }
         live.removeForgotten().forEach(each -> abandon(each, forgotten, requests));
-        long handle = requests.arrived(tokens(promptTokens));
-        Request earlier = live.put(key, new Request(handle, promptTokens != UNKNOWN));
+        long handle = arrive(promptTokens, requests);
+        Request earlier = live.put(key, new Request(handle));
         if (earlier != null) {
             abandon(earlier, repeated, requests);
         }
@@ -412,9 +400,7 @@ final class WovenRequests {
         }
         long handle = request.handle();
         if (handle != NONE) {
-            long prompt = tokens(promptTokens);
-            request.processes(prompt, requests);
-            requests.inStep(handle, prompt);
+            requests.inStep(handle, tokens(promptTokens));
             if (givenTokens != UNKNOWN) {
                 requests.gives(handle, tokens(givenTokens));
             }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import org.assertj.core.groups.Tuple;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.agent.Server.Reason;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
@@ -246,6 +247,29 @@ class WovenRequestsTest {
                         "1 requests were given up without a finish: finished: misses a way in which a request ends",
                         "65537 requests were under way at the end of the warm-up, and do not count");
         assertThat(recorder.stats().counts().ignoredCalls()).isZero();
+    }
+
+    /** A call at the wrong place does not make the prompt longer. */
+    @Spec("22.24")
+    @Test
+    void aPromptHasTheTokensOfItsStepsAlone() {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        RequestRecorder recorder = profiler.requests();
+        WovenRequests requests = new WovenRequests(recorder, new Losses(message -> {}));
+
+        long one = requests.arrived("one", WovenRequests.UNKNOWN);
+        requests.inStep("one", 5, 0);
+        profiler.beginStep(StepInfo.prefill(5));
+        requests.inStep("one", 5, 0);
+        profiler.beginStep(StepInfo.prefill(5));
+        requests.inStep("one", 5, 0);
+        requests.inStep("one", 5, 0);
+        profiler.endPass();
+        requests.finished(Outcome.COMPLETED, one);
+
+        assertThat(recorder.recent()).singleElement().satisfies(record -> assertThat(record.promptTokens())
+                .isEqualTo(5));
+        assertThat(recorder.stats().counts().ignoredCalls()).isEqualTo(3);
     }
 
     @Spec("22.26")
