@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.function.ToLongFunction;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
@@ -27,6 +28,7 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
     private static final String FIRST = "ttft";
     private static final String EACH = "tpot";
     private static final double NS_PER_S = 1e9;
+    private static final BigDecimal LONGEST_NS = BigDecimal.valueOf(Long.MAX_VALUE);
 
     /** The units of a duration, the longer names first, since one ends like another. */
     private static final Map<String, Long> UNITS = units();
@@ -46,9 +48,11 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
      * @param requests the requests that were looked at: the latest that finished
      * @param finished the requests that finished in all, of which the profile keeps the latest ones
      * @param met the requests that met the objective
-     * @param spanNs from the first arrival to the last finish of the requests that were looked at, ns
+     * @param metInSpan those of them that finished in the span
+     * @param spanNs the span in which every request that finished was looked at, ns: to the last finish, from the first
+     *     arrival or, if earlier requests are not kept, from the finish of the first one that is
      */
-    public record Result(int requests, long finished, int met, long spanNs) {
+    public record Result(int requests, long finished, int met, int metInSpan, long spanNs) {
 
         /**
          * Returns the share of the requests that met the objective.
@@ -65,7 +69,7 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
          * @return 1/s; 0 without requests
          */
         public double goodput() {
-            return spanNs == 0 ? 0 : met * NS_PER_S / spanNs;
+            return spanNs == 0 ? 0 : metInSpan * NS_PER_S / spanNs;
         }
     }
 
@@ -116,17 +120,16 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
                 String number = text.substring(0, text.length() - unit.getKey().length())
                         .strip();
                 if (number.matches("\\d{1,12}(\\.\\d{1,9})?")) {
-                    long ns = new BigDecimal(number)
-                            .multiply(BigDecimal.valueOf(unit.getValue()))
-                            .longValue();
-                    if (ns > 0) {
-                        return ns;
+                    BigDecimal ns = new BigDecimal(number).multiply(BigDecimal.valueOf(unit.getValue()));
+                    if (ns.compareTo(BigDecimal.ONE) >= 0 && ns.compareTo(LONGEST_NS) <= 0) {
+                        return ns.longValue();
                     }
                 }
                 break;
             }
         }
-        throw new IllegalArgumentException("'" + part + "' has no duration above 0 with a unit, such as 500ms or 1.5s");
+        throw new IllegalArgumentException("'" + part
+                + "' has no duration from 1ns to 2^63 - 1 ns (292 years) with a unit, such as 500ms or 1.5s");
     }
 
     /**
@@ -153,16 +156,21 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
         List<RequestRecord> records = snapshot.requestTimeline().requests().stream()
                 .map(RequestTimeline.Request::record)
                 .toList();
-        long fromNs = records.stream().mapToLong(RequestRecord::arrivedNs).min().orElse(0);
-        long toNs = records.stream()
-                .mapToLong(record -> record.arrivedNs() + record.durationNs())
-                .max()
-                .orElse(0);
-        return new Result(
-                records.size(),
-                Math.max(records.size(), snapshot.requests().counts().allFinished()),
-                (int) records.stream().filter(this::isMetBy).count(),
-                toNs - fromNs);
+        long finished = Math.max(records.size(), snapshot.requests().counts().allFinished());
+        boolean isPart = records.size() < finished;
+        // Requests that finished before the first one that is kept are unknown, however long ago that one arrived.
+        ToLongFunction<RequestRecord> begins = isPart ? ServiceLevel::finishNs : RequestRecord::arrivedNs;
+        long fromNs = records.stream().mapToLong(begins).min().orElse(0);
+        long toNs = records.stream().mapToLong(ServiceLevel::finishNs).max().orElse(0);
+        List<RequestRecord> met = records.stream().filter(this::isMetBy).toList();
+        int metInSpan = (int) met.stream()
+                .filter(record -> !isPart || finishNs(record) > fromNs)
+                .count();
+        return new Result(records.size(), finished, met.size(), metInSpan, toNs - fromNs);
+    }
+
+    private static long finishNs(RequestRecord record) {
+        return record.arrivedNs() + record.durationNs();
     }
 
     /**

@@ -78,6 +78,25 @@ class ServiceLevelTest {
                 .isEqualTo(2);
     }
 
+    /** One request of an hour, and 10 per second, of which the profile keeps the last second. */
+    @Spec("25.13")
+    @Test
+    void goodputOfTheLastRequestsIsThatOfTheirFinishes() {
+        RequestRecord[] kept = new RequestRecord[11];
+        kept[0] = request(0, 3_600_000, 10, 1, Outcome.COMPLETED);
+        for (int i = 1; i < kept.length; i++) {
+            kept[i] = request(3_600_000 + (i - 1) * 100, 100, 10, 1, Outcome.COMPLETED);
+        }
+        ServiceLevel objective = ServiceLevel.parse("ttft=500ms");
+
+        assertThat(objective.of(profile(36_011, kept)).goodput()).isEqualTo(10);
+        assertThat(objective.of(profile(36_011, kept)).met()).isEqualTo(10);
+        assertThat(objective.of(profile(11, kept)).goodput()).isEqualTo(10 / 3_601.0);
+        assertThat(ServiceLevel.parse("ttft=7200s").of(profile(36_011, kept)).goodput())
+                .as("the first one finished before the span")
+                .isEqualTo(10);
+    }
+
     @Spec("25.13")
     @Test
     void saysThatAShareOfSomeIsNoShareOfAll() {
@@ -105,6 +124,8 @@ class ServiceLevelTest {
                 "ttft=1e3ms",
                 "ttft=NaNs",
                 "ttft=5 min",
+                "ttft=20000000000s",
+                "ttft=0.9ns",
                 "ttft=500ms,",
                 "ttft=1ms,ttft=2ms",
                 "itl=5ms",
