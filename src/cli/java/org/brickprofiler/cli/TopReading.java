@@ -81,6 +81,11 @@ record TopReading(
             LatencyDistribution firstToken,
             LatencyDistribution perToken) {
 
+        /** Returns whether the engine announces requests: some have arrived, or did so before the last reset. */
+        boolean areAnnounced() {
+            return arrived > 0 || finished > 0 || waiting > 0 || running > 0;
+        }
+
         private Requests since(Requests earlier) {
             return new Requests(
                     arrived - earlier.arrived,

@@ -76,7 +76,7 @@ final class TopWindow {
     }
 
     private void requests(StringBuilder text, TopReading.Requests requests, double seconds) {
-        if (readings.getLast().requests().arrived() == 0) {
+        if (!readings.getLast().requests().areAnnounced()) {
             text.append("Requests: the engine announces none.\n\n");
             return;
         }

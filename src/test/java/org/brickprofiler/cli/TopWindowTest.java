@@ -90,6 +90,18 @@ class TopWindowTest {
                         """);
     }
 
+    /** Requests that arrived before a reset go on. */
+    @Spec("25.16")
+    @Test
+    void showsTheRequestsThatArrivedBeforeAReset() {
+        TopReading.Requests live =
+                new TopReading.Requests(0, 0, 1, 4, LatencyDistribution.EMPTY, LatencyDistribution.EMPTY);
+        window.add(TopReading.of(BEGIN_MS, BEGIN_MS, 5, List.of(), Map.of(), live));
+        window.add(TopReading.of(BEGIN_MS, BEGIN_MS + 1_000, 6, List.of(), Map.of(), live));
+        assertThat(window.render())
+                .contains("Requests: 4 running, 1 waiting; a second 0.000 arrived, 0.000 finished.\n");
+    }
+
     @Spec("25.16")
     @Test
     void readsTheSumsOfASnapshot() {

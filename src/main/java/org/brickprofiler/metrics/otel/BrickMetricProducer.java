@@ -315,7 +315,7 @@ public final class BrickMetricProducer implements MetricProducer {
             Long[] counts = new Long[boundaries.size() + 1];
             Arrays.fill(counts, 0L);
             double sum = 0;
-            double min = 0;
+            double min = LatencyBuckets.valueNs(distribution.firstBucket()) / 1e9;
             double max = 0;
             long[] buckets = distribution.counts();
             for (int i = 0; i < buckets.length; i++) {
@@ -323,7 +323,6 @@ public final class BrickMetricProducer implements MetricProducer {
                     double seconds = LatencyBuckets.valueNs(i) / 1e9;
                     int place = Collections.binarySearch(boundaries, seconds);
                     counts[place < 0 ? -place - 1 : place] += buckets[i];
-                    min = sum == 0 ? seconds : min;
                     max = seconds;
                     sum += seconds * buckets[i];
                 }

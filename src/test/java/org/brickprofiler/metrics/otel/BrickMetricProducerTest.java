@@ -234,6 +234,21 @@ final class BrickMetricProducerTest {
                 .containsExactly(Assertions.tuple("queued_idle", 0.3), Assertions.tuple("own_prompt", 0.064));
     }
 
+    /** A request that is cancelled at once may have lasted less than the clock's resolution. */
+    @Spec("20.7")
+    @Test
+    void theShortestDurationMayBeZero() {
+        RequestRecorder requests = profiler.requests();
+        requests.finished(requests.arrived(1), Outcome.CANCELLED);
+        long request = requests.arrived(1);
+        clock.advance(1_000_000_000);
+        requests.finished(request, Outcome.CANCELLED);
+
+        HistogramDataPoint duration = histogram(export(), "gen_ai.server.request.duration");
+        assertThat(duration.getMin()).isZero();
+        assertThat(duration.getMax()).isCloseTo(1, Percentage.withPercentage(1));
+    }
+
     private static HistogramDataPoint histogram(Received received, String name) {
         assertThat(received.metric(name).getUnit()).isEqualTo("s");
         return received.metric(name).getHistogram().getDataPoints(0);
