@@ -43,6 +43,12 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
         return window.withUnfinishedOf(other);
     }
 
+    /** A snapshot since a reset has a time line of requests, and a difference does not. */
+    @Override
+    public ProfileSnapshot window(ProfileSnapshot samples) {
+        return samples.toBuilder().requestTimeline(RequestTimeline.NONE).build();
+    }
+
     static ProfileSnapshot between(ProfileSnapshot earlier, ProfileSnapshot later) {
         Map<StepInfo.Phase, List<BrickStats>> phases = new EnumMap<>(StepInfo.Phase.class);
         later.phases().forEach((phase, bricks) -> phases.put(phase, bricks(earlier.bricks(phase), bricks)));

@@ -364,6 +364,27 @@ final class WindowExportTest {
                 .containsExactly(0L, 0L, 1L);
     }
 
+    /** The time line of a part of a window would pass for that of the window. */
+    @Test
+    @Spec({"23.6", "25.11"})
+    void noWindowHasATimelineOfRequests() throws Exception {
+        WindowExport export = export(Long.MAX_VALUE);
+        profiler.requests().finished(profiler.requests().arrived(4), Outcome.CANCELLED);
+        export.writeWindow(0);
+        profiler.requests().finished(profiler.requests().arrived(4), Outcome.CANCELLED);
+        assertThat(profiler.snapshotAndReset().requestTimeline().requests()).hasSize(2);
+        profiler.requests().finished(profiler.requests().arrived(4), Outcome.CANCELLED);
+        profiler.snapshotAndReset();
+        profiler.requests().finished(profiler.requests().arrived(4), Outcome.CANCELLED);
+        export.writeWindow(0);
+
+        assertThat(written().stream().map(file -> read(file)).toList())
+                .extracting(window -> window.requests().counts().allFinished())
+                .containsExactly(1L, 3L);
+        assertThat(written().stream().map(file -> read(file)).toList())
+                .allMatch(window -> window.requestTimeline().requests().isEmpty());
+    }
+
     @Test
     @Spec("23.9")
     void aFolderThatCannotBeDoesNotStopTheEngine() throws Exception {

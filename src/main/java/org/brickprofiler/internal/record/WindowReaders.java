@@ -48,6 +48,14 @@ public final class WindowReaders<S> {
         boolean isEmpty(S window);
 
         /**
+         * Removes what a window does not have, because only a part of it would be known.
+         *
+         * @param samples the samples of a window
+         * @return the window
+         */
+        S window(S samples);
+
+        /**
          * Replaces the numbers of pending measurements and of live requests.
          *
          * @param window a window
@@ -123,7 +131,7 @@ public final class WindowReaders<S> {
                 S window = since(now);
                 previous = now;
                 carried = null;
-                return arithmetic.isEmpty(window) ? null : window;
+                return arithmetic.isEmpty(window) ? null : arithmetic.window(window);
             }
         }
 

@@ -186,14 +186,14 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
         }
         boolean isPart = result.requests < result.finished;
         String base = isPart
-                ? "the last " + HumanUnits.count(result.requests) + " of " + HumanUnits.count(result.finished)
-                        + " requests that finished"
+                ? "the " + HumanUnits.count(result.requests) + " requests that the profile keeps of "
+                        + HumanUnits.count(result.finished) + " that finished"
                 : HumanUnits.count(result.requests)
                         + (result.requests == 1 ? " request that finished" : " requests that finished");
         return HumanUnits.count(result.met) + " of " + base + " met " + describe() + ": "
                 + HumanUnits.percent(result.percent()) + " %, a goodput of "
                 + (result.spanNs == 0 ? "-" : HumanUnits.number(result.goodput())) + " requests/s"
-                + (isPart ? ". The earlier ones are not known one by one, so this is no share of all" : "") + ".\n";
+                + (isPart ? ". The others are not known one by one, so this is no share of all" : "") + ".\n";
     }
 
     /**

@@ -106,8 +106,8 @@ class ServiceLevelTest {
                 .isEqualTo("2 of 5 requests that finished met time to first token up to 500.0 ms and time per output "
                         + "token up to 50.00 ms: 40.0 %, a goodput of 1.000 requests/s.\n");
         assertThat(objective.render(profile(2_000, FIVE)))
-                .startsWith("2 of the last 5 of 2,000 requests that finished met ")
-                .endsWith(". The earlier ones are not known one by one, so this is no share of all.\n");
+                .startsWith("2 of the 5 requests that the profile keeps of 2,000 that finished met ")
+                .endsWith(". The others are not known one by one, so this is no share of all.\n");
         assertThat(objective.render(profile(0))).startsWith("No request to compare with time to first token up to ");
     }
 
