@@ -262,7 +262,7 @@ public final class BrickProfiler extends SampleTables {
     private void announceSwitch() {
         StepRecorder recorder = steps;
         if (recorder != null) {
-            recorder.switched(isEnabled());
+            recorder.switched(this::isEnabled);
         }
     }
 

@@ -408,8 +408,7 @@ final class StepRecorder {
                     () -> !listeners.isEmpty(), request -> listeners.ofStep(each -> each.requestFinished(request)));
             requests = recorder;
             announceUnderWay(recorder, latest);
-            // Asked under the lock that a switch takes, too: the recorder misses none.
-            switched(on.getAsBoolean());
+            switched(on);
         }
         return recorder;
     }
@@ -423,9 +422,14 @@ final class StepRecorder {
         }
     }
 
-    /** The profiler was switched on or off. */
-    synchronized void switched(boolean on) {
-        if (requests != null && on) {
+    /**
+     * The profiler was switched on or off.
+     *
+     * @param on whether it is on, asked under the lock: of two switches at once, the later one to ask sees the state
+     *     that remains
+     */
+    synchronized void switched(BooleanSupplier on) {
+        if (requests != null && on.getAsBoolean()) {
             requests.enable();
         } else if (requests != null) {
             requests.disable();

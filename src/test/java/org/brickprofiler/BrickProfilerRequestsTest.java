@@ -48,6 +48,31 @@ final class BrickProfilerRequestsTest {
                 .containsEntry(Cause.DECODE_BESIDE_PROMPTS, 40L);
     }
 
+    /** One thread switches the profiler off while the lock of the steps is held, and another one then on. */
+    @Spec("25.1")
+    @Test
+    void ofTwoSwitchesAtOnceBothRecordersKeepTheSame() throws Exception {
+        profiler.enable();
+        RequestRecorder requests = profiler.requests();
+        Thread other = new Thread(profiler::disable);
+        requests.onFinished(() -> true, record -> {
+            other.start();
+            while (other.getState() != Thread.State.BLOCKED) {
+                Thread.onSpinWait();
+            }
+            profiler.enable();
+        });
+        long request = requests.arrived(1);
+        profiler.beginStep(StepInfo.prefill(1));
+        requests.inStep(request, 1);
+        requests.finished(request, Outcome.COMPLETED);
+        profiler.endPass();
+        other.join();
+
+        assertThat(profiler.isEnabled()).isTrue();
+        assertThat(requests.isEnabled()).isTrue();
+    }
+
     @Spec("25.7")
     @Test
     void aServedRequestGetsThePromptAndTheDraftOfTheSteps() {
