@@ -344,7 +344,7 @@ public record ProfileSnapshot(
      * @return the distribution
      */
     public LatencyDistribution timeToFirstToken() {
-        return requests.isRecorded() ? requests.latencies().timeToFirstToken() : steps.timeToFirstToken();
+        return requests.hasRequests() ? requests.latencies().timeToFirstToken() : steps.timeToFirstToken();
     }
 
     /**
@@ -354,7 +354,7 @@ public record ProfileSnapshot(
      * @return the distribution
      */
     public LatencyDistribution timePerOutputToken() {
-        return requests.isRecorded() ? requests.latencies().timePerOutputToken() : steps.timePerOutputToken();
+        return requests.hasRequests() ? requests.latencies().timePerOutputToken() : steps.timePerOutputToken();
     }
 
     /**

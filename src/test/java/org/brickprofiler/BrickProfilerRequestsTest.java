@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.report.TextReport;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
@@ -46,6 +47,22 @@ final class BrickProfilerRequestsTest {
                 .containsEntry(Cause.OWN_PROMPT, 300L)
                 .containsEntry(Cause.DECODE, 10L)
                 .containsEntry(Cause.DECODE_BESIDE_PROMPTS, 40L);
+    }
+
+    /** Then the times are those of prompts, not those of no requests. */
+    @Spec("25.8")
+    @Test
+    void ignoredCallsAloneAreNoRequests() {
+        profiler.enable();
+        profiler.requests().finished(7, Outcome.COMPLETED);
+        profiler.beginStep(StepInfo.prefill(4));
+        clock.advance(300);
+        profiler.endPass();
+
+        ProfileSnapshot snapshot = profiler.snapshot();
+        assertThat(snapshot.requests().counts().ignoredCalls()).isOne();
+        assertThat(snapshot.timeToFirstToken().count()).isOne();
+        assertThat(TextReport.render(snapshot)).contains("Time to first token");
     }
 
     /** One thread switches the profiler off while the lock of the steps is held, and another one then on. */

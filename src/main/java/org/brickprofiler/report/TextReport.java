@@ -286,7 +286,7 @@ public final class TextReport {
                             "");
             text.append("\nSteps\n\n").append(table.render(steps.phases()));
         }
-        if (!snapshot.requests().isRecorded()) {
+        if (!snapshot.requests().hasRequests()) {
             waited("Time to first token", steps.timeToFirstToken());
             waited("Time per output token", steps.timePerOutputToken());
         }

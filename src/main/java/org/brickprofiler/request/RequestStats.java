@@ -299,12 +299,20 @@ public record RequestStats(
      * @return true if a request arrived or was live, or a call was ignored
      */
     public boolean isRecorded() {
+        return hasRequests() || counts.ignoredCalls() > 0;
+    }
+
+    /**
+     * Returns whether there were requests.
+     *
+     * @return true if one arrived or was live; calls that were ignored are none
+     */
+    public boolean hasRequests() {
         return counts.arrived() > 0
                 || counts.waiting() > 0
                 || counts.running() > 0
                 || counts.allFinished() > 0
-                || counts.abandoned() > 0
-                || counts.ignoredCalls() > 0;
+                || counts.abandoned() > 0;
     }
 
     /**

@@ -234,7 +234,7 @@ public final class BrickMetricProducer implements MetricProducer {
     }
 
     private void addGenAi(Collected to, ProfileSnapshot snapshot) {
-        boolean ofRequests = snapshot.requests().isRecorded();
+        boolean ofRequests = snapshot.requests().hasRequests();
         to.histogram(
                 "gen_ai.server.time_to_first_token",
                 ofRequests
