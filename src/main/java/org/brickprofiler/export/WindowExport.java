@@ -30,8 +30,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Writes a profiler's windows to files while the application runs. Each file is written completely or not at all, to
  * {@code FOLDER/RUN/rank-00003/window-000012.json} by the profiler's {@link RunIdentity}; {@code process-PID} replaces
- * an unknown rank. The files are JSON reports on one line, without derived values. Their member {@code identity} has
- * the number of the window, and their member {@code export} counts earlier windows that were deleted or not written.
+ * an unknown rank. If another running process has the folder, as when two processes have one rank, the export writes to
+ * {@code rank-00003-2}. The files are JSON reports on one line, without derived values. Their member {@code identity}
+ * has the number of the window, and their member {@code export} counts earlier windows that were deleted or not
+ * written.
  *
  * <p><b>A window</b> has each sample that was recorded since the previous window; the first window has all samples that
  * the profiler held. All windows merged equal the whole profile, extremes and percentiles included. An extreme of one
@@ -197,9 +199,9 @@ public final class WindowExport implements AutoCloseable {
      * so windows with the same number cover the same time on all ranks, as far as the clocks of the hosts agree.
      *
      * @param profiler the profiler
-     * @param length the folder; it is created if it does not exist
-     * @param folder the export, which continues until it is closed or the virtual machine ends
-     * @return the export, which goes on until it is closed or the virtual machine ends
+     * @param length the length of a window, {@link #SHORTEST} or more
+     * @param folder the folder; it is created if it does not exist
+     * @return the export, which continues until it is closed or the virtual machine ends
      * @throws IllegalArgumentException when the length is too short
      * @throws IllegalStateException when the library for JSON, jackson-core, is missing
      */

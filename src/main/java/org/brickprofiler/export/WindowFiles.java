@@ -1,9 +1,13 @@
 package org.brickprofiler.export;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -16,6 +20,7 @@ import java.util.regex.Pattern;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunIdentity;
+import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.ExportLoss;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -31,6 +36,7 @@ final class WindowFiles {
     private static final Pattern WINDOW = Pattern.compile("window-(\\d{6,18})\\.json");
     private static final Pattern UNSAFE = Pattern.compile("[^A-Za-z0-9._-]|^\\.");
     private static final int LONGEST_NAME = 100;
+    private static final String LOCK = ".lock";
 
     /** The folders in use by exports of this virtual machine. */
     private static final Set<Path> IN_USE = ConcurrentHashMap.newKeySet();
@@ -56,6 +62,9 @@ final class WindowFiles {
     private final long maxBytes;
 
     private @Nullable Path folder;
+
+    /** The open file whose lock keeps other processes out of the folder; null without a lock. */
+    private @Nullable FileChannel lock;
 
     /** The existing files, oldest first, with their sizes. */
     private final Map<Path, Long> files = new LinkedHashMap<>();
@@ -196,7 +205,10 @@ final class WindowFiles {
         return folder.resolve(String.format(Locale.ROOT, "window-%06d.json", number));
     }
 
-    /** Claims a folder, which an earlier process of the same rank may have left. */
+    /**
+     * Claims a folder, which an earlier process of the same rank may have left. A folder that another export uses, in
+     * this process or in another one, is never taken: both would overwrite the windows of each other.
+     */
     private Path claim(RunIdentity identity) throws IOException {
         String run = name(identity.runId().orElse("run"));
         String rank = identity.rank().isPresent()
@@ -204,25 +216,71 @@ final class WindowFiles {
                 : "process-" + ProcessHandle.current().pid();
         Path wanted = root.toAbsolutePath().resolve(run).resolve(rank);
         Path free = wanted;
-        for (int i = 2; !IN_USE.add(free); i++) {
+        for (int i = 2; !take(free); i++) {
             free = wanted.resolveSibling(rank + "-" + i);
         }
         folder = free;
-        if (Files.isDirectory(free)) {
-            NavigableMap<Long, Path> found = new TreeMap<>();
-            try (DirectoryStream<Path> there = Files.newDirectoryStream(free)) {
-                for (Path each : there) {
-                    Matcher window = WINDOW.matcher(String.valueOf(each.getFileName()));
-                    if (window.matches()) {
-                        found.put(Long.parseLong(window.group(1)), each);
-                    }
+        NavigableMap<Long, Path> found = new TreeMap<>();
+        try (DirectoryStream<Path> there = Files.newDirectoryStream(free)) {
+            for (Path each : there) {
+                Matcher window = WINDOW.matcher(String.valueOf(each.getFileName()));
+                if (window.matches()) {
+                    found.put(Long.parseLong(window.group(1)), each);
                 }
             }
-            found.values().forEach(this::keep);
-            last = found.isEmpty() ? -1 : found.lastKey();
         }
+        found.values().forEach(this::keep);
+        last = found.isEmpty() ? -1 : found.lastKey();
         base = isNumberedOn ? last + 1 : 0;
         return free;
+    }
+
+    /** Takes a folder for this export; returns false if another export has it. */
+    private boolean take(Path free) throws IOException {
+        if (!IN_USE.add(free)) {
+            return false;
+        }
+        boolean isTaken = false;
+        try {
+            Files.createDirectories(free);
+            isTaken = lock(free.resolve(LOCK));
+        } finally {
+            if (!isTaken) {
+                IN_USE.remove(free);
+            }
+        }
+        return isTaken;
+    }
+
+    /**
+     * Locks a folder until the export or the process ends; returns false if another process has the lock. A file system
+     * without locks is used without one.
+     */
+    private boolean lock(Path file) {
+        try {
+            FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            @Nullable FileLock held = null;
+            try {
+                held = channel.tryLock();
+            } catch (OverlappingFileLockException ofAnotherCopy) {
+                // Another copy of the library in this process has it.
+            } catch (IOException | RuntimeException | Error failed) {
+                channel.close();
+                throw failed;
+            }
+            if (held == null) {
+                channel.close();
+                return false;
+            }
+            lock = channel;
+            return true;
+        } catch (IOException unknown) {
+            LOG.warn(
+                    "{} cannot be locked: another process of the same rank may overwrite windows: {}",
+                    file.getParent(),
+                    AtomicFile.reason(unknown));
+            return true;
+        }
     }
 
     /** Returns a name that is valid for a folder on every system. */
@@ -269,6 +327,13 @@ final class WindowFiles {
                     lost.totalNs(),
                     recorded ? folder + "/" + ExportLoss.FILE + " records it" : "no file records it",
                     lost.reason());
+        }
+        if (lock != null) {
+            try {
+                lock.close();
+            } catch (IOException failed) {
+                LOG.warn("{} stays locked until the process ends: {}", folder, AtomicFile.reason(failed));
+            }
         }
         if (folder != null) {
             IN_USE.remove(folder);

@@ -100,6 +100,28 @@ final class WindowExportIT {
         assertThat(files().stream().mapToLong(WindowExportIT::steps).sum()).isEqualTo(50);
     }
 
+    /** Two processes of one rank, such as replicas that a launcher gave the same variables, end windows together. */
+    @Test
+    @Spec("23.10")
+    void processesOfOneRankKeepTheirWindowsApart() throws Exception {
+        try (RunningProcess one = engine("1500", "100 ms").start();
+                RunningProcess two = engine("1500", "100 ms").start()) {
+            one.result().assertSucceeded();
+            two.result().assertSucceeded();
+        }
+
+        try (Stream<Path> all = Files.walk(folder)) {
+            assertThat(all.filter(file -> file.toString().endsWith(".json"))
+                            .mapToLong(WindowExportIT::steps)
+                            .sum())
+                    .isEqualTo(3_000);
+        }
+        try (Stream<Path> ranks = Files.list(folder.resolve("r1"))) {
+            assertThat(ranks.map(rank -> String.valueOf(rank.getFileName())))
+                    .containsExactlyInAnyOrder("rank-00002", "rank-00002-2");
+        }
+    }
+
     private static long steps(Path file) {
         try {
             return JsonReport.read(file).steps().count();

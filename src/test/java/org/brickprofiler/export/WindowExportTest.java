@@ -283,8 +283,12 @@ final class WindowExportTest {
             step(100);
             export.writeWindow(0);
         }
-        for (Path each :
-                List.of(written().get(0), written().get(1), rankFolder().resolve(ExportLoss.FILE), rankFolder())) {
+        for (Path each : List.of(
+                written().get(0),
+                written().get(1),
+                rankFolder().resolve(ExportLoss.FILE),
+                rankFolder().resolve(".lock"),
+                rankFolder())) {
             Files.delete(each);
         }
         step(400);
