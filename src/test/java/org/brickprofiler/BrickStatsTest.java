@@ -12,6 +12,7 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
@@ -301,5 +302,18 @@ final class BrickStatsTest {
                             .work(Work.NONE)
                             .build();
                 });
+    }
+
+    /** A sum that wraps would make the longest sample of all the median. */
+    @Test
+    void distributionsOfMoreSamplesThanANumberHoldsAreNotAdded() {
+        LatencyDistribution one = LatencyDistribution.ofCounts(100, new long[] {Long.MAX_VALUE - 1});
+        LatencyDistribution two = LatencyDistribution.ofCounts(100, new long[] {2});
+
+        assertThat(one.plus(LatencyDistribution.ofCounts(101, new long[] {1})).count())
+                .isEqualTo(Long.MAX_VALUE);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> one.plus(two))
+                .withMessageContaining("more than 2^63 - 1");
     }
 }

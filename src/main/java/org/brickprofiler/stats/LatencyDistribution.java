@@ -207,11 +207,16 @@ public final class LatencyDistribution {
      *
      * @param other the other distribution
      * @return the distribution of all samples of both
+     * @throws IllegalArgumentException when these are more than 2<sup>63</sup> - 1 samples
      */
     public LatencyDistribution plus(LatencyDistribution other) {
         Objects.requireNonNull(other, "other");
         if (count == 0 || other.count == 0) {
             return count == 0 ? other : this;
+        }
+        if (count + other.count < 0) {
+            throw new IllegalArgumentException("distributions of " + count + " and " + other.count
+                    + " samples cannot be added: these are more than 2^63 - 1");
         }
         int from = Math.min(first, other.first);
         long[] sum = new long[Math.max(first + counts.length, other.first + other.counts.length) - from];
