@@ -92,8 +92,15 @@ final class StragglerRemarks {
             remarks.add(which + ": " + count(most, "window") + " cannot show a drift; it takes " + FEWEST_DRIFT_WINDOWS
                     + ".");
         }
-        List<Rank> lacking =
-                group.stream().filter(rank -> rank.windows() < most).toList();
+        long without = group.stream().filter(rank -> rank.windows() == 0).count();
+        if (without > 0) {
+            remarks.add(
+                    which + ": " + count((int) without, "rank")
+                            + " computed in no window, or has windows without steps although other ranks of the run have steps.");
+        }
+        List<Rank> lacking = group.stream()
+                .filter(rank -> rank.windows() > 0 && rank.windows() < most)
+                .toList();
         if (!lacking.isEmpty()) {
             Rank least =
                     lacking.stream().min(Comparator.comparingInt(Rank::windows)).orElseThrow();

@@ -1,6 +1,7 @@
 -- Where a rank stands in a window: how much longer than the median of its peers it computes in a step, in millionths, and
 -- by how many ns its collectives are shorter. Peers are the ranks of a run with the same device for what is computed, and
--- all ranks of the run for collectives, since these they enter together.
+-- all ranks of the run for collectives, since these they enter together. If ranks of a run have steps, a window without steps
+-- has no time of a step, and no row.
 WITH sums AS (
     SELECT
         run_id,
@@ -13,6 +14,9 @@ WITH sums AS (
 ),
 phases AS (
     SELECT run_id, rank, win, sum(steps) AS steps FROM step_window GROUP BY run_id, rank, win
+),
+stepped AS (
+    SELECT run_id FROM phases WHERE steps > 0 GROUP BY run_id
 ),
 places AS (
     SELECT run_id, rank, device, host FROM run_rank WHERE windows >= 6
@@ -30,6 +34,8 @@ counted AS (
     FROM sums
     JOIN places ON sums.run_id = places.run_id AND sums.rank = places.rank
     LEFT JOIN phases ON sums.run_id = phases.run_id AND sums.rank = phases.rank AND sums.win = phases.win
+    LEFT JOIN stepped ON sums.run_id = stepped.run_id
+    WHERE phases.steps > 0 OR stepped.run_id IS NULL
 ),
 rates AS (
     SELECT

@@ -2,7 +2,7 @@
 -- one for each window in which it computed 2 % longer than it usually does and beyond what chance does. Of two ranks, that
 -- which comes later to a collective has the shorter one: late_ns is how much shorter than usual all collectives of a step
 -- are. held is in how many windows a rank was at least half as far from its peers as it usually is. Of a rank that is not
--- tested there are only the windows. spread_ppm is how far a rank's windows usually are from its middle one.
+-- tested there are only the windows, of which those without a time of a step do not count. spread_ppm is how far a rank's windows usually are from its middle one.
 WITH stands AS (
     SELECT run_id, rank, win, device, host, compute_ns, stand, late_ns FROM rank_stand
 ),
@@ -49,7 +49,7 @@ SELECT
     CAST(NULL AS BIGINT) AS win,
     run_rank.device AS device,
     run_rank.host AS host,
-    coalesce(ranks.windows, run_rank.windows) AS windows,
+    CASE WHEN run_rank.windows < 6 THEN run_rank.windows ELSE coalesce(ranks.windows, 0) END AS windows,
     held,
     CAST(compute_ns AS BIGINT) AS compute_ns,
     CAST(stand AS BIGINT) AS beyond_ppm,

@@ -212,6 +212,28 @@ final class StragglersTest {
                         "Run r1, Simulated A: 2 ranks lack windows, the most of them rank 2 with 3 of 100.");
     }
 
+    /** Without steps, the time of a whole window of some ranks would be compared with the time of a step of others. */
+    @ParameterizedTest
+    @CsvSource({"rank = 3, 7", "rank <> 3, 1"})
+    @Spec("24.12")
+    void ranksWithoutStepsAreNotTestedBesideRanksWithSteps(String withSteps, int without) throws Exception {
+        Stragglers stragglers;
+        try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, ONE_THREAD)) {
+            for (String table : new SimulatedFleet(new Shape("r1", 8, 20, 3), List.of()).load(engine, "every_")) {
+                engine.view(
+                        table,
+                        "SELECT * FROM every_" + table + (table.equals("step_window") ? " WHERE " + withSteps : ""));
+            }
+            stragglers = Stragglers.of(engine);
+        }
+
+        assertThat(stragglers.findings()).isEmpty();
+        assertThat(stragglers.remarks())
+                .anyMatch(remark ->
+                        remark.startsWith("Run r1, Simulated A: " + without + (without == 1 ? " rank" : " ranks")
+                                + " computed in no window, or has windows without steps"));
+    }
+
     /** Of eight ranks three are left: they cannot show an outlier, however slow one of them is. */
     @Test
     @Spec("24.12")
