@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.compare.Run;
 import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.fleet.FleetRuns;
@@ -62,9 +63,26 @@ final class FleetCompareCommand implements Callable<Integer> {
         List<Run> runs = new ArrayList<>();
         for (String pack : packs) {
             try (FleetCommand.OpenPack open = how.open(pack, spec.commandLine().getErr())) {
-                runs.addAll(FleetRuns.of(open.engine(), pack));
+                for (Run run : FleetRuns.of(open.engine(), pack)) {
+                    for (Run known : runs) {
+                        requireOther(run, known);
+                    }
+                    runs.add(run);
+                }
             }
         }
         return runs;
+    }
+
+    /** Refuses a run that two packs of a side have, whole or in parts: it would count as two observations. */
+    private static void requireOther(Run run, Run known) {
+        ProfileSnapshot one = run.snapshot();
+        ProfileSnapshot two = known.snapshot();
+        if (one.identity().runId().equals(two.identity().runId())
+                && !one.startedAt().isAfter(two.endedAt())
+                && !two.startedAt().isAfter(one.endedAt())) {
+            throw new IllegalArgumentException(run.name() + " is the same run at the same time as " + known.name()
+                    + ": give each run only once, with all of its ranks in one pack");
+        }
     }
 }

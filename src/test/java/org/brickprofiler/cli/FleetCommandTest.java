@@ -171,4 +171,18 @@ final class FleetCommandTest {
         assertThat(Cli.run("fleet", "compare", pack).err())
                 .contains("the second side is missing: write its packs after --");
     }
+
+    /** A pack that is given twice, or the ranks of a run in two packs, are one observation. */
+    @Test
+    @Spec("24.13")
+    void aRunInTwoPacksOfASideIsRefused() {
+        Path other = folder.resolve("other");
+        Cli.run("fleet", "pack", folder.resolve("runs"), "-o", pack);
+        Cli.run("fleet", "pack", folder.resolve("runs").resolve("rank-0"), "-o", other);
+
+        assertThat(Cli.run("fleet", "compare", pack, pack, "--", pack).err())
+                .contains(pack + ", =r is the same run at the same time as " + pack + ", =r: give each run only once");
+        assertThat(Cli.run("fleet", "compare", pack, "--", pack, other).err())
+                .contains(other + ", =r is the same run at the same time as " + pack + ", =r: give each run only once");
+    }
 }
