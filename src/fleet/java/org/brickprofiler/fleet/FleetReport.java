@@ -380,7 +380,11 @@ public final class FleetReport {
         if (!percentiles.isEmpty()) {
             sheet.right("p50", row -> percentile(row, "p50")).right("p99", row -> percentile(row, "p99"));
         }
-        return sheet.right("max", row -> durationCell(row.number("max_ns")));
+        return sheet.right(
+                "max",
+                row -> row.number("max_ns") == 0 && row.number("total_ns") > 0
+                        ? NONE
+                        : durationCell(row.number("max_ns")));
     }
 
     private String percentile(Row brick, String column) {
@@ -502,16 +506,29 @@ public final class FleetReport {
     private String wholeShares() {
         double compute = sum(shares, "compute_ns");
         double communication = sum(shares, "communication_ns");
-        double idle = sum(shares, "idle_ns");
+        double idle = isIdleKnown() ? sum(shares, "idle_ns") : 0;
         double all = compute + communication + idle;
         return all == 0
                 ? ""
                 : "compute " + percent(compute, all) + " %, communication " + percent(communication, all) + " %, "
-                        + (isIdleKnown() ? "idle " + percent(idle, all) + " %" : "idle not known");
+                        + (isIdleKnown() ? "idle " + percent(idle, all) + " %" : idleUnknown());
     }
 
+    /** Returns whether the idle time of every rank is known: that of some ranks is no part of the time of all. */
     private boolean isIdleKnown() {
-        return shares.stream().anyMatch(row -> row.ifNumber("idle_ns").isPresent());
+        return withoutIdle() == 0;
+    }
+
+    /** Returns the number of ranks whose idle time is not known. */
+    private long withoutIdle() {
+        return shares.stream().filter(row -> row.ifNumber("idle_ns").isEmpty()).count();
+    }
+
+    private String idleUnknown() {
+        long unknown = withoutIdle();
+        return unknown == shares.size()
+                ? "idle not known"
+                : "idle not known of " + counted(unknown, "rank", "ranks") + " of " + count(shares.size());
     }
 
     /**

@@ -70,6 +70,16 @@ final class FleetReportTest {
     }
 
     private static FleetReport twoRanks(String name, String distribution, String phases) throws IOException {
+        return twoRanks(
+                name,
+                distribution,
+                phases,
+                "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS phase, CAST(0 AS BIGINT) AS steps,"
+                        + " CAST(0 AS BIGINT) AS total_ns, CAST(0 AS BIGINT) AS tokens, CAST(0 AS BIGINT) AS max_ns WHERE 1 = 0");
+    }
+
+    private static FleetReport twoRanks(String name, String distribution, String phases, String steps)
+            throws IOException {
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {
             engine.view(
                     "rank_window",
@@ -86,10 +96,7 @@ final class FleetReportTest {
                                     + " CAST(%2$s AS STRUCT(bucket INTEGER, n BIGINT)[]) AS dist"
                                     + " FROM (VALUES (0, 0), (1, 0)) AS v (rank, win)")
                             .formatted(name, distribution));
-            engine.view(
-                    "step_window",
-                    "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS phase, CAST(0 AS BIGINT) AS steps,"
-                            + " CAST(0 AS BIGINT) AS total_ns, CAST(0 AS BIGINT) AS tokens, CAST(0 AS BIGINT) AS max_ns WHERE 1 = 0");
+            engine.view("step_window", steps);
             engine.view(FleetPack.REQUESTS, ONE_REQUEST);
             engine.view(FleetPack.PHASES, phases);
             engine.view(
@@ -227,6 +234,25 @@ final class FleetReportTest {
         assertThat(json.at("/totals/compute_ns").asLong()
                         + json.at("/totals/communication_ns").asLong())
                 .isEqualTo(bricksNs);
+    }
+
+    /** The idle time of one of two ranks is no part of the time of both. */
+    @Spec("24.7")
+    @Test
+    void idleTimeOfSomeRanksIsNotThatOfAll() throws Exception {
+        FleetReport report = twoRanks(
+                "b",
+                "NULL",
+                DECODE_OF_EACH,
+                "SELECT 'b' AS run_id, 0 AS rank, 0 AS win, 'decode' AS phase, CAST(1 AS BIGINT) AS steps,"
+                        + " CAST(19920 AS BIGINT) AS total_ns, CAST(1 AS BIGINT) AS tokens, CAST(19920 AS BIGINT) AS max_ns");
+
+        assertThat(report.toText()).contains("\ncompute 100.0 %, communication 0.0 %, idle not known of 1 rank of 2\n");
+        assertThat(new ObjectMapper()
+                        .readTree(report.toJson())
+                        .at("/totals/idle_ns")
+                        .isMissingNode())
+                .isTrue();
     }
 
     @Test
