@@ -25,6 +25,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.fleet.Manifest.PackFile;
 import org.brickprofiler.fleet.PackProblem.Kind;
@@ -32,6 +33,7 @@ import org.brickprofiler.fleet.ProfileWindow.Head;
 import org.brickprofiler.fleet.ProfileWindow.Unreadable;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.ExportLoss;
+import org.brickprofiler.internal.io.Sums;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -286,11 +288,14 @@ public final class FleetPacker {
     /** Some windows of a run, which become one file of each table. */
     private record Part(String path, List<Head> windows) {}
 
+    /** A window in the tables, and how many earlier ones its export had deleted. */
+    private record Taken(Head head, long windowsDeleted) {}
+
     private Result write(int profiles, PackPlan plan, ExecutorService workers, List<PackProblem> problems)
             throws IOException {
         Path tables = folder.resolve(TABLES_FOLDER + UUID.randomUUID());
         List<PackFile> files = Collections.synchronizedList(new ArrayList<>());
-        List<Head> taken = Collections.synchronizedList(new ArrayList<>());
+        List<Taken> taken = Collections.synchronizedList(new ArrayList<>());
         try {
             for (String table : FleetPack.TABLES) {
                 Files.createDirectories(tables.resolve(table));
@@ -308,10 +313,13 @@ public final class FleetPacker {
                 return null;
             });
             files.addAll(emptyTables(tables, files));
-            Map<String, List<Head>> runs = new TreeMap<>();
-            taken.forEach(head -> runs.computeIfAbsent(head.runId(), none -> new ArrayList<>())
-                    .add(head));
-            runs.values().forEach(run -> problems.addAll(PackPlan.missing(run)));
+            Map<String, List<Taken>> runs = new TreeMap<>();
+            taken.forEach(each -> runs.computeIfAbsent(each.head().runId(), none -> new ArrayList<>())
+                    .add(each));
+            runs.values().forEach(run -> {
+                problems.addAll(PackPlan.missing(run.stream().map(Taken::head).toList()));
+                problems.addAll(deleted(run));
+            });
             Manifest manifest = new Manifest(profiles, plan.identical(), sorted(files), sortedProblems(problems));
             if (taken.isEmpty()) {
                 DuckEngine.delete(tables);
@@ -324,6 +332,36 @@ public final class FleetPacker {
             DuckEngine.delete(tables);
             throw failed;
         }
+    }
+
+    /** Returns the windows of a run that the exports of the ranks deleted, as far as later windows state them. */
+    private static List<PackProblem> deleted(List<Taken> run) {
+        List<PackProblem> problems = new ArrayList<>();
+        run.stream()
+                .collect(Collectors.groupingBy(each -> each.head().rank(), TreeMap::new, Collectors.toList()))
+                .forEach((rank, windows) -> {
+                    long all = 0;
+                    long ofProcess = 0;
+                    windows.sort(Comparator.comparingLong(each -> each.head().window()));
+                    for (Taken each : windows) {
+                        // A process begins to count at 0.
+                        all = Sums.limited(all, each.windowsDeleted() < ofProcess ? ofProcess : 0);
+                        ofProcess = each.windowsDeleted();
+                    }
+                    all = Sums.limited(all, ofProcess);
+                    if (all > 0) {
+                        problems.add(new PackProblem(
+                                Kind.UNWRITTEN_WINDOWS,
+                                windows.get(0).head().runId(),
+                                rank,
+                                null,
+                                null,
+                                "the export of rank " + rank + " deleted at least " + all
+                                        + " windows to stay within its bound",
+                                all));
+                    }
+                });
+        return problems;
     }
 
     private static List<PackFile> sorted(List<PackFile> files) {
@@ -388,7 +426,7 @@ public final class FleetPacker {
     }
 
     private List<PackFile> write(
-            Part part, PartWriter tables, ProfileWindow reader, List<Head> taken, List<PackProblem> problems)
+            Part part, PartWriter tables, ProfileWindow reader, List<Taken> taken, List<PackProblem> problems)
             throws IOException {
         try (tables) {
             for (Head head : part.windows()) {
@@ -396,7 +434,7 @@ public final class FleetPacker {
                 try {
                     reader.read(bytes);
                     tables.add(head, reader);
-                    taken.add(head);
+                    taken.add(new Taken(head, reader.windowsDeleted));
                 } catch (Unreadable unreadable) {
                     problems.add(PackPlan.problem(unreadable.kind, head, String.valueOf(unreadable.getMessage())));
                 }

@@ -54,7 +54,9 @@ final class PackPlan {
             files.sort(ORDER.thenComparing(Head::file));
             // A file that the others contradict takes no window from one that they agree with.
             files = ofOneSize(files);
+            files = withoutWholes(files);
             files = withoutTwins(files);
+            files = withoutOverlaps(files);
             run.setValue(ofOneClock(files));
         }
     }
@@ -146,6 +148,48 @@ final class PackPlan {
             from = to;
         }
         return taken;
+    }
+
+    /**
+     * Returns the files without the profiles that are no windows, of ranks that have windows: the profile of the whole
+     * run has the samples of the windows, too.
+     */
+    private List<Head> withoutWholes(List<Head> files) {
+        Map<Integer, Head> windows = new HashMap<>();
+        files.stream().filter(Head::isWindow).forEach(head -> windows.putIfAbsent(head.rank(), head));
+        List<Head> taken = new ArrayList<>();
+        for (Head head : files) {
+            @Nullable Head window = windows.get(head.rank());
+            if (head.isWindow() || window == null) {
+                taken.add(head);
+            } else {
+                leaveOut(
+                        Kind.DUPLICATE,
+                        head,
+                        "it is no window, and its samples may be in the windows of the rank, such as " + window.file());
+            }
+        }
+        return taken;
+    }
+
+    /** Returns the files without those of a rank that hold the same steps at the same time as another one. */
+    private List<Head> withoutOverlaps(List<Head> files) {
+        Map<Head, Head> overlapping = new LinkedHashMap<>();
+        files.stream().collect(Collectors.groupingBy(Head::rank)).values().forEach(rank -> {
+            List<Head> inTime = new ArrayList<>(rank);
+            inTime.sort(Comparator.comparingLong(Head::startMs).thenComparing(Head::file));
+            @Nullable Head longest = null;
+            for (Head head : inTime) {
+                if (longest != null && longest.overlaps(head)) {
+                    overlapping.putIfAbsent(longest, head);
+                    overlapping.put(head, longest);
+                }
+                longest = longest == null || head.endMs() > longest.endMs() ? head : longest;
+            }
+        });
+        overlapping.forEach((head, other) ->
+                leaveOut(Kind.DUPLICATE, head, "it holds the same steps at the same time as " + other.file()));
+        return files.stream().filter(head -> !overlapping.containsKey(head)).toList();
     }
 
     private List<Head> differentBytes(List<Head> twins) throws IOException {

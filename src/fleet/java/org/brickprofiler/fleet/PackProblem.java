@@ -32,7 +32,10 @@ public record PackProblem(
         OTHER_VERSION,
         /** A window of a rank in which nothing was recorded. */
         EMPTY_WINDOW,
-        /** Files that hold the same window of the same rank, and differ: none counts. */
+        /**
+         * Files that hold the same window, or the same steps at the same time, of the same rank, and differ: none
+         * counts. Or a profile that is no window, of a rank that has windows: it does not count.
+         */
         DUPLICATE,
         /** Another model than that of most files. */
         OTHER_MODEL,

@@ -129,6 +129,9 @@ final class ProfileWindow {
 
     final long[] requests = new long[REQUESTS.size()];
 
+    /** The number of earlier windows that the export had deleted when it wrote the window. */
+    long windowsDeleted;
+
     /** A file that is no profile, or not a whole one; the message says why. */
     static final class Unreadable extends IOException {
         private static final long serialVersionUID = 1L;
@@ -143,6 +146,7 @@ final class ProfileWindow {
     /**
      * The values before the bricks: the run and the part of it. Immutable.
      *
+     * @param isWindow whether the profile is a window of a run
      * @param window the number of the window; 0 for a profile that is no window
      * @param startMs its begin, ms since 1970, by the clock of the rank's host
      */
@@ -150,6 +154,7 @@ final class ProfileWindow {
             Path file,
             Labels labels,
             int rank,
+            boolean isWindow,
             long window,
             long startMs,
             long wallNs,
@@ -192,6 +197,26 @@ final class ProfileWindow {
                     labels.phase(),
                     firstStep,
                     lastStep);
+        }
+
+        /**
+         * Returns whether both hold the same time and the same steps of a rank, so that samples would count twice. A
+         * process that restarts repeats steps, but not at the same time.
+         */
+        boolean overlaps(Head other) {
+            return (double) startMs < other.endMs()
+                    && (double) other.startMs < endMs()
+                    && firstStep != null
+                    && lastStep != null
+                    && other.firstStep != null
+                    && other.lastStep != null
+                    && firstStep <= other.lastStep
+                    && other.firstStep <= lastStep;
+        }
+
+        /** Returns the end of its time, ms since 1970. */
+        double endMs() {
+            return (double) startMs + wallNs / 1e6;
         }
 
         /** Returns the number of optional values that are present. */
@@ -284,6 +309,7 @@ final class ProfileWindow {
                             identity.commit().orElse(null),
                             identity.phase().orElse(null)),
                     identity.rank().orElse(0),
+                    identity.window().isPresent(),
                     identity.window().orElse(0),
                     startMs(),
                     wallNs,
@@ -316,6 +342,7 @@ final class ProfileWindow {
         phases = 0;
         streams = 0;
         hasRequests = false;
+        windowsDeleted = 0;
         Body body = new Body();
         try (JsonParser parser = JsonInput.parser(new ByteArrayInputStream(bytes))) {
             body.read(new JsonInput(parser));
@@ -357,6 +384,7 @@ final class ProfileWindow {
                         take(REQUESTS, requestRow.read(input, key), requests);
                         hasRequests = true;
                     }
+                    case "export" -> input.object(key, of -> deleted(input, of));
                     default -> {
                         if (hasBricks && HEAD.contains(key)) {
                             throw input.error(key + " follows the bricks, but must precede them");
@@ -367,6 +395,14 @@ final class ProfileWindow {
             });
             if (!hasBricks) {
                 throw input.error("there are no bricks");
+            }
+        }
+
+        private void deleted(JsonInput input, String key) throws IOException {
+            if (key.equals("windows_deleted")) {
+                windowsDeleted = input.whole(key, 0, Long.MAX_VALUE);
+            } else {
+                input.skip();
             }
         }
 

@@ -15,10 +15,13 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunIdentity;
 import org.brickprofiler.fleet.PackProblem.Kind;
 import org.brickprofiler.internal.io.ExportLoss;
 import org.brickprofiler.report.JsonReport;
@@ -465,6 +468,141 @@ final class FleetPackerTest {
                         .problems())
                 .singleElement()
                 .satisfies(problem -> assertThat(problem.reason()).contains("windows.state", "-2"));
+    }
+
+    /** The samples of a process that writes its whole profile beside its windows count once. */
+    @Spec("24.3")
+    @Test
+    void aWholeProfileBesideItsWindowsIsLeftOut() throws IOException {
+        for (int window = 4_000; window < 4_003; window++) {
+            windows.write(WindowFiles.of("r1", 0, 1, window).build(), 100);
+        }
+        Path whole = windows.write(
+                RunIdentity.builder()
+                        .runId("r1")
+                        .rank(0)
+                        .worldSize(1)
+                        .model("llama")
+                        .build(),
+                300);
+
+        Manifest manifest = pack().manifest();
+
+        assertThat(manifest.problems())
+                .extracting(PackProblem::kind, PackProblem::file, PackProblem::leftOut)
+                .containsExactly(tuple(Kind.DUPLICATE, whole.toString(), 1L));
+        assertThat(ask("SELECT sum(total_ns) FROM brick_window")).containsExactly(List.of(3 * 33 * 100L));
+    }
+
+    /** Two exports of one profiler, by steps and by time, hold the same samples under different numbers. */
+    @Spec("24.3")
+    @Test
+    void windowsOfTheSameStepsAtTheSameTimeAreLeftOut() throws IOException {
+        for (int window = 0; window < 4; window++) {
+            minute(WindowFiles.of("r1", 0, 2, window).steps(10L * window, 10L * window + 9), 1, window);
+            minute(WindowFiles.of("r1", 1, 2, window).steps(10L * window, 10L * window + 9), 1, window);
+        }
+        minute(WindowFiles.of("r1", 1, 2, 100).steps(0, 19), 2, 0);
+
+        assertThat(pack().manifest().problems())
+                .extracting(PackProblem::kind, PackProblem::rank, PackProblem::window)
+                .containsExactly(
+                        tuple(Kind.DUPLICATE, 1, 0L),
+                        tuple(Kind.DUPLICATE, 1, 1L),
+                        tuple(Kind.DUPLICATE, 1, 100L),
+                        tuple(Kind.MISSING_WINDOWS, 1, null));
+    }
+
+    /** A process that begins anew repeats the numbers of its steps, at a later time. */
+    @Spec("24.3")
+    @Test
+    void theStepsOfARestartedRankAreNoCopies() throws IOException {
+        for (int window = 0; window < 4; window++) {
+            int step = window % 2 * 10;
+            minute(WindowFiles.of("r1", 0, 1, window).steps(step, step + 9), 1, window);
+        }
+
+        assertThat(pack().manifest().problems()).isEmpty();
+    }
+
+    /** Writes a window of some minutes. */
+    private void minute(RunIdentity.Builder identity, int minutes, int fromMinute) throws IOException {
+        Path file = windows.write(identity.build(), 100, WindowFiles.START.plusSeconds(60L * fromMinute));
+        Files.writeString(
+                file,
+                Files.readString(file).replaceFirst("\"wall_ns\": \\d+", "\"wall_ns\": " + minutes * 60_000_000_000L));
+    }
+
+    /**
+     * A brick whose samples a device did not report has no shortest sample; one that only has a sum has no extremes.
+     */
+    @Spec("24.7")
+    @ParameterizedTest
+    @CsvSource({"false, 1000, 3000", "true, 0, 0"})
+    void extremesAreThoseOfTheMergedProfiles(boolean hasSumOnly, long minNs, long maxNs) throws IOException {
+        BrickStats.Builder other = BrickStats.builder("b", BrickCategory.OTHER);
+        List<BrickStats> bricks = List.of(
+                BrickStats.builder("b", BrickCategory.OTHER)
+                        .samples(2, 4000, 1000, 3000)
+                        .build(),
+                hasSumOnly
+                        ? other.samples(2, 4000, 0, 0).build()
+                        : other.device(new DeviceTime(0, 0, 0, 0, 0, 2, 0)).build());
+        ProfileSnapshot whole = ProfileSnapshot.builder(WindowFiles.START, WindowFiles.START, 0)
+                .bricks(bricks)
+                .build();
+        Files.createDirectories(folder.resolve("windows"));
+        for (int window = 0; window < 2; window++) {
+            Files.writeString(
+                    folder.resolve("windows").resolve(window + ".json"),
+                    JsonReport.toJson(ProfileSnapshot.builder(WindowFiles.START, WindowFiles.START, 0)
+                            .bricks(bricks.subList(window, window + 1))
+                            .identity(WindowFiles.of("r1", 0, 1, window).build())
+                            .build()));
+        }
+
+        pack();
+
+        try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, OPTIONS)) {
+            FleetPack.open(engine, pack.toString(), false).mount(engine);
+            for (Question question : List.of(Question.BRICKS, Question.RUN_BRICKS)) {
+                assertThat(question.ask(engine)).singleElement().satisfies(row -> {
+                    assertThat(row.number("min_ns")).isEqualTo(minNs);
+                    assertThat(row.number("max_ns")).isEqualTo(maxNs);
+                });
+            }
+        }
+        assertThat(whole.bricks()).singleElement().satisfies(brick -> {
+            assertThat(brick.minNs()).isEqualTo(minNs);
+            assertThat(brick.maxNs()).isEqualTo(maxNs);
+        });
+    }
+
+    /** An export that deletes the oldest windows of all ranks leaves no gap between the others. */
+    @Spec("24.3")
+    @Test
+    void windowsThatTheExportDeletedAreNamed() throws IOException {
+        long[][] deletedBefore = {{3, 4, 5, 0, 2}, {0, 0, 0, 0, 0}};
+        for (int rank = 0; rank < 2; rank++) {
+            for (int window = 0; window < 5; window++) {
+                Path file = windows.write(WindowFiles.of("r1", rank, 2, window).build(), 100);
+                Files.writeString(
+                        file,
+                        Files.readString(file)
+                                .replaceFirst(
+                                        "\\}\\s*$",
+                                        ", \"export\": {\"every\": \"1 steps\", \"windows_deleted\": "
+                                                + deletedBefore[rank][window] + ", \"windows_failed\": 0}}"));
+            }
+        }
+
+        assertThat(pack().manifest().problems()).singleElement().satisfies(problem -> {
+            assertThat(problem.kind()).isEqualTo(Kind.UNWRITTEN_WINDOWS);
+            assertThat(problem.rank()).isEqualTo(0);
+            assertThat(problem.leftOut()).isEqualTo(7);
+            assertThat(problem.reason())
+                    .isEqualTo("the export of rank 0 deleted at least 7 windows to stay within its bound");
+        });
     }
 
     /** Of two files with equal bricks, one must be wrong about its host. */

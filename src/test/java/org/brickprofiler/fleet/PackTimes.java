@@ -157,6 +157,7 @@ public final class PackTimes {
                         "c0ffee",
                         "decode"),
                 rank,
+                true,
                 window,
                 10_000L * window,
                 10_000_000_000L,
