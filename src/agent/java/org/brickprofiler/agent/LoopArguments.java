@@ -5,13 +5,10 @@ import java.util.Set;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
-import org.objectweb.asm.tree.FieldInsnNode;
 import org.objectweb.asm.tree.IincInsnNode;
-import org.objectweb.asm.tree.InvokeDynamicInsnNode;
 import org.objectweb.asm.tree.JumpInsnNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
-import org.objectweb.asm.tree.MultiANewArrayInsnNode;
 import org.objectweb.asm.tree.VarInsnNode;
 
 /**
@@ -66,84 +63,12 @@ final class LoopArguments {
      * @param depth the value's place on the stack, from 0 at the top
      */
     private static boolean reads(AbstractInsnNode before, int depth, Set<Integer> variables) {
-        int wanted = depth;
-        for (AbstractInsnNode node = before.getPrevious(); node != null; node = node.getPrevious()) {
-            int opcode = node.getOpcode();
-            if (opcode < 0) {
-                continue;
-            }
-            int pops = pops(node);
-            if (pops < 0) {
-                return false;
-            }
-            int pushes = pushes(node);
-            if (wanted < pushes) {
-                if (node instanceof VarInsnNode load) {
-                    return opcode == Opcodes.ILOAD && variables.contains(load.var);
-                }
-                boolean isSum = opcode == Opcodes.IADD || opcode == Opcodes.ISUB;
-                return isSum && (reads(node, 0, variables) || reads(node, 1, variables));
-            }
-            wanted += pops - pushes;
+        AbstractInsnNode node = Operands.producer(before, depth);
+        if (node instanceof VarInsnNode load) {
+            return load.getOpcode() == Opcodes.ILOAD && variables.contains(load.var);
         }
-        return false;
-    }
-
-    /** Returns the number of values that an instruction takes from the stack; -1 if it is not followed. */
-    private static int pops(AbstractInsnNode node) {
-        int opcode = node.getOpcode();
-        if (node instanceof MethodInsnNode call) {
-            return Type.getArgumentTypes(call.desc).length + (opcode == Opcodes.INVOKESTATIC ? 0 : 1);
-        }
-        if (node instanceof InvokeDynamicInsnNode made) {
-            return Type.getArgumentTypes(made.desc).length;
-        }
-        if (node instanceof FieldInsnNode) {
-            return opcode == Opcodes.GETSTATIC ? 0 : opcode == Opcodes.GETFIELD || opcode == Opcodes.PUTSTATIC ? 1 : 2;
-        }
-        if (node instanceof MultiANewArrayInsnNode array) {
-            return array.dims;
-        }
-        if (opcode <= Opcodes.ALOAD || opcode == Opcodes.IINC || opcode == Opcodes.NEW) {
-            return 0;
-        }
-        if (opcode <= Opcodes.SALOAD) {
-            return 2;
-        }
-        if (opcode <= Opcodes.ASTORE || opcode == Opcodes.POP) {
-            return 1;
-        }
-        if (opcode <= Opcodes.SASTORE) {
-            return 3;
-        }
-        if (opcode >= Opcodes.INEG && opcode <= Opcodes.DNEG) {
-            return 1;
-        }
-        if (opcode >= Opcodes.IADD && opcode <= Opcodes.LXOR) {
-            return 2;
-        }
-        if (opcode >= Opcodes.I2L && opcode <= Opcodes.I2S) {
-            return 1;
-        }
-        boolean isUnary = opcode == Opcodes.NEWARRAY
-                || opcode == Opcodes.ANEWARRAY
-                || opcode == Opcodes.ARRAYLENGTH
-                || opcode == Opcodes.CHECKCAST
-                || opcode == Opcodes.INSTANCEOF;
-        return isUnary ? 1 : -1;
-    }
-
-    private static int pushes(AbstractInsnNode node) {
-        int opcode = node.getOpcode();
-        if (node instanceof MethodInsnNode call) {
-            return Type.getReturnType(call.desc).getSort() == Type.VOID ? 0 : 1;
-        }
-        boolean stores = (opcode >= Opcodes.ISTORE && opcode <= Opcodes.SASTORE)
-                || opcode == Opcodes.POP
-                || opcode == Opcodes.IINC
-                || opcode == Opcodes.PUTFIELD
-                || opcode == Opcodes.PUTSTATIC
-                || opcode == Opcodes.NOP;
-        return stores ? 0 : 1;
+        return node != null
+                && (node.getOpcode() == Opcodes.IADD || node.getOpcode() == Opcodes.ISUB)
+                && (reads(node, 0, variables) || reads(node, 1, variables));
     }
 }

@@ -21,10 +21,8 @@ import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.Handle;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
-import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.AnnotationNode;
 import org.objectweb.asm.tree.ClassNode;
-import org.objectweb.asm.tree.InvokeDynamicInsnNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 
@@ -365,27 +363,30 @@ final class Weaver {
             }
         }
 
-        /** Returns the body of the lambda that is passed to a call: the last one created before it. */
+        /** Returns the body of the lambda that is passed to a call. */
         private MethodNode lambda(MethodNode method, Call call) {
             List<MethodInsnNode> calls = MethodWeaver.calls(method, call);
             if (calls.size() > 1) {
                 throw new IllegalArgumentException(method.name + " calls " + call + " at " + calls.size()
                         + " places: say which, as in " + call + " 1");
             }
-            for (AbstractInsnNode node = calls.get(0); node != null; node = node.getPrevious()) {
-                if (node instanceof InvokeDynamicInsnNode made
-                        && made.bsm.getOwner().equals("java/lang/invoke/LambdaMetafactory")
-                        && made.bsmArgs[1] instanceof Handle body) {
-                    return type.methods.stream()
-                            .filter(each -> body.getOwner().equals(type.name)
-                                    && each.name.equals(body.getName())
-                                    && each.desc.equals(body.getDesc()))
-                            .findFirst()
-                            .orElseThrow(() -> new IllegalArgumentException(call + " takes a reference to the method "
-                                    + body.getOwner().replace('/', '.') + '.' + body.getName() + ": name that one"));
-                }
+            List<Handle> bodies = Operands.lambdas(method, calls.get(0));
+            if (bodies.isEmpty()) {
+                throw new IllegalArgumentException(method.name + " passes no lambda to " + call
+                        + " of which this is certain: name a call with the lambda as its argument");
             }
-            throw new IllegalArgumentException(method.name + " makes no lambda before it calls " + call);
+            if (bodies.size() > 1) {
+                throw new IllegalArgumentException(call + " takes " + bodies.size()
+                        + " lambdas, and a rule cannot say which: name a method that the lambda calls");
+            }
+            Handle body = bodies.get(0);
+            return type.methods.stream()
+                    .filter(each -> body.getOwner().equals(type.name)
+                            && each.name.equals(body.getName())
+                            && each.desc.equals(body.getDesc()))
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalArgumentException(call + " takes a reference to the method "
+                            + body.getOwner().replace('/', '.') + '.' + body.getName() + ": name that one"));
         }
     }
 

@@ -191,7 +191,7 @@ class WeaverTest {
                 "overloaded(long) |                | has no overloaded(long); there are overloaded(int) and overloaded(float[])",
                 "forward      | call: produkt 1    | forward does not call produkt; the closest that exist: product, softmax",
                 "forward      | call: product 4    | forward calls product at 3 places, and not at 4",
-                "forward      | lambda: product 1  | forward makes no lambda before it calls product 1",
+                "forward      | lambda: product 1  | forward passes no lambda to product 1 of which this is certain",
                 "forward      | elements: toks     | forward has no parameter 'toks'; the closest that exist: tokens, layers",
                 "forward      | elements: tokens   | 'tokens' is not a whole number but has the type int[]",
                 "forward      | elements: this.dm  | Engine has no field 'dm'; the closest that exist: dim,",
