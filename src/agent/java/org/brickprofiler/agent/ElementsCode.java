@@ -227,7 +227,7 @@ final class ElementsCode {
         }
     }
 
-    /** Adds the code for the bytes of 256 weights. */
+    /** Adds the code for the bytes of a block of weights. */
     private void addWeight(WeaveRule.Weight weight, InsnList code) {
         Elements path = weight.path();
         if (path.isConstant()) {

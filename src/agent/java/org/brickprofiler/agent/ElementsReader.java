@@ -65,7 +65,7 @@ final class ElementsReader {
     }
 
     /**
-     * Returns the code that reads the bytes of 256 weights from an object that names their type.
+     * Returns the code that reads the bytes of a block of weights from an object that names their type.
      *
      * @param type from the object to a {@code long}
      * @param types the table of values

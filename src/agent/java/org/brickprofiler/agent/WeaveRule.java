@@ -252,7 +252,7 @@ record WeaveRule(
      * @param number its number among the products of the file, from 0
      * @param shape rows and columns of the matrix, and the number of vectors; empty if the work is unknown
      * @param weight the type of the weights
-     * @param activation the bytes of 256 numbers of the vectors
+     * @param activation the bytes of a block of numbers of the vectors
      * @param times the number of such products in a sample
      */
     record Product(int number, List<Elements> shape, Weight weight, long activation, long times) {
@@ -266,8 +266,9 @@ record WeaveRule(
     /**
      * A type of numbers, or a plain number.
      *
-     * @param path the path to a value that names the type; a constant is the bytes of 256 weights
-     * @param types the bytes of 256 weights of each value, by the value's text, beside those of {@link WeightTypes}
+     * @param path the path to a value that names the type; a constant is the bytes of a block of weights
+     * @param types the bytes of a block of weights of each value, by the value's text, beside those of
+     *     {@link WeightTypes}
      * @param isType false for a plain number
      */
     record Weight(Elements path, Map<String, Long> types, boolean isType) {

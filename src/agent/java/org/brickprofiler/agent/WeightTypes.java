@@ -11,22 +11,28 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Gives the size of a number in memory for the name of its type, such as {@code Q8_0} of GGUF, scales included. Sizes
- * are bytes of 256 numbers, the largest block of these types: all of them are then whole. An instance reads the type
- * from a value of the engine, by the table of a rule and else by {@link #SIZES}. Any thread; allocates nothing for
- * constants of enums and for strings.
+ * are bytes of {@value #BLOCK} numbers, so that those of all types, and of bits with four decimals, are whole. An
+ * instance reads the type from a value of the engine, by the table of a rule and else by {@link #SIZES}. Any thread;
+ * allocates nothing for constants of enums and for strings.
  */
 final class WeightTypes {
 
-    /** The size of a float. */
-    static final long F32 = 1_024;
+    /** The numbers in the largest block of the types. */
+    private static final int LARGEST_BLOCK = 256;
 
     /** The numbers whose bytes a size counts. */
-    static final int BLOCK = 256;
+    static final int BLOCK = 625 * LARGEST_BLOCK;
 
-    /** Sizes by name: types of GGUF (ggml-common.h of llama.cpp), safetensors and OCP microscaling. */
-    private static final Map<String, Long> SIZES = Map.ofEntries(
+    /** The size of a float. */
+    static final long F32 = 4L * BLOCK;
+
+    /**
+     * Bytes of a block of 256 numbers by name: types of GGUF (ggml-common.h of llama.cpp), safetensors and OCP
+     * microscaling.
+     */
+    private static final Map<String, Long> BLOCKS = Map.ofEntries(
             Map.entry("F64", 2_048L),
-            Map.entry("F32", F32),
+            Map.entry("F32", 1_024L),
             Map.entry("F16", 512L),
             Map.entry("BF16", 512L),
             Map.entry("F8_E4M3", 256L),
@@ -58,6 +64,11 @@ final class WeightTypes {
             Map.entry("TQ1_0", 54L),
             Map.entry("TQ2_0", 66L),
             Map.entry("MXFP4", 136L));
+
+    /** Sizes by name. */
+    private static final Map<String, Long> SIZES = BLOCKS.entrySet().stream()
+            .collect(
+                    Collectors.toUnmodifiableMap(Map.Entry::getKey, each -> each.getValue() * (BLOCK / LARGEST_BLOCK)));
 
     private static final Pattern LIKE_A_TYPE = Pattern.compile("(?i)(?:[FIUQ]|BF|IQ|TQ|MXFP|NVFP)\\d\\w*");
 
@@ -111,7 +122,7 @@ final class WeightTypes {
      * Returns the size that a rule states.
      *
      * @param text the name of a type, or a number of bits
-     * @return bytes of 256 numbers; empty if the text is neither and may be a path
+     * @return bytes of {@link #BLOCK} numbers; empty if the text is neither and may be a path
      * @throws IllegalArgumentException when the text looks like the name of a type, or is an impossible number of bits
      */
     static OptionalLong sizeOf(String text) {
@@ -133,7 +144,10 @@ final class WeightTypes {
         return OptionalLong.empty();
     }
 
-    /** Returns the bytes of 256 numbers of the type that a value names; unread if it names none. Throws nothing. */
+    /**
+     * Returns the bytes of {@link #BLOCK} numbers of the type that a value names; unread if it names none. Throws
+     * nothing.
+     */
     long of(@Nullable Object value) {
         Found known = latest;
         if (value != null && known.type() == value) {

@@ -51,6 +51,9 @@ final class WovenWork {
     /** Two operations, a multiplication and an addition, per weight and vector. */
     private static final long FLOPS = 2;
 
+    /** The bytes of the largest number. */
+    private static final int LARGEST = Long.BYTES;
+
     /** Above this, sums would overflow: the numbers are wrong. */
     private static final double MOST = 1L << 62;
 
@@ -299,13 +302,15 @@ final class WovenWork {
      * @param rows rows of the matrix
      * @param columns columns of the matrix
      * @param vectors the vectors
-     * @param weight bytes of 256 weights
+     * @param weight bytes of a block of weights
      */
     void product(int number, long rows, long columns, long vectors, long weight) {
         Product product = products[number];
         int key = keys[number];
         double size = (double) product.times() * rows * columns;
-        if (rows < 0 || columns < 0 || vectors < 0 || weight < 0 || size * Math.max(1, vectors) * weight > MOST) {
+        double inAndOut = (double) product.times() * vectors * ((double) rows + columns);
+        double most = Math.max(FLOPS * size * vectors, Math.max(size, inAndOut) * LARGEST);
+        if (rows < 0 || columns < 0 || vectors < 0 || weight < 0 || most > MOST) {
             refuse(number, rows, columns, vectors, weight);
             return;
         }

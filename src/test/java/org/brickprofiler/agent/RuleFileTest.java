@@ -231,7 +231,7 @@ class RuleFileTest {
                 .contains(message);
         assertThat(rules.rules()).hasSize(2).hasSize(rules.count());
         assertThat(rules.rules().get(0).product().orElseThrow().shape()).isEmpty();
-        assertThat(rules.rules().get(1).product().orElseThrow().weight().path()).hasToString("144");
+        assertThat(rules.rules().get(1).product().orElseThrow().weight().path()).hasToString("90000");
     }
 
     @Spec("22.34")
