@@ -234,7 +234,11 @@ record Recorder(
             losses.negative();
         }
         profiler.stopBrick(timer, Math.max(0, elements));
-        work.sample(TimerToken.key(timer), Math.max(0, elements));
+        if (timer != TimerToken.VOID && !profiler.isEnabled()) {
+            work.lost(TimerToken.key(timer));
+        } else {
+            work.sample(TimerToken.key(timer), Math.max(0, elements));
+        }
     }
 
     @Override

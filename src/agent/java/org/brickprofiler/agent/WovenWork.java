@@ -57,6 +57,8 @@ final class WovenWork {
     /** Above this, sums would overflow: the numbers are wrong. */
     private static final double MOST = 1L << 62;
 
+    private static final String SWITCHED_OFF = "recording was switched off within a step or sample";
+
     private static final ModelNumber[] NUMBERS = ModelNumber.values();
 
     /** Bricks of which the model has one in a pass. */
@@ -365,6 +367,12 @@ final class WovenWork {
             return;
         }
         place.inStep = false;
+        if (hasModel && !profiler.isEnabled()) {
+            Set<Integer> lost = shares(place.pass).keySet();
+            if (!lost.isEmpty()) {
+                setUnknown(lost, SWITCHED_OFF);
+            }
+        }
         for (int i = place.products.nextSetBit(0); i >= 0; i = place.products.nextSetBit(i + 1)) {
             profiler.recordWork(keys[i], new Work(0, 0, place.streamedBytes));
         }
@@ -443,6 +451,25 @@ final class WovenWork {
             pass.elements.addAndGet(REPEATED.indexOf(known.get(key)), elements);
         } else if ((pass.seen & bit) == 0 && !pass.see(key, bit)) {
             setUnknown(List.of(key), "it ran outside of layers");
+        }
+    }
+
+    /**
+     * A sample of a brick has ended that was not recorded, since recording was switched off meanwhile.
+     *
+     * @param key the brick
+     */
+    void lost(int key) {
+        if (stated.contains(key)) {
+            for (int i = 0; i < products.length; i++) {
+                if (products[i] != null && keys[i] == key) {
+                    unknown.put(key, nameOf(rules[i]));
+                    losses.unknownWork("the work of " + nameOf(rules[i]) + " is unknown: " + SWITCHED_OFF);
+                    return;
+                }
+            }
+        } else if (key >= 0 && key < Long.SIZE && (modelled & (1L << key)) != 0) {
+            setUnknown(List.of(key), SWITCHED_OFF);
         }
     }
 
