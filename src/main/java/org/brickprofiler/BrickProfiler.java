@@ -1207,6 +1207,26 @@ public final class BrickProfiler extends SampleTables {
         passEnded(false, false);
     }
 
+    /**
+     * Gives up the forward pass of the calling thread, for example because an exception ended it. Its step counts as
+     * abandoned and gives no tokens; the samples of its bricks remain. An open layer ends here, and the thread's next
+     * layer is number 0. Waits for nothing: bricks that a device has not finished stay pending until a later boundary.
+     */
+    public void abandonPass() {
+        passEnds(false);
+        layers.endPass(true);
+        reach(SpanKind.PASS_END, 1, false);
+        StepRecorder recorder = steps;
+        if (recorder != null) {
+            deselect();
+            recorder.interrupt();
+        }
+        GraphRecorder follower = follower();
+        if (follower != null) {
+            follower.endPass();
+        }
+    }
+
     private void passEnds(boolean waits) {
         if (devices != null) {
             devices.endPass(waits);

@@ -376,6 +376,23 @@ final class StepsTest {
         assertThat(steps().count()).isZero();
     }
 
+    @Spec("17.5")
+    @Test
+    void aStepOfAPassThatIsGivenUpIsAbandoned() {
+        step(StepInfo.decode(2), 20);
+        profiler.beginStep(StepInfo.decode(3));
+        profiler.startLayer();
+        clock.advance(10);
+        profiler.abandonPass();
+        assertThat(profiler.currentLayer()).isEqualTo(-1);
+        profiler.endPass();
+        profiler.abandonPass();
+        step(StepInfo.decode(3), 30);
+        assertThat(steps().abandoned()).isEqualTo(1);
+        assertThat(stats(Phase.DECODE).outputTokens()).isEqualTo(2);
+        assertThat(stats(Phase.DECODE).totalNs()).isEqualTo(50);
+    }
+
     // ---- resets and memory ----
 
     @Spec("17.6")

@@ -552,6 +552,7 @@ public final class Agent {
         }
         steps.doubtText().ifPresent(remarks::add);
         steps.nestedText().ifPresent(remarks::add);
+        steps.nestedLayersText().ifPresent(remarks::add);
         remarks.addAll(losses.summary());
         remarks.addAll(requests.summary());
         return remarks.isEmpty()
@@ -608,6 +609,7 @@ public final class Agent {
         requests.summary().forEach(this::say);
         steps.doubtText().ifPresent(this::say);
         steps.nestedText().ifPresent(this::say);
+        steps.nestedLayersText().ifPresent(this::say);
         if (alternation != null) {
             say(compared()
                     .map(Alternation.Result::toString)

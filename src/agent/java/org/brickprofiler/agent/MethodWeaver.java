@@ -701,7 +701,8 @@ final class MethodWeaver {
     /**
      * Adds the code that ends a span.
      *
-     * @param outcome the code for the outcome, if the span is one of a request
+     * @param outcome the code for the outcome, if the span is one of a request; that of a failure where an exception
+     *     leaves a span of another kind
      */
     private void stop(InsnList code, Track track, InsnList outcome) {
         if (track.kind == Kind.ARRIVAL && !isFailure(outcome)) {
@@ -725,7 +726,7 @@ final class MethodWeaver {
             case PROMPT -> code.add(call("endPrompt", "(J)V"));
             case REQUEST -> code.add(call("endRequest", "(IJ)V"));
             case ARRIVAL, FINISH -> code.add(call("endFinish", "(IJ)V"));
-            case STEP, IN_STEP, MODEL, TASK -> code.add(call("endStep", "(J)V"));
+            case STEP, IN_STEP, MODEL, TASK -> code.add(call(isFailure(outcome) ? "failStep" : "endStep", "(J)V"));
         }
     }
 

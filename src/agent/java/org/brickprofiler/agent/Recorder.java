@@ -76,6 +76,9 @@ record Recorder(
         /** The thread's latest step and its output tokens; {@link #ENDED} once the step has ended. */
         private final ThreadLocal<long[]> latest = ThreadLocal.withInitial(() -> new long[] {0, ENDED});
 
+        /** The layers of the steps. */
+        private final WovenLayers layers = new WovenLayers();
+
         /** Steps that began before an earlier step of the same thread had ended. */
         private final AtomicLong nested = new AtomicLong();
 
@@ -161,6 +164,15 @@ record Recorder(
             }
         }
 
+        /** Closes a step that an exception ended: it outputs nothing, and no step continues its prompt. */
+        private void fail(long step) {
+            long[] mine = latest.get();
+            if (mine[STEP] == step) {
+                mine[OUTPUT] = ENDED;
+                inPrompt.set(false);
+            }
+        }
+
         private void end(long outputTokens) {
             if (outputTokens == 0) {
                 // A part of a prompt. The warm-up ends only at a token: if it ended within a prompt, the time to first
@@ -214,6 +226,11 @@ record Recorder(
                             + " thread, and the outer ones are not counted: name one method for each pass under step:");
         }
 
+        /** Returns how often layers were nested, in words; empty if nothing began within a layer. */
+        Optional<String> nestedLayersText() {
+            return layers.nestedText();
+        }
+
         /** Output tokens per second of wall time, also if the profiler is off; empty if no step has output any. */
         OptionalDouble tokensPerSec() {
             long wallNs = lastNs - firstNs.get();
@@ -256,18 +273,27 @@ record Recorder(
         if (!profiler.isEnabled()) {
             return 0;
         }
+        cutLayer();
         if (number < 0) {
             profiler.startLayer();
         } else {
             profiler.startLayer((int) Math.min(number, Integer.MAX_VALUE));
         }
         work.layerBegins();
-        return OPEN;
+        return steps.layers.open();
     }
 
     @Override
     public void endLayer(long layer) {
-        if (layer != 0) {
+        if (layer != 0 && steps.layers.close(layer)) {
+            profiler.endLayer();
+            work.layerEnds();
+        }
+    }
+
+    /** Ends the open layer of the calling thread, within which another layer or a step begins. */
+    private void cutLayer() {
+        if (steps.layers.cut()) {
             profiler.endLayer();
             work.layerEnds();
         }
@@ -290,6 +316,7 @@ record Recorder(
 
     @Override
     public long startStep(long tokens, long kvLength, long outputTokens, boolean isPrompt) {
+        cutLayer();
         long output = steps.takesPromptStep() ? 0 : Math.max(0, outputTokens);
         boolean decodes = !steps.continuesPrompt(output) && !isPrompt && tokens <= 1 && output > 0;
         steps.at(kvLength, decodes);
@@ -310,9 +337,20 @@ record Recorder(
     @Override
     public void endStep(long step) {
         if (step != 0) {
+            steps.layers.passEnds();
             work.stepEnds();
             profiler.endPass();
             steps.close(step);
+        }
+    }
+
+    @Override
+    public void failStep(long step) {
+        if (step != 0) {
+            steps.layers.passEnds();
+            work.stepEnds();
+            profiler.abandonPass();
+            steps.fail(step);
         }
     }
 

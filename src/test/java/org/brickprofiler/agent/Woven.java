@@ -121,6 +121,11 @@ final class Woven {
         }
 
         @Override
+        public void failStep(long step) {
+            recorder.failStep(step);
+        }
+
+        @Override
         public long startRequest(long promptTokens) {
             return recorder.startRequest(promptTokens);
         }

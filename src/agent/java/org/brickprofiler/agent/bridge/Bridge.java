@@ -94,6 +94,13 @@ public final class Bridge {
         void endStep(long step);
 
         /**
+         * Ends a step that an exception leaves. It outputs nothing.
+         *
+         * @param step the token from {@code startStep}; 0 does nothing
+         */
+        void failStep(long step);
+
+        /**
          * A request arrives and is served: until its end, the steps of the calling thread are steps of it.
          *
          * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if its steps tell
@@ -376,6 +383,19 @@ public final class Bridge {
     public static void endStep(long step) {
         try {
             Holder.SINK.endStep(step);
+        } catch (Throwable failed) {
+            failed(failed);
+        }
+    }
+
+    /**
+     * Ends a step that an exception leaves.
+     *
+     * @param step the token from {@link #startStep}
+     */
+    public static void failStep(long step) {
+        try {
+            Holder.SINK.failStep(step);
         } catch (Throwable failed) {
             failed(failed);
         }

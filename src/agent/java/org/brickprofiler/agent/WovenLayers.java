@@ -1,0 +1,66 @@
+package org.brickprofiler.agent;
+
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The layers that threads have begun and not ended. Layers do not nest: where a layer or a step begins within a layer
+ * of the same thread, that layer ends. Any thread; allocates for a thread's first layer.
+ */
+final class WovenLayers {
+
+    private static final int LAYER = 0;
+    private static final int OPEN = 1;
+
+    /** The thread's latest layer, and 1 if it is open. */
+    private final ThreadLocal<long[]> latest = ThreadLocal.withInitial(() -> new long[2]);
+
+    private final AtomicLong nested = new AtomicLong();
+
+    /** Closes the open layer of the calling thread, if there is one, since another layer or a step begins within it. */
+    boolean cut() {
+        long[] mine = latest.get();
+        if (mine[OPEN] == 0) {
+            return false;
+        }
+        mine[OPEN] = 0;
+        nested.incrementAndGet();
+        return true;
+    }
+
+    /** Opens a layer of the calling thread, and returns its number among the layers of the thread, from 1. */
+    long open() {
+        long[] mine = latest.get();
+        mine[OPEN] = 1;
+        return ++mine[LAYER];
+    }
+
+    /** Closes a layer of the calling thread; returns whether it was still open. */
+    boolean close(long layer) {
+        long[] mine = latest.get();
+        boolean isOpen = mine[OPEN] != 0 && mine[LAYER] == layer;
+        if (isOpen) {
+            mine[OPEN] = 0;
+        }
+        return isOpen;
+    }
+
+    /** The pass of the calling thread ends, and its open layer with it. */
+    void passEnds() {
+        latest.get()[OPEN] = 0;
+    }
+
+    /**
+     * Returns how often layers were nested.
+     *
+     * @return a remark in words; empty if nothing began within a layer
+     */
+    Optional<String> nestedText() {
+        long times = nested.get();
+        return times == 0
+                ? Optional.empty()
+                : Optional.of(times + (times == 1 ? " time, a layer or step" : " times, a layer or step")
+                        + " began within a layer of the same thread, which ended there: name one method for each layer"
+                        + " under layer:");
+    }
+}

@@ -1,0 +1,157 @@
+package org.brickprofiler.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.StepInfo.Phase;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.Steps;
+import org.brickprofiler.agent.bridge.Bridge;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Steps that fail, layers within layers, and samples within which recording is switched off. */
+class WovenStepsTest {
+
+    private static final String IN = "in: " + Failing.class.getName() + ".";
+
+    private static Object make(Class<?> type) throws Exception {
+        Constructor<?> constructor = type.getDeclaredConstructor();
+        constructor.setAccessible(true);
+        return constructor.newInstance();
+    }
+
+    private static void call(Object engine, String name, int argument) throws Exception {
+        Method method = engine.getClass().getDeclaredMethod(name, int.class);
+        method.setAccessible(true);
+        method.invoke(engine, argument);
+    }
+
+    /** An engine of which some passes fail. */
+    static final class Failing {
+        private int passes;
+
+        private void forward(int token) {
+            passes++;
+            if (token % 4 == 3) {
+                throw new IllegalStateException("the context is full after " + passes);
+            }
+        }
+
+        void generate(int tokens) {
+            for (int i = 0; i < tokens; i++) {
+                forward(i);
+            }
+        }
+
+        void tolerant(int tokens) {
+            for (int i = 0; i < tokens; i++) {
+                try {
+                    forward(i);
+                } catch (IllegalStateException full) {
+                    passes--;
+                }
+            }
+        }
+    }
+
+    /** Each case: the step is a method, or a call of it, and the failure leaves the method or is caught within it. */
+    @Spec({"17.5", "22.15"})
+    @ParameterizedTest
+    @CsvSource({"forward, generate", "generate\\n  call: forward, generate", "tolerant\\n  call: forward, tolerant"})
+    void aStepThatAnExceptionEndsOutputsNothing(String step, String method) throws Exception {
+        Object engine = make(Woven.load(Failing.class, "step:\n  " + IN + step.replace("\\n", "\n") + "\n  kv: 7\n"));
+        if (method.equals("tolerant")) {
+            call(engine, method, 8);
+        } else {
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> call(engine, method, 8))
+                        .isInstanceOf(InvocationTargetException.class)
+                        .hasRootCauseInstanceOf(IllegalStateException.class);
+            }
+        }
+        Steps steps = Woven.PROFILER.snapshot().steps();
+        StepStats decode = steps.phase(Phase.DECODE).orElseThrow();
+        assertThat(List.of(decode.count(), decode.outputTokens(), steps.abandoned()))
+                .isEqualTo(List.of(6L, 6L, 2L));
+    }
+
+    /** After a part of a prompt that failed, a step of one token decodes. */
+    @Spec("22.15")
+    @Test
+    void noStepContinuesAPromptThatFailed() {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        Recorder.Steps steps = new Recorder.Steps(0, () -> {}, null);
+        Recorder recorder = Woven.recorder(profiler, steps, new Losses(message -> {}), message -> {});
+        recorder.failStep(recorder.startStep(16, 0, 0, true));
+        recorder.endStep(recorder.startStep(1, 16, 1, false));
+        assertThat(profiler.snapshot().steps().phase(Phase.DECODE).orElseThrow().outputTokens())
+                .isEqualTo(1);
+        assertThat(steps.tokensPerSec()).isPresent();
+    }
+
+    /** As with a rule for a method that calls itself for the next layer. */
+    @Spec({"3.8", "22.23"})
+    @Test
+    void aLayerEndsWhereAnotherOneBeginsWithinIt() {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        Recorder.Steps steps = new Recorder.Steps(0, () -> {}, null);
+        Recorder recorder = Woven.recorder(profiler, steps, new Losses(message -> {}), message -> {});
+        List<Integer> layers = new ArrayList<>();
+        for (int token = 0; token < 2; token++) {
+            long step = recorder.startStep(1, 9, 1, false);
+            List<Long> open = new ArrayList<>();
+            for (int layer = 0; layer < 3; layer++) {
+                open.add(0, recorder.startLayer(-1));
+                layers.add(profiler.currentLayer());
+            }
+            for (long each : open) {
+                recorder.endLayer(each);
+                layers.add(profiler.currentLayer());
+            }
+            recorder.endStep(step);
+        }
+        assertThat(layers).containsExactly(0, 1, 2, -1, -1, -1, 0, 1, 2, -1, -1, -1);
+        assertThat(steps.nestedLayersText().orElseThrow())
+                .startsWith("4 times, a layer or step began within a layer of the same thread");
+
+        recorder.endLayer(recorder.startLayer(-1));
+        assertThat(steps.nestedLayersText().orElseThrow()).startsWith("4 times");
+    }
+
+    /** As with {@code ab=} while another thread decodes: the sample is lost, and its work is not. */
+    @Spec("22.34")
+    @Test
+    void workIsUnknownIfRecordingIsSwitchedOffWithinASample() throws Exception {
+        Woven.loadWithWork(
+                Failing.class,
+                "bricks:\n  - " + IN + "forward\n    brick: LM_HEAD\n    work: {matmul: [4, 8], weight: F16}\n");
+        int key = Woven.PROFILER.brickKey("LmHead");
+        Woven.SAID.clear();
+        for (int i = 0; i < 2; i++) {
+            Bridge.product(0, 4, 8, 1, WeightTypes.F32);
+            long timer = Bridge.startBrick(key);
+            if (i > 0) {
+                Woven.PROFILER.disable();
+            }
+            Bridge.stopBrick(timer, 1);
+            Woven.PROFILER.enable();
+        }
+        assertThat(Woven.SAID)
+                .containsExactly("the work of LmHead is unknown: recording was switched off within a step or sample");
+        assertThat(Woven.work.withoutUnknown(Woven.PROFILER.snapshot()).bricks())
+                .filteredOn(each -> each.name().equals("LmHead"))
+                .allSatisfy(each -> {
+                    assertThat(each.count()).isEqualTo(1);
+                    assertThat(each.work().flops()).isZero();
+                });
+    }
+}
