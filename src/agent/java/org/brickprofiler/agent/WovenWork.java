@@ -64,6 +64,9 @@ final class WovenWork {
     /** Bricks of which the model has one in a pass. */
     private static final Set<BrickId> ONCE = EnumSet.of(BrickId.EMBEDDING, BrickId.LM_HEAD, BrickId.SAMPLING);
 
+    /** Those of them whose work the model states for one token of a pass. */
+    private static final Set<BrickId> OF_ONE_TOKEN = EnumSet.of(BrickId.LM_HEAD, BrickId.SAMPLING);
+
     /** Bricks of which a layer has several; their samples say by their elements how many. */
     private static final List<BrickId> REPEATED = List.of(BrickId.RMS_NORM, BrickId.RESIDUAL_ADD);
 
@@ -102,6 +105,7 @@ final class WovenWork {
     private final Map<Integer, BrickId> known = new TreeMap<>();
 
     private final long once;
+    private final long ofOneToken;
     private final long repeated;
 
     /** The bricks with an annotation, which states no work although rules do, by key. */
@@ -159,6 +163,7 @@ final class WovenWork {
         // Guarded by this.
         private final long once;
         private final int[] times = new int[Long.SIZE];
+        private long again;
         private boolean inLayer;
         private int layers;
 
@@ -177,6 +182,7 @@ final class WovenWork {
 
         synchronized void clear() {
             Arrays.fill(times, 0);
+            again = 0;
             layers = 0;
             for (int i = 0; i < REPEATED.size(); i++) {
                 elements.set(i, 0);
@@ -197,6 +203,15 @@ final class WovenWork {
                 times[key]++;
             }
             return inLayer || (bit & once) != 0;
+        }
+
+        /** A brick of which the model has one in a pass had another sample. */
+        synchronized void seeAgain(long bit) {
+            again |= bit;
+        }
+
+        synchronized boolean isSeenAgain(int key) {
+            return (again & (1L << key)) != 0;
         }
 
         synchronized int times(int key) {
@@ -235,6 +250,7 @@ final class WovenWork {
                 .collect(Collectors.toUnmodifiableSet());
         hasModel = rules.stream().anyMatch(rule -> rule.kind() == Kind.MODEL);
         once = bits(ONCE);
+        ofOneToken = bits(OF_ONE_TOKEN);
         repeated = bits(REPEATED);
         bits(PER_LAYER);
         places = ThreadLocal.withInitial(() -> new Place(once));
@@ -449,7 +465,11 @@ final class WovenWork {
                     List.of(key), "it ran outside of steps, or on another thread while several steps were under way");
         } else if ((bit & repeated) != 0) {
             pass.elements.addAndGet(REPEATED.indexOf(known.get(key)), elements);
-        } else if ((pass.seen & bit) == 0 && !pass.see(key, bit)) {
+        } else if ((pass.seen & bit) != 0) {
+            if ((bit & ofOneToken) != 0) {
+                pass.seeAgain(bit);
+            }
+        } else if (!pass.see(key, bit)) {
             setUnknown(List.of(key), "it ran outside of layers");
         }
     }
@@ -491,6 +511,11 @@ final class WovenWork {
             Work work = works.get(known.get(key));
             if (work == null) {
                 setUnknown(List.of(key), "the model has no such brick");
+            } else if (pass.tokens > 1 && pass.isSeenAgain(key)) {
+                setUnknown(
+                        List.of(key),
+                        "it had several samples in a pass of several tokens, and the model knows it for one token:"
+                                + " state its work:");
             } else {
                 long flops = Math.round(work.flops() * share);
                 long bytes = Math.round(work.bytes() * share);
