@@ -134,7 +134,7 @@ public final class Agent {
         requests = new WovenRequests(hasRequests && alternation == null ? profiler.requests() : null, losses);
         runFile = beginRunFile();
         prepareReports();
-        steps = new Recorder.Steps(rules.warmupSteps(), this::forgetWarmup, alternation);
+        steps = new Recorder.Steps(rules.warmupSteps(), this::discard, alternation);
         shortestNs = ShortBricks.bound(ShortBricks.setting());
         weaver = weaver(rules);
         work = new WovenWork(rules.rules(), this::keyOf, profiler, losses);
@@ -297,7 +297,7 @@ public final class Agent {
     private void register() {
         try {
             Thread.sleep(BEAN_DELAY_MS);
-            BrickProfileBean.register(profiler, "agent");
+            BrickProfileBean.register(profiler, "agent", this::discard);
         } catch (LinkageError none) {
             say("this Java has no module java.management, so brick top needs the agent's port=");
         } catch (InterruptedException | RuntimeException unable) {
@@ -363,7 +363,7 @@ public final class Agent {
                 weaveAgain(loaded, instrumentation);
             }
         }
-        forgetWarmup();
+        discard();
     }
 
     // ---- windows, which a virtual machine that is killed leaves behind ----
@@ -522,7 +522,9 @@ public final class Agent {
         }
     }
 
-    private void forgetWarmup() {
+    /** Discards everything recorded: after the warm-up, and when a client of the bean resets the profile. */
+    private void discard() {
+        steps.discard();
         requests.discard();
         work.discard();
         profiler.reset();
@@ -635,7 +637,7 @@ public final class Agent {
     private void forgetUnfinishedWarmup() {
         if (steps.isWarmingUp()) {
             profiler.disable();
-            forgetWarmup();
+            discard();
             say("the run ended after " + steps.warmupText() + ", so the profile is empty: lower warmup: in "
                     + options.rules() + ", or run longer");
         }

@@ -43,21 +43,26 @@ record Recorder(
     static final class Steps {
         private static final int STEP = 0;
         private static final int OUTPUT = 1;
+        private static final int EPOCH = 2;
         private static final long ENDED = -1;
 
         private final AtomicLong ended = new AtomicLong();
 
-        /** Tokens that the steps after the warm-up have output. */
-        private final AtomicLong tokens = new AtomicLong();
+        /** How often everything recorded was discarded. Guarded by this. */
+        private long epoch;
+
+        /** Tokens that the steps have output which began since then, after the warm-up. Guarded by this. */
+        private long tokens;
 
         private final long warmup;
         private final Runnable afterWarmup;
         private final @Nullable Alternation alternation;
 
-        /** The time at which the first step after the warm-up began; 0 before that. */
-        private final AtomicLong firstNs = new AtomicLong();
+        /** The time at which the first of these steps began; 0 before that. Guarded by this. */
+        private long firstNs;
 
-        private volatile long lastNs;
+        /** The end of the latest one. Guarded by this. */
+        private long lastNs;
 
         /**
          * Whether the thread's latest step processed a part of a prompt and output nothing, so that the next step
@@ -73,8 +78,11 @@ record Recorder(
         /** Whether the thread's latest step decoded at position 0. */
         private final ThreadLocal<Boolean> decodedFirst = ThreadLocal.withInitial(() -> false);
 
-        /** The thread's latest step and its output tokens; {@link #ENDED} once the step has ended. */
-        private final ThreadLocal<long[]> latest = ThreadLocal.withInitial(() -> new long[] {0, ENDED});
+        /**
+         * The thread's latest step, its output tokens, and the epoch in which it began; {@link #ENDED} for the tokens
+         * once the step has ended.
+         */
+        private final ThreadLocal<long[]> latest = ThreadLocal.withInitial(() -> new long[] {0, ENDED, 0});
 
         /** The layers of the steps. */
         private final WovenLayers layers = new WovenLayers();
@@ -101,13 +109,30 @@ record Recorder(
         private void begin(boolean decodes) {
             if (ended.get() >= warmup) {
                 long nowNs = System.nanoTime();
-                if (firstNs.get() == 0) {
-                    firstNs.compareAndSet(0, nowNs);
-                }
+                latest.get()[EPOCH] = beginAt(nowNs);
                 if (alternation != null) {
                     alternation.stepBegins(decodes, nowNs);
                 }
             }
+        }
+
+        private synchronized long beginAt(long nowNs) {
+            firstNs = firstNs == 0 ? nowNs : firstNs;
+            return epoch;
+        }
+
+        private synchronized void count(long outputTokens, long stepEpoch) {
+            if (stepEpoch == epoch) {
+                lastNs = System.nanoTime();
+                tokens += outputTokens;
+            }
+        }
+
+        /** Everything recorded is discarded: the steps under way do not count, and the rate begins anew. */
+        synchronized void discard() {
+            epoch++;
+            firstNs = 0;
+            tokens = 0;
         }
 
         /** Returns whether a step of the calling thread, which outputs the given tokens, continues a prompt. */
@@ -160,7 +185,7 @@ record Recorder(
             if (mine[STEP] == step && mine[OUTPUT] != ENDED) {
                 long outputTokens = mine[OUTPUT];
                 mine[OUTPUT] = ENDED;
-                end(outputTokens);
+                end(outputTokens, mine[EPOCH]);
             }
         }
 
@@ -173,7 +198,7 @@ record Recorder(
             }
         }
 
-        private void end(long outputTokens) {
+        private void end(long outputTokens, long stepEpoch) {
             if (outputTokens == 0) {
                 // A part of a prompt. The warm-up ends only at a token: if it ended within a prompt, the time to first
                 // token would be too short.
@@ -183,8 +208,7 @@ record Recorder(
             if (number == warmup) {
                 afterWarmup.run();
             } else if (number > warmup) {
-                lastNs = System.nanoTime();
-                tokens.addAndGet(outputTokens);
+                count(outputTokens, stepEpoch);
             }
         }
 
@@ -232,11 +256,9 @@ record Recorder(
         }
 
         /** Output tokens per second of wall time, also if the profiler is off; empty if no step has output any. */
-        OptionalDouble tokensPerSec() {
-            long wallNs = lastNs - firstNs.get();
-            return tokens.get() == 0 || wallNs <= 0
-                    ? OptionalDouble.empty()
-                    : OptionalDouble.of(tokens.get() * 1e9 / wallNs);
+        synchronized OptionalDouble tokensPerSec() {
+            long wallNs = lastNs - firstNs;
+            return tokens == 0 || wallNs <= 0 ? OptionalDouble.empty() : OptionalDouble.of(tokens * 1e9 / wallNs);
         }
     }
 

@@ -431,7 +431,7 @@ final class WovenRequests {
                     lines,
                     forgotten,
                     "requests were given up without a finish: finished: misses a way in which a request ends");
-            say(lines, cut, "requests were under way at the end of the warm-up, and do not count");
+            say(lines, cut, "requests were under way at the end of the warm-up or at a reset, and do not count");
             say(
                     lines,
                     new AtomicLong(requests.stats().counts().ignoredCalls()),

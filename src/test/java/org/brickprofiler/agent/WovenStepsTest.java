@@ -98,6 +98,22 @@ class WovenStepsTest {
         assertThat(steps.tokensPerSec()).isPresent();
     }
 
+    /** A client of the bean may reset the profile of a run that goes on. */
+    @Spec("22.28")
+    @Test
+    void theRateOfTokensBeginsAnewWithTheProfile() {
+        Recorder.Steps steps = new Recorder.Steps(0, () -> {}, null);
+        Recorder recorder = Woven.recorder(BrickProfiler.enabled(), steps, new Losses(message -> {}), message -> {});
+        recorder.endStep(recorder.startStep(1, 4, 1_000_000, false));
+        double before = steps.tokensPerSec().orElseThrow();
+        long underWay = recorder.startStep(1, 5, 1_000_000, false);
+        steps.discard();
+        recorder.endStep(underWay);
+        assertThat(steps.tokensPerSec()).isEmpty();
+        recorder.endStep(recorder.startStep(1, 6, 1, false));
+        assertThat(steps.tokensPerSec().orElseThrow()).isLessThan(before);
+    }
+
     /** As with a rule for a method that calls itself for the next layer. */
     @Spec({"3.8", "22.23"})
     @Test

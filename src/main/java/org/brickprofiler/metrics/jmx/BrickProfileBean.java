@@ -41,8 +41,11 @@ public final class BrickProfileBean implements BrickProfileMXBean {
 
     private long watchedToNs;
 
-    private BrickProfileBean(BrickProfiler profiler) {
+    private final Runnable reset;
+
+    private BrickProfileBean(BrickProfiler profiler, Runnable reset) {
         this.profiler = profiler;
+        this.reset = reset;
         this.recent = new RecentSnapshot(profiler, RecentSnapshot.DEFAULT_AGE, NanoClock.SYSTEM);
     }
 
@@ -59,6 +62,21 @@ public final class BrickProfileBean implements BrickProfileMXBean {
     }
 
     /**
+     * Registers a profiler with the platform's MBean server, as {@link #register(BrickProfiler, String)} does, for an
+     * owner that counts more than the profiler does.
+     *
+     * @param profiler the profiler; the server keeps it alive
+     * @param name by which it differs from other profilers
+     * @param reset runs instead of {@link BrickProfiler#reset()}, which it has to call; any thread
+     * @return by which name it can be unregistered
+     * @throws IllegalArgumentException when one is registered by that name, or the name is null or empty
+     */
+    public static ObjectName register(BrickProfiler profiler, String name, Runnable reset) {
+        Objects.requireNonNull(reset, "reset");
+        return register(profiler, name, ManagementFactory.getPlatformMBeanServer(), reset);
+    }
+
+    /**
      * Registers a profiler with an MBean server, as {@link #register(BrickProfiler, String)} does.
      *
      * @param profiler the profiler; the server keeps it alive
@@ -69,13 +87,18 @@ public final class BrickProfileBean implements BrickProfileMXBean {
      */
     public static ObjectName register(BrickProfiler profiler, String name, MBeanServer server) {
         Objects.requireNonNull(profiler, "profiler");
+        return register(profiler, name, server, profiler::reset);
+    }
+
+    private static ObjectName register(BrickProfiler profiler, String name, MBeanServer server, Runnable reset) {
+        Objects.requireNonNull(profiler, "profiler");
         requireName("the name of a bean", name);
         boolean plain = name.chars().noneMatch(c -> ",=:\"*?\n".indexOf(c) >= 0);
         try {
             ObjectName key = new ObjectName(
                     "org.brickprofiler:type=BrickProfile,name=" + (plain ? name : ObjectName.quote(name)));
             server.registerMBean(
-                    new StandardMBean(new BrickProfileBean(profiler), BrickProfileMXBean.class, true), key);
+                    new StandardMBean(new BrickProfileBean(profiler, reset), BrickProfileMXBean.class, true), key);
             return key;
         } catch (InstanceAlreadyExistsException e) {
             throw new IllegalArgumentException("a profiler is registered as '" + name + "' already", e);
@@ -213,7 +236,7 @@ public final class BrickProfileBean implements BrickProfileMXBean {
 
     @Override
     public void reset() {
-        profiler.reset();
+        reset.run();
         recent.expire();
     }
 

@@ -124,6 +124,20 @@ final class BrickProfileMXBeanTest {
                         .isNotNull());
     }
 
+    @Spec("22.28")
+    @Test
+    void anOwnerThatCountsMoreResetsItToo() throws Exception {
+        StringBuilder said = new StringBuilder();
+        ObjectName name = BrickProfileBean.register(profiler, "owner", () -> said.append("reset"));
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        try {
+            server.invoke(name, "reset", new Object[0], new String[0]);
+        } finally {
+            server.unregisterMBean(name);
+        }
+        assertThat(said).hasToString("reset");
+    }
+
     @Spec("20.6")
     @Test
     void stepsAndRequestsAreSeen() throws Exception {
