@@ -32,7 +32,10 @@ public record Divergence(
         OUT_OF_TOLERANCE,
         /** The sides differ in the places or numbers of NaNs or infinities. */
         NON_FINITE,
-        /** The outputs differ in length, so that their samples are different floats. */
+        /**
+         * The outputs differ in length. Their samples are then different floats, and checksums of their first floats
+         * may be equal.
+         */
         DIFFERENT_LENGTH,
         /** Only the reference has the entry. */
         MISSING_HERE,

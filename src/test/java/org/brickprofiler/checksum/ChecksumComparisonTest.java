@@ -294,6 +294,25 @@ final class ChecksumComparisonTest {
         assertThat(comparison.largestAbsolute()).isEmpty();
     }
 
+    /** The checksum covers the first 64 floats of both. */
+    @Spec("10.5")
+    @Test
+    void outputsOfDifferentLengthDivergeIfTheirChecksumsAreEqual() {
+        ChecksumLog here = new ChecksumLog();
+        ChecksumLog reference = new ChecksumLog();
+        here.record("Embedding", 0, 0, new float[64]);
+        reference.record("Embedding", 0, 0, new float[128]);
+
+        for (Tolerance tolerance : List.of(Tolerance.EXACT, Tolerance.FLOAT32)) {
+            ChecksumComparison comparison = here.compareWith(reference, tolerance);
+
+            assertThat(comparison.matches()).isFalse();
+            assertThat(comparison.equalHashes()).isEqualTo(1);
+            assertThat(comparison.first().orElseThrow().kind()).isEqualTo(Kind.DIFFERENT_LENGTH);
+            assertThat(comparison.first().orElseThrow().toString()).endsWith("(expected 128 floats, got 64 floats)");
+        }
+    }
+
     @Test
     void withoutSamplesATolerantComparisonFallsBackToChecksumsAndSaysSo() {
         ChecksumLog sampled = Logs.sampled(1, 2);
