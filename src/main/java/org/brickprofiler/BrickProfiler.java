@@ -1214,16 +1214,12 @@ public final class BrickProfiler extends SampleTables {
      */
     public void abandonPass() {
         passEnds(false);
-        layers.endPass(true);
-        reach(SpanKind.PASS_END, 1, false);
+        layers.endStep();
+        passEnded(true, false);
         StepRecorder recorder = steps;
         if (recorder != null) {
             deselect();
             recorder.interrupt();
-        }
-        GraphRecorder follower = follower();
-        if (follower != null) {
-            follower.endPass();
         }
     }
 

@@ -146,16 +146,14 @@ final class ProfileWindow {
     /**
      * The values before the bricks: the run and the part of it. Immutable.
      *
-     * @param isWindow whether the profile is a window of a run
-     * @param window the number of the window; 0 for a profile that is no window
+     * @param windowNumber the number of the window; null for a profile that is no window
      * @param startMs its begin, ms since 1970, by the clock of the rank's host
      */
     record Head(
             Path file,
             Labels labels,
             int rank,
-            boolean isWindow,
-            long window,
+            @Nullable Long windowNumber,
             long startMs,
             long wallNs,
             @Nullable Long firstStep,
@@ -171,6 +169,15 @@ final class ProfileWindow {
                 @Nullable String precision,
                 @Nullable String commit,
                 @Nullable String phase) {}
+
+        boolean isWindow() {
+            return windowNumber != null;
+        }
+
+        /** Returns the number of the window; 0 for a profile that is no window. */
+        long window() {
+            return windowNumber == null ? 0 : windowNumber;
+        }
 
         String runId() {
             return labels.runId();
@@ -309,12 +316,11 @@ final class ProfileWindow {
                             identity.commit().orElse(null),
                             identity.phase().orElse(null)),
                     identity.rank().orElse(0),
-                    identity.window().isPresent(),
-                    identity.window().orElse(0),
+                    orNull(identity.window()),
                     startMs(),
                     wallNs,
-                    step(identity.firstStep()),
-                    step(identity.lastStep()));
+                    orNull(identity.firstStep()),
+                    orNull(identity.lastStep()));
         }
 
         private long startMs() throws Unreadable {
@@ -325,8 +331,8 @@ final class ProfileWindow {
             }
         }
 
-        private static @Nullable Long step(OptionalLong step) {
-            return step.isPresent() ? (Long) step.getAsLong() : null;
+        private static @Nullable Long orNull(OptionalLong number) {
+            return number.isPresent() ? (Long) number.getAsLong() : null;
         }
     }
 

@@ -164,6 +164,11 @@ public final class Layers implements LongSupplier {
         mine.step = endsStep ? NO_STEP : mine.step;
     }
 
+    /** Ends the step of the calling thread, and not its pass. */
+    public void endStep() {
+        mine().step = NO_STEP;
+    }
+
     /**
      * Begins a step of the calling thread: its layers and samples belong to the step from now on.
      *
