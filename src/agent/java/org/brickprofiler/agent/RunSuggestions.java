@@ -298,19 +298,18 @@ final class RunSuggestions {
                 .toList());
         double mostNs = MOST_COST * measured.wallNs();
         List<Step> steps = steps();
-        List<Site> bricks = withinCost(bricks(steps), mostNs - costNs(steps));
         String remark = "";
-        if (bricks.isEmpty() && !steps.isEmpty()) {
+        if (costNs(steps) >= mostNs) {
             remark = tooShort(steps);
             steps = List.of();
-            bricks = withinCost(bricks(steps), mostNs);
         }
+        List<Site> longEnough = bricks(steps);
+        List<Site> bricks = withinCost(longEnough, mostNs - costNs(steps));
         if (bricks.isEmpty()) {
-            boolean isAnyLongEnough = inMethod.values().stream().anyMatch(its -> !its.isEmpty());
-            return isAnyLongEnough
-                    ? "# steps and calls are so short that timing them would cost more than " + MOST_PERCENT
-                            + " % of the run\n"
-                    : "# no call of hot code is long enough to be timed\n";
+            return longEnough.isEmpty()
+                    ? "# no call of hot code is long enough to be timed\n"
+                    : "# steps and calls are so short that timing them would cost more than " + MOST_PERCENT
+                            + " % of the run\n";
         }
         StringBuilder text = new StringBuilder(summary(bricks, costNs(steps), measured.wallNs())).append(remark);
         if (!steps.isEmpty()) {
