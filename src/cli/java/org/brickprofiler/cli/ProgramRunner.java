@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -15,6 +14,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.roofline.MachineRoof;
 import org.jspecify.annotations.Nullable;
@@ -132,7 +132,7 @@ final class ProgramRunner {
         }
         ProfileSnapshot snapshot = read.withFacts(facts);
         JsonReport.write(snapshot, unfinished);
-        Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        AtomicFile.replace(file, unfinished);
         return new Outcome("", file, Optional.of(snapshot), elapsedNs, log);
     }
 

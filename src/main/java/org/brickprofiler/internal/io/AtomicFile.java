@@ -101,11 +101,23 @@ public final class AtomicFile {
         Path temporary = folder.resolve(".brick-profile-" + UUID.randomUUID() + ".tmp");
         try {
             write(temporary, content, NEW_AND_FORCED);
-            Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            replace(path, temporary);
         } catch (IOException | RuntimeException | Error failed) {
             deleteAfter(failed, temporary);
             throw failed;
         }
+    }
+
+    /**
+     * Replaces a file by another one of the same folder, in one step. A move without {@code ATOMIC_MOVE} deletes the
+     * old file first, so that a reader finds none, and none is left if the process ends then.
+     *
+     * @param old the file; it need not exist
+     * @param complete the file that takes its place
+     * @throws IOException when that fails
+     */
+    public static void replace(Path old, Path complete) throws IOException {
+        Files.move(complete, old, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
     private static void writeDirectly(Path path, Content content) throws IOException {

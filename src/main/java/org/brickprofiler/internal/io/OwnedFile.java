@@ -5,7 +5,6 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.UUID;
 import java.util.function.Predicate;
 
@@ -147,7 +146,7 @@ public final class OwnedFile<T> {
             if (isOwn(isOwn)) {
                 return Writer.APPLICATION;
             }
-            replace(besidePath(), temporary);
+            AtomicFile.replace(besidePath(), temporary);
             return Writer.OTHER_PROCESS;
         } catch (IOException failed) {
             throw new IOException("cannot write " + path + ": " + AtomicFile.reason(failed), failed);
@@ -159,7 +158,7 @@ public final class OwnedFile<T> {
     /** Gives the file its name if no file has it; of two processes at the same time, one succeeds. */
     private void publish(Path temporary) throws IOException {
         if (isPublished) {
-            replace(path, temporary);
+            AtomicFile.replace(path, temporary);
             return;
         }
         try {
@@ -170,14 +169,6 @@ public final class OwnedFile<T> {
             Files.move(temporary, path);
         }
         isPublished = true;
-    }
-
-    /**
-     * Replaces a file in one step: without {@code ATOMIC_MOVE}, the old file is deleted first, and is lost if that is
-     * all.
-     */
-    private static void replace(Path old, Path temporary) throws IOException {
-        Files.move(temporary, old, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
     private boolean isOwn(Predicate<T> isOwn) {
