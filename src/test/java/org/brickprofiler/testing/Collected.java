@@ -13,7 +13,7 @@ public final class Collected {
 
     private static final long LOOK_AGAIN_NS = 1_000_000;
 
-    /** After each collection, so that the threads that do what follows from it get the processor. */
+    /** Between two collections, so that the threads that do what follows from one get the processor. */
     private static final int LOOKS = 20;
 
     private Collected() {}
@@ -30,14 +30,14 @@ public final class Collected {
      */
     public static void until(BooleanSupplier happened) {
         long untilNs = System.nanoTime() + WITHIN_NS;
-        while (!happened.getAsBoolean()) {
+        for (int look = 0; !happened.getAsBoolean(); look++) {
             if (System.nanoTime() - untilNs > 0) {
                 throw new AssertionError("not collected in time");
             }
-            System.gc();
-            for (int look = 0; look < LOOKS && !happened.getAsBoolean(); look++) {
-                LockSupport.parkNanos(LOOK_AGAIN_NS);
+            if (look % LOOKS == 0) {
+                System.gc();
             }
+            LockSupport.parkNanos(LOOK_AGAIN_NS);
         }
     }
 }

@@ -6,7 +6,6 @@ import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.SimulatedStream;
@@ -17,6 +16,7 @@ import org.brickprofiler.internal.record.SpanSinks;
 import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.spi.NanoClock;
+import org.brickprofiler.testing.Collected;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +24,6 @@ import org.junit.jupiter.api.Test;
 final class ManyProfilersTest {
 
     private static final int PROFILERS = 1_000;
-    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(30);
 
     private final FakeClock clock = new FakeClock(1_000);
     private final TraceRecorder recorder = TraceRecorder.builder()
@@ -60,16 +59,15 @@ final class ManyProfilersTest {
 
     /** How many are still there, after the recorder was used and the garbage collected until all others are gone. */
     private long left(List<? extends WeakReference<?>> references, int expected) {
-        long untilNs = System.nanoTime() + PATIENCE_NS;
-        long left = references.size();
-        while (left > expected && System.nanoTime() < untilNs) {
-            System.gc();
+        Collected.until(() -> {
             recorder.eventCount();
-            left = references.stream()
-                    .filter(reference -> reference.get() != null)
-                    .count();
-        }
-        return left;
+            return present(references) <= expected;
+        });
+        return present(references);
+    }
+
+    private static long present(List<? extends WeakReference<?>> references) {
+        return references.stream().filter(reference -> reference.get() != null).count();
     }
 
     private WeakReference<SpanSink.Names> source(int number, int spans) {
@@ -116,22 +114,14 @@ final class ManyProfilersTest {
                         "used 0 1001..1002 x1",
                         "RmsNorm 1002..1003 x1",
                         "used 1 1003..1004 x1");
+        // The virtual machine says of the stores one by one that they are gone.
+        Collected.until(() -> !hasUnusedNames());
         assertThat(hasUnusedNames()).isFalse();
     }
 
-    /**
-     * Whether a name is kept that no event has: asked until the virtual machine has said of all stores that they are
-     * gone.
-     */
+    /** Whether a name is kept that no event has. */
     private boolean hasUnusedNames() {
-        long untilNs = System.nanoTime() + PATIENCE_NS;
-        boolean hasUnused = true;
-        while (hasUnused && System.nanoTime() < untilNs) {
-            System.gc();
-            hasUnused = recorder.timeline().names().stream()
-                    .anyMatch(name -> name.name().startsWith("unused"));
-        }
-        return hasUnused;
+        return recorder.timeline().names().stream().anyMatch(name -> name.name().startsWith("unused"));
     }
 
     /** The tables of names of profilers that recorded nothing, or whose spans were cleared, are not kept. */
@@ -156,7 +146,7 @@ final class ManyProfilersTest {
 
     /** A ring with few entries gives its room back: otherwise 1,000 profilers would use up the common bound. */
     @Test
-    void theRoomOfForgottenProfilersComesBack() throws Exception {
+    void theRoomOfForgottenProfilersComesBack() {
         int smallestRing = 256;
         int atOnce = 50;
         TraceRecorder small = TraceRecorder.builder()
@@ -170,7 +160,7 @@ final class ManyProfilersTest {
                 stores.add(new WeakReference<>(usedStore(small, i + j), gone));
             }
             for (int j = 0; j < stores.size(); j++) {
-                awaitNext(gone);
+                Collected.until(() -> gone.poll() != null);
             }
             assertThat(small.eventCount()).isEqualTo(i + atOnce);
         }
@@ -182,14 +172,6 @@ final class ManyProfilersTest {
         SpanStore store = SpanSinks.of(user).bricks(new Named(number));
         new TableRegistry(0, false, null, store, null).mark(SpanKind.SPAN, 1, number, 1, 1);
         return store;
-    }
-
-    private static void awaitNext(ReferenceQueue<Object> gone) throws InterruptedException {
-        long untilNs = System.nanoTime() + PATIENCE_NS;
-        while (gone.remove(10) == null) {
-            assertThat(System.nanoTime()).as("collected in time").isLessThan(untilNs);
-            System.gc();
-        }
     }
 
     @Test
