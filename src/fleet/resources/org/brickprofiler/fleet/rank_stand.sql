@@ -1,7 +1,7 @@
 -- Where a rank stands in a window: how much longer than the median of its peers it computes in a step, in millionths, and
 -- by how many ns its collectives are shorter. Peers are the ranks of a run with the same device for what is computed, and
--- all ranks of the run for collectives, since these they enter together. If ranks of a run have steps, a window without steps
--- has no time of a step, and no row.
+-- all ranks of the run for collectives, since these they enter together. If ranks of a run have steps, a window without
+-- steps has no time of a step, and no row.
 WITH sums AS (
     SELECT
         run_id,

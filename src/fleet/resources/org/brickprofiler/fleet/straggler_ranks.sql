@@ -2,7 +2,8 @@
 -- one for each window in which it computed 2 % longer than it usually does and beyond what chance does. Of two ranks, that
 -- which comes later to a collective has the shorter one: late_ns is how much shorter than usual all collectives of a step
 -- are. held is in how many windows a rank was at least half as far from its peers as it usually is. Of a rank that is not
--- tested there are only the windows, of which those without a time of a step do not count. spread_ppm is how far a rank's windows usually are from its middle one.
+-- tested there are only the windows, of which those without a time of a step do not count. spread_ppm is how far a rank's
+-- windows usually are from its middle one.
 WITH stands AS (
     SELECT run_id, rank, win, device, host, compute_ns, stand, late_ns FROM rank_stand
 ),

@@ -345,7 +345,7 @@ public final class RequestRecorder {
 
     /**
      * The prompt of a request has as many tokens as are {@linkplain #cached cached} or as its steps process, which is
-     * for engines that tell its length nowhere else. Any thread. Ends with {@link #tokenized}.
+     * for engines that state its length nowhere else. Any thread. Ends with {@link #tokenized}.
      *
      * @param request what {@link #arrived} returned
      */
