@@ -11,7 +11,6 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.security.ProtectionDomain;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -271,11 +270,11 @@ public final class Agent {
     }
 
     /**
-     * Initialises the classes of the report: a class whose initialisation fails in a full heap cannot be used any more.
+     * Initialises the classes of a snapshot and its report: a class whose initialisation fails in a full heap cannot be
+     * used any more.
      */
-    private static void prepareReports() {
-        JsonReport.toJson(
-                ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, 0).build());
+    private void prepareReports() {
+        JsonReport.toJson(profiler.snapshot());
     }
 
     /** Prints the warning of a full heap without allocating. */

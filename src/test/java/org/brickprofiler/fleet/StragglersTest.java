@@ -15,6 +15,7 @@ import org.brickprofiler.fleet.SimulatedFleet.Shape;
 import org.brickprofiler.fleet.Stragglers.Finding;
 import org.brickprofiler.fleet.Stragglers.Kind;
 import org.brickprofiler.fleet.Stragglers.Stretch;
+import org.brickprofiler.testing.OtherProgram;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** In simulated fleets. {@link FleetStudy} does it in more and larger ones. */
+@OtherProgram
 final class StragglersTest {
 
     private static final Shape SMALL = new Shape("r1", 64, 100, 100);

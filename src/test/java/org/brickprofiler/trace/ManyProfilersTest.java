@@ -148,7 +148,7 @@ final class ManyProfilersTest {
     @Test
     void theRoomOfForgottenProfilersComesBack() {
         int smallestRing = 256;
-        int atOnce = 50;
+        int atOnce = 200;
         TraceRecorder small = TraceRecorder.builder()
                 .clock(clock)
                 .totalCapacity(PROFILERS + 3L * atOnce * smallestRing)

@@ -56,7 +56,9 @@ final class SparkEngine implements FleetEngine {
         if (isLocal) {
             builder.config("spark.driver.host", "127.0.0.1")
                     .config("spark.driver.bindAddress", "127.0.0.1")
-                    .config("spark.sql.shuffle.partitions", options.threads());
+                    .config("spark.sql.shuffle.partitions", options.threads())
+                    // To plan the rest of a query anew after each stage takes longer here than it saves.
+                    .config("spark.sql.adaptive.enabled", false);
         }
         Path temporary = options.temporary();
         if (temporary != null) {

@@ -18,6 +18,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.demo.Demo;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Fixture;
+import org.brickprofiler.testing.OtherProgram;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code build/aarch64-jdk} unpacks. It shows that bindings, natives and layouts fit; it does not show the weaker order
  * of memory that such a processor has.
  */
+@OtherProgram
 class Aarch64IT {
 
     private static final String COMPILER = "aarch64-linux-gnu-gcc";

@@ -23,6 +23,7 @@ import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.metrics.RecentSnapshot;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecorder;
+import org.brickprofiler.testing.Collected;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
@@ -210,12 +211,9 @@ final class BrickMetricsTest {
 
     /** A registry holds the object that a function reads weakly. */
     @Test
-    void theMetersKeepTheirBinder() throws InterruptedException {
+    void theMetersKeepTheirBinder() {
         WeakReference<BrickMetrics> binder = bound();
-        for (int i = 0; i < 20; i++) {
-            System.gc();
-            Thread.sleep(1);
-        }
+        Collected.until(new WeakReference<>(new Object()));
         profiler.record(BrickId.ROPE_EMBEDDING, 30, 4);
         clock.advance(1);
 
