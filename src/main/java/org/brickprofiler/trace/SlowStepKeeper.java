@@ -117,6 +117,9 @@ final class SlowStepKeeper {
         private long collectedNs;
         private final Set<Place> others = new HashSet<>();
 
+        /** Whether no span of the step was cleared. Guarded by the keeper. */
+        private boolean isWhole;
+
         Place(@Nullable Thread thread) {
             super(thread);
         }
@@ -166,6 +169,7 @@ final class SlowStepKeeper {
                     mine.others.add(other);
                 }
                 underWay.add(mine);
+                mine.isWhole = true;
             }
             mine.collectedNs = times.collectedNs();
         }
@@ -228,7 +232,7 @@ final class SlowStepKeeper {
                     size.kvLength(),
                     size.outputTokens(),
                     size.draftedTokens());
-            StepWindow window = new StepWindow(index, info, mine.startNs, endNs, mine.line, lines, threadTimes);
+            StepWindow window = new StepWindow(index, info, mine.startNs, endNs, mine.line, lines, threadTimes, mine.isWhole);
             phase.offer(window);
             waiting.add(window);
             waiting.removeIf(each -> !each.isWanted());
@@ -574,8 +578,12 @@ final class SlowStepKeeper {
                 .anyMatch(window -> !window.heldOf(contents).isEmpty());
     }
 
-    /** Forgets all steps. */
+    /**
+     * Forgets all steps that have ended; those that are under way will lack spans. Call it before and after the buffers
+     * are emptied: a step may begin or end meanwhile.
+     */
     synchronized void clear() {
+        underWay.forEach(place -> place.isWhole = false);
         keptWindows().forEach(window -> room.addAndGet(window.heldCount()));
         Arrays.setAll(past, phase -> new Past());
         for (OfProfiler profiler : profilers) {

@@ -137,7 +137,7 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
         BESIDE_OTHER_STEPS,
         /** Too few sampled steps have its size. */
         FEW_COMPARABLE_STEPS,
-        /** Spans of the step were overwritten, had no room, or were not resolved in time. */
+        /** Spans of the step were overwritten, had no room, were not resolved in time, or were cleared in mid-step. */
         SPANS_MISSING,
         /** Other steps ran on virtual threads at the same time; no span shows the step that it belongs to. */
         MIXED_WITH_OTHERS;

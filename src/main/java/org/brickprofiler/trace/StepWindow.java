@@ -30,6 +30,9 @@ final class StepWindow implements StepComparison.Candidate {
 
     private final StepParts.Times threadTimes;
 
+    /** Whether no span of it was cleared before it ended. */
+    private final boolean isWhole;
+
     // Why it is kept.
     boolean isSlow;
     boolean isSampled;
@@ -71,7 +74,14 @@ final class StepWindow implements StepComparison.Candidate {
     }
 
     StepWindow(
-            long index, StepInfo info, long startNs, long endNs, long line, Set<Long> others, StepParts.Times times) {
+            long index,
+            StepInfo info,
+            long startNs,
+            long endNs,
+            long line,
+            Set<Long> others,
+            StepParts.Times times,
+            boolean isWhole) {
         this.index = index;
         this.info = info;
         this.startNs = startNs;
@@ -79,6 +89,7 @@ final class StepWindow implements StepComparison.Candidate {
         this.line = line;
         this.others = others;
         this.threadTimes = times;
+        this.isWhole = isWhole;
         this.parts = StepParts.of(startNs, this.endNs, List.of(), times);
     }
 
@@ -194,7 +205,7 @@ final class StepWindow implements StepComparison.Candidate {
     }
 
     private Verdict verdict(boolean isLosing) {
-        if (isLosing || unresolved > 0) {
+        if (isLosing || !isWhole || unresolved > 0) {
             return Verdict.SPANS_MISSING;
         }
         if (line < 0 && others.stream().anyMatch(other -> other < 0)) {

@@ -238,6 +238,20 @@ final class SlowStepsTest {
         assertThat(steps().phases()).extracting(PhaseSteps::steps).containsExactly(3L);
     }
 
+    @Spec("13.13")
+    @Test
+    void aStepWhoseSpansWereClearedHasNoVerdict() {
+        step(StepInfo.decode(99), () -> {
+            brick(BrickId.FUSED_ATTENTION, 490);
+            recorder.clear();
+            brick(BrickId.LM_HEAD, 30);
+        });
+        ordinary(30);
+
+        assertThat(slowest().sentence()).isEqualTo("Step 0: 520.0 us; no verdict: spans of it are missing.");
+        assertThat(steps().slowest().get(1).typical().sampled()).isEqualTo(29);
+    }
+
     @Test
     void aStepLongerThanItsBufferHasNoVerdict() {
         recorder = recorder(TraceRecorder.builder().keepSlowSteps(2).threadCapacity(64));
