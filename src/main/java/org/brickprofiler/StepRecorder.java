@@ -408,7 +408,7 @@ final class StepRecorder {
                     () -> !listeners.isEmpty(), request -> listeners.ofStep(each -> each.requestFinished(request)));
             requests = recorder;
             announceUnderWay(recorder, latest);
-            switched(on);
+            switched(false, on);
         }
         return recorder;
     }
@@ -425,10 +425,14 @@ final class StepRecorder {
     /**
      * The profiler was switched on or off.
      *
+     * @param off whether it was off meanwhile: the steps that are under way then lack samples, and are abandoned
      * @param on whether it is on, asked under the lock: of two switches at once, the later one to ask sees the state
      *     that remains
      */
-    synchronized void switched(BooleanSupplier on) {
+    synchronized void switched(boolean off, BooleanSupplier on) {
+        while (off && latest != null) {
+            abandon(latest);
+        }
         if (requests != null && on.getAsBoolean()) {
             requests.enable();
         } else if (requests != null) {

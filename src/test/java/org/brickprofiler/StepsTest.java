@@ -378,6 +378,27 @@ final class StepsTest {
 
     @Spec("17.5")
     @Test
+    void aStepWithTimeThatWasNotRecordedIsAbandoned() {
+        profiler.enable();
+        step(StepInfo.decode(2), 20);
+        profiler.beginStep(StepInfo.decode(3));
+        clock.advance(100);
+        profiler.disable();
+        clock.advance(700);
+        profiler.enable();
+        clock.advance(200);
+        profiler.endPass();
+        step(StepInfo.decode(3), 30);
+
+        assertThat(steps().abandoned()).isEqualTo(1);
+        assertThat(stats(Phase.DECODE).totalNs()).isEqualTo(50);
+        assertThat(stats(Phase.DECODE).wallNs()).isEqualTo(20 + 100 + 30);
+        assertThat(stats(Phase.DECODE).attributed()).isEqualTo(2);
+        assertThat(steps().timePerOutputToken().percentileNs(100)).isCloseTo(30L, within(1L));
+    }
+
+    @Spec("17.5")
+    @Test
     void aStepOfAPassThatIsGivenUpIsAbandoned() {
         step(StepInfo.decode(2), 20);
         profiler.beginStep(StepInfo.decode(3));

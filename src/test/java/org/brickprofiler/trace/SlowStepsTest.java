@@ -224,6 +224,12 @@ final class SlowStepsTest {
         work(900);
         profiler.reset();
         profiler.endPass();
+        profiler.beginStep(StepInfo.decode(110));
+        work(450);
+        profiler.disable();
+        profiler.enable();
+        work(450);
+        profiler.endPass();
 
         assertThat(steps().phases()).extracting(PhaseSteps::steps).containsExactly(11L);
         assertThat(slowest().durationNs()).isEqualTo(100 * US);
