@@ -18,9 +18,9 @@ import org.brickprofiler.StepInfo;
  * of the step's own thread; else a brick of the device that the step launched; else a brick of another thread; else it
  * lies between bricks. A stop of the virtual machine that a flight recording reports is a place of its own.
  *
- * <p>The typical step is the median, place by place, of the {@value #NEAREST} steps of a sample of {@value #SAMPLED}
- * steps of the phase that are nearest in batch, prompt tokens and KV length. A step is comparable if none of the three
- * differs by more than a quarter; with fewer than {@value #FEWEST} comparable steps there is no verdict.
+ * <p>The typical step is the median, place by place, of the {@value #NEAREST} comparable steps of a sample of
+ * {@value #SAMPLED} steps of the phase that are nearest in batch, prompt tokens and KV length. A step is comparable if
+ * none of the three differs by more than a quarter; with fewer than {@value #FEWEST} comparable steps there is no verdict.
  *
  * <p>Garbage collections, the time that the step's thread waited for a processor, and the time that it neither ran nor
  * waited, have no place within the step. Their excess over typical steps is subtracted from the places that exceed
@@ -156,7 +156,7 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      * The typical step of a size.
      *
      * @param elapsedNs the sum of the medians of all parts, ns; 0 if there is none
-     * @param compared the comparable steps among the nearest ones, at most {@value #NEAREST}
+     * @param compared the nearest ones among the comparable steps, at most {@value #NEAREST}
      * @param asLong how many of them took as long as the step, or longer
      * @param longestNs the longest of them, ns
      * @param sampled the steps of its phase to choose from

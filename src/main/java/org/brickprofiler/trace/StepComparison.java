@@ -105,13 +105,13 @@ final class StepComparison {
 
     // ---- the typical step ----
 
-    /** Returns the comparable ones among the nearest steps, the nearest first. */
+    /** Returns the nearest ones among the comparable steps, the nearest first. */
     private static List<Candidate> nearest(Candidate step, List<Candidate> sample) {
         return sample.stream()
+                .filter(each -> isComparable(step.info(), each.info()))
                 .sorted(Comparator.<Candidate>comparingDouble(each -> distance(step.info(), each.info()))
                         .thenComparingLong(Candidate::index))
                 .limit(SlowSteps.NEAREST)
-                .filter(each -> isComparable(step.info(), each.info()))
                 .toList();
     }
 

@@ -408,6 +408,21 @@ final class SlowStepsTest {
         assertThat(slowest().sentence()).contains("typical for its size 900.0").contains("It is no outlier");
     }
 
+    /** Nine steps differ less in all sizes together, and each of them too much in one. */
+    @Spec("13.14")
+    @Test
+    void stepsOfAnotherSizeDoNotTakeThePlaceOfComparableOnes() {
+        for (int i = 0; i < 9; i++) {
+            step(StepInfo.decode(1_300).withBatch(14), () -> brick(BrickId.FUSED_ATTENTION, 300));
+        }
+        for (int i = 0; i < 30; i++) {
+            step(StepInfo.decode(1_200).withBatch(17), () -> brick(BrickId.FUSED_ATTENTION, 200));
+        }
+        step(StepInfo.decode(1_000).withBatch(14), () -> brick(BrickId.FUSED_ATTENTION, 900));
+
+        assertThat(slowest().sentence()).contains("typical for its size 200.0: +700.0 us FusedAttention.");
+    }
+
     @Spec("13.14")
     @Test
     void unknownStopsAreSaidToBeUnknown() {
