@@ -157,9 +157,11 @@ final class StepComparison {
             excess.put(place, step.parts().ofPlace(place) - typicalNs);
         }
         Typically typically = Typically.of(nearest, step.durationNs() - sum(excess.values()));
-        moveWithoutPlace(Kind.GARBAGE_COLLECTION, above(step.parts().collectedNs(), typically.collectedNs), excess);
         moveWithoutPlace(Kind.NO_PROCESSOR, above(step.parts().waitedNs(), typically.waitedNs), excess);
         moveWithoutPlace(Kind.BLOCKED, above(step.parts().blockedNs(), typically.blockedNs), excess);
+        long collectedNs = above(step.parts().collectedNs(), typically.collectedNs);
+        // Known to the millisecond, which may be longer than the step.
+        moveWithoutPlace(Kind.GARBAGE_COLLECTION, Math.min(collectedNs, aboveTypicalNs(excess)), excess);
         return excess.entrySet().stream()
                 .filter(each -> each.getValue() != 0)
                 .map(each -> new Part(each.getKey().kind(), each.getKey().name(), each.getValue()))
@@ -230,11 +232,10 @@ final class StepComparison {
         if (ns == 0) {
             return;
         }
-        double positiveNs = 0;
+        long positiveNs = aboveTypicalNs(excess);
         Place largest = Place.BETWEEN;
         for (Map.Entry<Place, Long> each : excess.entrySet()) {
             if (isWork(each.getKey()) && each.getValue() > 0) {
-                positiveNs += each.getValue();
                 largest = each.getValue() > excess.getOrDefault(largest, 0L) || !isWork(largest)
                         ? each.getKey()
                         : largest;
@@ -243,13 +244,22 @@ final class StepComparison {
         long leftNs = ns;
         for (Map.Entry<Place, Long> each : excess.entrySet()) {
             if (isWork(each.getKey()) && each.getValue() > 0) {
-                long taken = Math.min(leftNs, (long) (ns * (each.getValue() / positiveNs)));
+                long taken = Math.min(leftNs, (long) (ns * ((double) each.getValue() / positiveNs)));
                 leftNs -= taken;
                 each.setValue(each.getValue() - taken);
             }
         }
         excess.merge(largest, -leftNs, Long::sum);
         excess.put(Place.of(kind), ns);
+    }
+
+    /** Returns by how much the places of work exceed the typical step, those alone that do, ns. */
+    private static long aboveTypicalNs(Map<Place, Long> excess) {
+        long sumNs = 0;
+        for (Map.Entry<Place, Long> each : excess.entrySet()) {
+            sumNs += isWork(each.getKey()) ? Math.max(0, each.getValue()) : 0;
+        }
+        return sumNs;
     }
 
     private static boolean isWork(Place place) {

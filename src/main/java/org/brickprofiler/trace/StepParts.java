@@ -79,19 +79,18 @@ record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long
         Sweep sweep = new Sweep(startNs, endNs, spans);
         Map<Place, Long> places = sweep.places;
         boolean isAlone = spans.stream().allMatch(span -> span.work == Work.OWN || span.work == Work.STOP);
-        if (times.ranNs < 0 || times.waitedNs < 0) {
-            return new StepParts(places, times.collectedNs, times.waitedNs, ThreadTimes.UNKNOWN);
-        }
-        // The times are read a little outside of the step: what is too much belongs there.
-        long durationNs = endNs - startNs;
-        long waitedNs = Math.min(times.waitedNs, Math.max(0, durationNs - times.ranNs));
-        long offNs = Math.max(0, durationNs - times.ranNs - waitedNs);
+        // The times are read a little outside of the step, and collections last whole milliseconds: what is too much
+        // does not belong to the step.
+        long notRunNs = Math.max(0, endNs - startNs - Math.max(0, times.ranNs));
+        long waitedNs = Math.min(times.waitedNs, notRunNs);
+        long offNs = notRunNs - Math.max(0, waitedNs);
         // A thread in native code runs on while the virtual machine has stopped the others.
         sweep.limitStops(offNs);
         long stoppedNs = places.getOrDefault(Place.of(Kind.OTHER_STOP), 0L);
         long collectedNs = Math.min(times.collectedNs, offNs - stoppedNs);
         long blockedNs = offNs - stoppedNs - Math.max(0, collectedNs);
-        return new StepParts(places, collectedNs, waitedNs, isAlone ? blockedNs : ThreadTimes.UNKNOWN);
+        boolean knowsBlocked = isAlone && times.ranNs >= 0 && waitedNs >= 0;
+        return new StepParts(places, collectedNs, waitedNs, knowsBlocked ? blockedNs : ThreadTimes.UNKNOWN);
     }
 
     static boolean isStop(Place place) {

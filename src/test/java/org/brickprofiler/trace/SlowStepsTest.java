@@ -354,6 +354,33 @@ final class SlowStepsTest {
                         + " processor");
     }
 
+    /** The beans of the JDK report whole milliseconds. */
+    @Spec("13.14")
+    @Test
+    void aCollectionTakesNoLongerThanTheStep() {
+        times.known.remove(Kind.BLOCKED);
+        ordinary(30);
+        step(StepInfo.decode(120), () -> {
+            times.collectedNs += 1_000 * US;
+            brick(BrickId.FUSED_ATTENTION, 160);
+            brick(BrickId.LM_HEAD, 30);
+        });
+
+        assertThat(partsUs(slowest())).isEqualTo(Map.of("garbage collection", 100L, "between bricks", -10L));
+    }
+
+    @Test
+    void waitingTakesNoLongerThanTheStep() {
+        times.known.remove(Kind.BLOCKED);
+        ordinary(30);
+        step(StepInfo.decode(120), () -> {
+            times.waitedNs += 500 * US;
+            brick(BrickId.FUSED_ATTENTION, 400);
+        });
+
+        assertThat(partsUs(slowest())).containsEntry("no processor", 400L);
+    }
+
     @Spec("13.14")
     @Test
     void aStoppedProcessIsNoSlowBrick() {
