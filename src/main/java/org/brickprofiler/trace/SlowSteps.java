@@ -195,7 +195,8 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      * @param verdict whether the parts explain it
      * @param typical the steps that it was compared with
      * @param parts the parts of the excess, largest first, which sum to {@link #excessNs}; empty without a verdict
-     * @param unknown the kinds that nobody reported for this step: their time is in the other parts
+     * @param unknown the kinds that nobody reported for this step, or for enough of the steps that it was compared
+     *     with: their time is in the other parts
      */
     public record Explained(
             long index,

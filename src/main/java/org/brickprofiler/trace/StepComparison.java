@@ -65,7 +65,6 @@ final class StepComparison {
             }
         }
         List<Candidate> nearest = nearest(step, usable);
-        Set<Kind> unknown = unknown(step);
         Verdict verdict = step.verdict().isExplained() && nearest.size() < SlowSteps.FEWEST
                 ? Verdict.FEW_COMPARABLE_STEPS
                 : step.verdict();
@@ -83,23 +82,31 @@ final class StepComparison {
                 median(usable, each -> each.info().prefillTokens()),
                 median(usable, each -> each.info().batch()));
         return new Explained(
-                step.index(), step.startNs(), step.durationNs(), step.info(), verdict, typical, parts, unknown);
+                step.index(),
+                step.startNs(),
+                step.durationNs(),
+                step.info(),
+                verdict,
+                typical,
+                parts,
+                unknown(step, verdict.isExplained() ? nearest : List.of()));
     }
 
-    private static Set<Kind> unknown(Candidate step) {
+    /** Returns the kinds that the step does not know, or too few of the steps that it was compared with. */
+    private static Set<Kind> unknown(Candidate step, List<Candidate> compared) {
         Set<Kind> unknown = EnumSet.noneOf(Kind.class);
-        if (step.parts().collectedNs() < 0) {
-            unknown.add(Kind.GARBAGE_COLLECTION);
-        }
         if (!step.knowsStops()) {
             unknown.add(Kind.OTHER_STOP);
         }
-        if (step.parts().waitedNs() < 0) {
-            unknown.add(Kind.NO_PROCESSOR);
-        }
-        if (step.parts().blockedNs() < 0) {
-            unknown.add(Kind.BLOCKED);
-        }
+        Map<Kind, ToLongFunction<StepParts>> times = Map.of(
+                Kind.GARBAGE_COLLECTION, StepParts::collectedNs,
+                Kind.NO_PROCESSOR, StepParts::waitedNs,
+                Kind.BLOCKED, StepParts::blockedNs);
+        times.forEach((kind, time) -> {
+            if (time.applyAsLong(step.parts()) < 0 || (!compared.isEmpty() && medianOf(compared, time) < 0)) {
+                unknown.add(kind);
+            }
+        });
         return unknown;
     }
 
@@ -216,15 +223,16 @@ final class StepComparison {
             return Math.max(0, time.applyAsLong(step.parts()));
         }
 
-        /** Returns the median of a time, or unknown if too few steps know it. */
-        private static long medianOf(List<Candidate> nearest, ToLongFunction<StepParts> time) {
-            List<Candidate> known = nearest.stream()
-                    .filter(each -> time.applyAsLong(each.parts()) >= 0)
-                    .toList();
-            return known.size() < SlowSteps.FEWEST
-                    ? ThreadTimes.UNKNOWN
-                    : median(known, each -> time.applyAsLong(each.parts()));
-        }
+    }
+
+    /** Returns the median of a time, or unknown if too few steps know it. */
+    private static long medianOf(List<Candidate> nearest, ToLongFunction<StepParts> time) {
+        List<Candidate> known = nearest.stream()
+                .filter(each -> time.applyAsLong(each.parts()) >= 0)
+                .toList();
+        return known.size() < SlowSteps.FEWEST
+                ? ThreadTimes.UNKNOWN
+                : median(known, each -> time.applyAsLong(each.parts()));
     }
 
     /** Takes a time from the places that exceed the typical step, in proportion; the last digit from the largest. */

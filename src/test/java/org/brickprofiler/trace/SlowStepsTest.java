@@ -462,6 +462,26 @@ final class SlowStepsTest {
         assertThat(slowest().excessNs()).isEqualTo(800 * US);
     }
 
+    @Spec("13.14")
+    @Test
+    void whatTypicalStepsDoNotKnowIsSaidToBeUnknown() {
+        times.known.clear();
+        ordinary(30);
+        times.known.addAll(List.of(Kind.values()));
+        step(StepInfo.decode(120), () -> {
+            long timer = profiler.startBrick(BrickId.FUSED_ATTENTION);
+            times.waitedNs += 200 * US;
+            times.collectedNs += 300 * US;
+            clock.advance(900 * US);
+            profiler.stopBrick(timer, 1);
+        });
+
+        assertThat(partsUs(slowest()))
+                .isEqualTo(Map.of("FusedAttention", 840L, "LmHead", -30L, "between bricks", -10L));
+        assertThat(slowest().unknown())
+                .containsExactly(Kind.GARBAGE_COLLECTION, Kind.OTHER_STOP, Kind.NO_PROCESSOR, Kind.BLOCKED);
+    }
+
     @Test
     void aThreadInNativeCodeRunsOnDuringAStop() {
         ordinary(30);
