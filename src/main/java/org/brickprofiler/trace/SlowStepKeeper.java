@@ -370,6 +370,15 @@ final class SlowStepKeeper {
             return SlowStepKeeper.kept(slowest, median);
         }
 
+        /** Returns the kept step whose duration is closest to the median: in a short run one of the slowest. */
+        @Nullable
+        StepWindow closestToMedian() {
+            return kept().stream()
+                    .min(Comparator.<StepWindow>comparingInt(window -> fromMedian(window.durationNs()))
+                            .thenComparingLong(StepWindow::index))
+                    .orElse(null);
+        }
+
         Explained explain(StepWindow window) {
             return StepComparison.explain(window, sampled);
         }
@@ -485,7 +494,7 @@ final class SlowStepKeeper {
             count.add(gone.steps, gone.kept(), gone.median, gone.medianSteps);
             for (OfProfiler profiler : profilers) {
                 OfPhase of = profiler.phases[phase];
-                count.add(of.steps, of.kept(), of.median, of.steps);
+                count.add(of.steps, of.kept(), of.closestToMedian(), of.steps);
             }
             if (count.steps > 0) {
                 phases.add(new PhaseSteps(PHASES[phase], count.steps, count.kept, count.median));
