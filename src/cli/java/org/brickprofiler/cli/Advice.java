@@ -63,11 +63,13 @@ final class Advice {
                 .collect(Collectors.joining("", title, ""));
     }
 
-    /** The roof of another machine says nothing about the profile. */
+    /** The roof of another machine, or of one that is perhaps another, says nothing about the profile. */
     private static Optional<String> belowItsRoof(ProfileSnapshot snapshot, BrickRoofline roofline) {
         Environment measured = roofline.machine().environment();
-        boolean isSameMachine = snapshot.environments().stream()
-                .allMatch(each -> each.cpu().equals(measured.cpu()) && each.processors() == measured.processors());
+        boolean isSameMachine = !snapshot.environments().isEmpty()
+                && snapshot.environments().stream()
+                        .allMatch(each ->
+                                each.cpu().equals(measured.cpu()) && each.processors() == measured.processors());
         if (!isSameMachine) {
             return Optional.empty();
         }

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Step;
@@ -98,6 +99,20 @@ final class AdviceTest {
                                 .build(),
                         true))
                 .as("the roof of another machine")
+                .isEmpty();
+        assertThat(advice(
+                        profile(2_000)
+                                .environments(List.of())
+                                .bricks(List.of(brick(1_000, 4_000)))
+                                .build(),
+                        true))
+                .as("perhaps another machine")
+                .isEmpty();
+        BrickStats onDevice = brick(1_000, 4_000).toBuilder()
+                .device(new DeviceTime(10, 0, 0, 0, 0, 0))
+                .build();
+        assertThat(advice(profile(2_000).bricks(List.of(onDevice)).build(), true))
+                .as("the time of a device")
                 .isEmpty();
     }
 
