@@ -247,9 +247,9 @@ public final class BrickProfiler extends SampleTables {
 
     /**
      * Switches recording off and keeps all samples. The steps that are under way are abandoned, since nobody will know
-     * which bricks they had meanwhile; their samples so far keep their phase. A profiler with device streams gives back the marks of running
-     * timers and of starts of deferred measurements: a brick that began before and ends after the next
-     * {@link #enable()} is unresolved.
+     * which bricks they had meanwhile; their samples so far keep their phase. A profiler with device streams gives back
+     * the marks of running timers and of starts of deferred measurements: a brick that began before and ends after the
+     * next {@link #enable()} is unresolved.
      */
     public void disable() {
         ProfilerState.setOn(STATE, this, false);
@@ -1296,8 +1296,9 @@ public final class BrickProfiler extends SampleTables {
      * and {@link ProfileSnapshot#bricks(StepInfo.Phase)} return the stats of a phase.
      *
      * <p>A step that is still under way on this thread, or on a thread that has ended, is abandoned, and so is a step
-     * during which the profiler is switched off; its samples keep their phase. A pass with an open layer ends. This call and the
-     * end of the step take a lock, and the end reads each brick of the phase; a pass without a step pays nothing.
+     * during which the profiler is switched off; its samples keep their phase. A pass with an open layer ends. This
+     * call and the end of the step take a lock, and the end reads each brick of the phase; a pass without a step pays
+     * nothing.
      *
      * @param info the phase, batch and lengths of the step
      */

@@ -147,8 +147,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
         }
         DeviceTime device = device(earlier.device(), later.device());
         Work work = work(earlier.work(), later.work());
-        long workSamples =
-                later.hasWorkOfAll() ? Long.MAX_VALUE : more(earlier.workSamples(), later.workSamples());
+        long workSamples = later.hasWorkOfAll() ? Long.MAX_VALUE : more(earlier.workSamples(), later.workSamples());
         long count = more(earlier.count(), later.count());
         BrickStats none = BrickStats.empty(later.name(), later.category(), later.bottleneck());
         if (count == 0) {

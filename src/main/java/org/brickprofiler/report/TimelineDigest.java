@@ -218,13 +218,13 @@ final class TimelineDigest {
             List<Step> sorted = phase.stream()
                     .sorted(Comparator.comparingLong(Step::elapsedNs))
                     .toList();
-            Step median = median(sorted);
-            if (sorted.size() > 1) {
-                all.add(new Window("median", median, mostSpans));
+            int median = sorted.size() == 1 ? -1 : sorted.indexOf(median(sorted));
+            if (median >= 0) {
+                all.add(new Window("median", sorted.get(median), mostSpans));
             }
-            String what = sorted.size() == 1 ? "only" : "slowest";
+            String what = median < 0 ? "only" : "slowest";
             for (int i = sorted.size() - 1, left = slowSteps; i >= 0 && left > 0; i--) {
-                if (sorted.get(i) != median || sorted.size() == 1) {
+                if (i != median) {
                     all.add(new Window(what, sorted.get(i), mostSpans));
                     what = "slow";
                     left--;
@@ -235,8 +235,8 @@ final class TimelineDigest {
     }
 
     /**
-     * Returns the median step of a phase. Of chosen steps, that is the one in the middle of all steps if it is among the
-     * slow ones, as in a short run; otherwise one that was kept since its duration is close to the median.
+     * Returns the median step of a phase. Of chosen steps, that is the one in the middle of all steps if it is among
+     * the slow ones, as in a short run; otherwise one that was kept since its duration is close to the median.
      */
     private Step median(List<Step> sorted) {
         List<Step> candidates = sorted;

@@ -161,7 +161,9 @@ public record BrickRoofline(
         return brick.work().flops() > 0 || brick.work().bytes() > 0;
     }
 
-    /** Returns the count, the time, and the distribution of a brick without some of its samples; the rest is the same. */
+    /**
+     * Returns the count, the time, and the distribution of a brick without some of its samples; the rest is the same.
+     */
     private static BrickStats less(BrickStats brick, List<BrickStats> parts) {
         long count = brick.count();
         long totalNs = brick.totalNs();
@@ -212,7 +214,8 @@ public record BrickRoofline(
         }
         if (!inPart.isEmpty()) {
             remarks.add("the work of some samples is unknown, so these bricks are not compared, or seem further from"
-                    + " their roof than they are if it is a tenth at most; known is that of " + String.join(", ", inPart));
+                    + " their roof than they are if it is a tenth at most; known is that of "
+                    + String.join(", ", inPart));
         }
         remarks.addAll(spreads(bricks));
         return new BrickRoofline(machine, threads, bricks, unplaced, remarks, phases);

@@ -232,7 +232,8 @@ final class SlowStepKeeper {
                     size.kvLength(),
                     size.outputTokens(),
                     size.draftedTokens());
-            StepWindow window = new StepWindow(index, info, mine.startNs, endNs, mine.line, lines, threadTimes, mine.isWhole);
+            StepWindow window =
+                    new StepWindow(index, info, mine.startNs, endNs, mine.line, lines, threadTimes, mine.isWhole);
             phase.offer(window);
             waiting.add(window);
             waiting.removeIf(each -> !each.isWanted());

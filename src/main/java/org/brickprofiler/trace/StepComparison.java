@@ -222,7 +222,6 @@ final class StepComparison {
         private static long known(Candidate step, ToLongFunction<StepParts> time) {
             return Math.max(0, time.applyAsLong(step.parts()));
         }
-
     }
 
     /** Returns the median of a time, or unknown if too few steps know it. */

@@ -113,13 +113,7 @@ class ComparisonTest {
             return announced(
                     factor,
                     phase(StepInfo.Phase.PREFILL, prompts, 30_000_000 * own, sequences, prompt, 0),
-                    phase(
-                            StepInfo.Phase.DECODE,
-                            100 - prompts,
-                            2_000_000 * own * factor,
-                            sequences,
-                            0,
-                            kvLength));
+                    phase(StepInfo.Phase.DECODE, 100 - prompts, 2_000_000 * own * factor, sequences, 0, kvLength));
         }
 
         /** Announces 4 prompts whose parts are in 8 mixed steps before, and 88 tokens. */
@@ -400,7 +394,8 @@ class ComparisonTest {
                 Options.defaults());
 
         Line first = line(comparison, Kind.STEP, "time to first token");
-        assertThat(first.note()).isEqualTo("other number of prompt tokens before a first token: 256 before, 1,280 after");
+        assertThat(first.note())
+                .isEqualTo("other number of prompt tokens before a first token: 256 before, 1,280 after");
         assertThat(first.verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
     }
 

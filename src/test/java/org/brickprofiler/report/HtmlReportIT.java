@@ -628,7 +628,8 @@ class HtmlReportIT extends PageInBrowser {
         show(HtmlReport.of(profile).withRoofline(BrickRoofline.of(profile, RooflineReportTest.MACHINE, 8)));
 
         assertThat(browser.text(".notices"))
-                .contains("Roof: the profile does not say on which machine it was taken; the roof holds for that machine only.");
+                .contains(
+                        "Roof: the profile does not say on which machine it was taken; the roof holds for that machine only.");
     }
 
     @Spec("8.7")

@@ -105,7 +105,8 @@ final class RooflineReportTest {
     @Spec("18.7")
     @Test
     void theDoubtsOfPhasesAreInTextAndValues() throws IOException {
-        ProfileSnapshot plain = Samples.of(Samples.brick("QkvProjection", BrickCategory.ATTENTION, 10, 60_000_000, 1, 1, 1));
+        ProfileSnapshot plain =
+                Samples.of(Samples.brick("QkvProjection", BrickCategory.ATTENTION, 10, 60_000_000, 1, 1, 1));
         ProfileSnapshot merged = inPhases()
                 .merge(plain.toBuilder()
                         .phases(Map.of(Phase.DECODE, plain.bricks()))
@@ -115,7 +116,8 @@ final class RooflineReportTest {
         String known = "known is that of QkvProjection (10 of 20 samples)";
         assertThat(roofline.bricks()).isEmpty();
         assertThat(RooflineReport.render(roofline))
-                .contains("In decode steps, by counted time: no brick is compared\n! the work of some samples is unknown")
+                .contains(
+                        "In decode steps, by counted time: no brick is compared\n! the work of some samples is unknown")
                 .contains("known is that of QkvProjection (20 of 30 samples)", known)
                 .contains("In prefill steps, by counted time: 100.0 % bound by compute");
         JsonNode written = new ObjectMapper()
