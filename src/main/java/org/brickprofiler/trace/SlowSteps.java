@@ -19,7 +19,8 @@ import org.brickprofiler.StepInfo;
  * lies between bricks. A stop of the virtual machine that a flight recording reports is a place of its own.
  *
  * <p>The typical step is the median, place by place, of the {@value #NEAREST} comparable steps of a sample of
- * {@value #SAMPLED} steps of the phase that are nearest in batch, prompt tokens and KV length. A step is comparable if
+ * {@value #SAMPLED} steps of the phase that are nearest in batch, prompt tokens and KV length, and of those that are as
+ * near as the last of these. A step is comparable if
  * none of the three differs by more than a quarter; with fewer than {@value #FEWEST} comparable steps there is no
  * verdict.
  *
@@ -38,7 +39,7 @@ import org.brickprofiler.StepInfo;
  */
 public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long spansKept, long spansLeftOut) {
 
-    /** The steps that make a typical one, at most. */
+    /** The steps that make a typical one; more if several are equally near. */
     public static final int NEAREST = 9;
 
     /** The fewest comparable steps for a verdict. */
@@ -158,7 +159,8 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      * The typical step of a size.
      *
      * @param elapsedNs the sum of the medians of all parts, ns; 0 if there is none
-     * @param compared the nearest ones among the comparable steps, at most {@value #NEAREST}
+     * @param compared the nearest ones among the comparable steps: {@value #NEAREST}, fewer if there are no more, or
+     *     more if several are as near as the last of these
      * @param asLong how many of them took as long as the step, or longer
      * @param longestNs the longest of them, ns
      * @param sampled the steps of its phase to choose from

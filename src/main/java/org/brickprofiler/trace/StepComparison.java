@@ -10,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.record.ThreadTimes;
@@ -112,13 +113,20 @@ final class StepComparison {
 
     // ---- the typical step ----
 
-    /** Returns the nearest ones among the comparable steps, the nearest first. */
+    /** Returns the nearest ones among the comparable steps, the nearest first; of equally near ones all. */
     private static List<Candidate> nearest(Candidate step, List<Candidate> sample) {
-        return sample.stream()
+        ToDoubleFunction<Candidate> distance = each -> distance(step.info(), each.info());
+        List<Candidate> comparable = sample.stream()
                 .filter(each -> isComparable(step.info(), each.info()))
-                .sorted(Comparator.<Candidate>comparingDouble(each -> distance(step.info(), each.info()))
-                        .thenComparingLong(Candidate::index))
+                .sorted(Comparator.comparingDouble(distance).thenComparingLong(Candidate::index))
+                .toList();
+        double furthest = comparable.stream()
+                .mapToDouble(distance)
                 .limit(SlowSteps.NEAREST)
+                .max()
+                .orElse(0);
+        return comparable.stream()
+                .filter(each -> distance.applyAsDouble(each) <= furthest)
                 .toList();
     }
 

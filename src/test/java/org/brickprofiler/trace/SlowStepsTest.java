@@ -450,6 +450,21 @@ final class SlowStepsTest {
         assertThat(slowest().sentence()).contains("typical for its size 200.0: +700.0 us FusedAttention.");
     }
 
+    /** The first steps of a run are slow until its code is compiled. */
+    @Spec("13.14")
+    @Test
+    void ofStepsThatAreEquallyNearTheOldestDoNotCountAlone() {
+        for (int i = 0; i < 40; i++) {
+            long us = i < 9 ? 500 : 100;
+            step(StepInfo.prefill(128), () -> brick(BrickId.FUSED_ATTENTION, us));
+        }
+        step(StepInfo.prefill(128), () -> brick(BrickId.FUSED_ATTENTION, 600));
+
+        assertThat(slowest().typical().compared()).isEqualTo(40);
+        assertThat(slowest().sentence())
+                .isEqualTo("Step 40: 600.0 us, typical for its size 100.0: +500.0 us FusedAttention.");
+    }
+
     @Spec("13.14")
     @Test
     void unknownStopsAreSaidToBeUnknown() {
