@@ -1237,7 +1237,7 @@ public final class BrickProfiler extends SampleTables {
         reach(SpanKind.PASS_END, abandoned ? 1 : 0, resolves);
         if (recorder != null) {
             deselect();
-            endStep(recorder, endNs);
+            endStep(recorder, endNs, resolves);
         }
         GraphRecorder follower = follower();
         if (follower != null) {
@@ -1245,9 +1245,9 @@ public final class BrickProfiler extends SampleTables {
         }
     }
 
-    private void endStep(StepRecorder recorder, long endNs) {
+    private void endStep(StepRecorder recorder, long endNs, boolean resolved) {
         if (isEnabled()) {
-            Step step = recorder.end(endNs, hasPending(), !listeners.isEmpty());
+            Step step = recorder.end(endNs, resolved, hasPending(), !listeners.isEmpty());
             if (step != null && !listeners.isEmpty()) {
                 listeners.ofStep(each -> each.stepEnded(step));
             }

@@ -594,22 +594,24 @@ final class StepRecorder {
      * Ends the step of the calling thread, if one is under way.
      *
      * @param endNs the clock
+     * @param resolved whether the deferred measurements until then were resolved
      * @param pending whether a measurement is pending
      * @param followed whether any listener wants the step
      * @return the step; null if none was open, or no listener wants it
      */
     @Nullable
-    Step end(long endNs, boolean pending, boolean followed) {
+    Step end(long endNs, boolean resolved, boolean pending, boolean followed) {
         if (threadTimes != null) {
             readEnd();
         }
         Step step = stop(endNs, pending, followed);
         if (chooser != null) {
             Place mine = places.mineOrNull();
+            boolean deferred = !resolved && registry.pendingCount() > 0;
             if (mine == null) {
-                chooser.stepEnded(StepFollower.NO_STEP, endNs, ThreadTimes.UNKNOWN, ThreadTimes.UNKNOWN);
+                chooser.stepEnded(StepFollower.NO_STEP, endNs, ThreadTimes.UNKNOWN, ThreadTimes.UNKNOWN, deferred);
             } else {
-                chooser.stepEnded(takeEnded(mine), endNs, mine.ranNs(), mine.waitedNs());
+                chooser.stepEnded(takeEnded(mine), endNs, mine.ranNs(), mine.waitedNs(), deferred);
             }
         }
         return step;
@@ -771,7 +773,7 @@ final class StepRecorder {
     void interrupt() {
         forgetThread();
         if (chooser != null) {
-            chooser.stepEnded(StepFollower.NO_STEP, 0, ThreadTimes.UNKNOWN, ThreadTimes.UNKNOWN);
+            chooser.stepEnded(StepFollower.NO_STEP, 0, ThreadTimes.UNKNOWN, ThreadTimes.UNKNOWN, true);
         }
     }
 

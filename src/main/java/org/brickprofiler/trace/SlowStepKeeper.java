@@ -144,6 +144,9 @@ final class SlowStepKeeper {
         /** The chosen steps whose spans are still in the buffers alone, oldest first. */
         private final List<StepWindow> waiting = new ArrayList<>();
 
+        /** The latest end of a step at which no deferred measurement was pending: the spans of those before are there. */
+        private long resolvedNs = Long.MIN_VALUE;
+
         OfProfiler(SpanContents contents) {
             this.contents = contents;
         }
@@ -183,7 +186,7 @@ final class SlowStepKeeper {
         }
 
         @Override
-        public void stepEnded(long index, long endNs, long ranNs, long waitedNs) {
+        public void stepEnded(long index, long endNs, long ranNs, long waitedNs, boolean deferred) {
             Place mine = places.mineOrNull();
             if (mine == null) {
                 return;
@@ -198,6 +201,9 @@ final class SlowStepKeeper {
             StepParts.Times threadTimes =
                     new StepParts.Times(ranNs, waitedNs, ThreadTimes.betweenNs(mine.collectedNs, times.collectedNs()));
             synchronized (SlowStepKeeper.this) {
+                if (!deferred) {
+                    resolvedNs = Math.max(resolvedNs, endNs);
+                }
                 OfPhase phase = phases[size.phase()];
                 phase.count(Math.max(0, endNs - mine.startNs));
                 if (phase.isChosen(endNs - mine.startNs)) {
@@ -249,7 +255,7 @@ final class SlowStepKeeper {
             for (StepWindow window : waiting) {
                 if (window.isWanted()) {
                     room.addAndGet(window.heldCount());
-                    window.take(all, contents, stops);
+                    window.take(all, contents, stops, resolvedNs);
                     if (!window.keepsSpans()) {
                         window.dropSpans();
                     } else if (room.addAndGet(-window.heldCount()) < 0) {

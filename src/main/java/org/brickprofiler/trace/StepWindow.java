@@ -101,7 +101,7 @@ final class StepWindow implements StepComparison.Candidate {
         return isSlow || isMedian;
     }
 
-    /** Returns whether a device has not resolved all work of the step yet. */
+    /** Returns whether a device, or a deferred measurement, has not resolved all work of the step yet. */
     boolean isUnresolved() {
         return unresolved > 0;
     }
@@ -141,8 +141,9 @@ final class StepWindow implements StepComparison.Candidate {
      * @param sources the buffers
      * @param own the bricks of the step's profiler
      * @param stops the stops of the virtual machine
+     * @param resolvedNs the latest end of a step of the profiler at which no deferred measurement was pending
      */
-    void take(List<Source> sources, SpanContents own, StopLog stops) {
+    void take(List<Source> sources, SpanContents own, StopLog stops, long resolvedNs) {
         List<Held> found = new ArrayList<>();
         List<Busy> busy = new ArrayList<>();
         int launched = 0;
@@ -174,7 +175,7 @@ final class StepWindow implements StepComparison.Candidate {
         if (isLosing && wasWhole) {
             return;
         }
-        unresolved = Math.max(0, launched - resolved);
+        unresolved = Math.max(endNs > resolvedNs ? 1 : 0, launched - resolved);
         verdict = verdict(isLosing);
         work = List.copyOf(busy);
         held = List.copyOf(found);

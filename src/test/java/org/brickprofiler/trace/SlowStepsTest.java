@@ -273,6 +273,28 @@ final class SlowStepsTest {
         assertThat(slowest().sentence()).isEqualTo("Step 20: 1.00 ms; no verdict: spans of it are missing.");
     }
 
+    @Spec("13.13")
+    @Test
+    void aStepWithPendingMeasurementsHasNoVerdictUntilTheyAreResolved() {
+        for (int i = 0; i < 15; i++) {
+            deferredStep(60);
+            profiler.finalize(profiler.elapsedNs());
+        }
+        deferredStep(400); // The sixteenth step takes the spans of those that wait.
+        assertThat(slowest().sentence()).isEqualTo("Step 15: 400.0 us; no verdict: spans of it are missing.");
+
+        profiler.finalize(profiler.elapsedNs());
+        ordinary(1);
+        assertThat(partsUs(slowest())).isEqualTo(Map.of("LmHead", 340L));
+    }
+
+    private void deferredStep(long us) {
+        profiler.beginStep(StepInfo.decode(100));
+        profiler.recordDeferred(BrickId.LM_HEAD, profiler.elapsedNs(), 1);
+        work(us);
+        profiler.endPassAsync();
+    }
+
     @Test
     void theFirstEventsAndTheSlowestStepsExcludeEachOther() {
         TraceRecorder.Builder builder = TraceRecorder.builder().keepSlowSteps(8).keepNewest(false);
