@@ -26,7 +26,7 @@ import org.brickprofiler.StepInfo;
  *
  * <p>Garbage collections, the time that the step's thread waited for a processor, and the time that it neither ran nor
  * waited, have no place within the step. Their excess over typical steps is subtracted from the places that exceed
- * theirs, in proportion to the excess of each. Collections are known to the millisecond: they explain no more than
+ * theirs, in proportion to the excess of each, if there is such a place. Collections are known to the millisecond: they explain no more than
  * these places exceed theirs. The parts therefore sum to the excess, to the ns.
  *
  * <p>Of the profilers that nobody can reach any more, the slowest steps of all of them together are kept, explained as

@@ -244,10 +244,10 @@ final class StepComparison {
 
     /** Takes a time from the places that exceed the typical step, in proportion; the last digit from the largest. */
     private static void moveWithoutPlace(Kind kind, long ns, Map<Place, Long> excess) {
-        if (ns == 0) {
+        long positiveNs = aboveTypicalNs(excess);
+        if (ns == 0 || positiveNs == 0) {
             return;
         }
-        long positiveNs = aboveTypicalNs(excess);
         Place largest = Place.BETWEEN;
         for (Map.Entry<Place, Long> each : excess.entrySet()) {
             if (isWork(each.getKey()) && each.getValue() > 0) {

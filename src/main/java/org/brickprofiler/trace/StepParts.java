@@ -111,10 +111,8 @@ record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long
         Sweep(long startNs, long endNs, List<Busy> spans) {
             List<Numbered> starts = new ArrayList<>();
             for (Busy span : spans) {
-                long from = Math.max(startNs, span.startNs);
-                long to = Math.min(endNs, span.endNs);
-                if (from < to) {
-                    starts.add(new Numbered(starts.size(), new Busy(span.work, span.place, span.startNs, to)));
+                if (Math.max(startNs, span.startNs) < Math.min(endNs, span.endNs)) {
+                    starts.add(new Numbered(starts.size(), span));
                 }
             }
             List<Numbered> ends = new ArrayList<>(starts);
@@ -128,7 +126,7 @@ record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long
                 long startsNs = nextStart < starts.size()
                         ? Math.max(startNs, starts.get(nextStart).busy.startNs)
                         : Long.MAX_VALUE;
-                long endsNs = ends.get(nextEnd).busy.endNs;
+                long endsNs = Math.min(endNs, ends.get(nextEnd).busy.endNs);
                 long changeNs = Math.min(startsNs, endsNs);
                 add(active, changeNs - atNs);
                 atNs = changeNs;

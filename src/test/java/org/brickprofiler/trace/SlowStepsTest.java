@@ -376,6 +376,26 @@ final class SlowStepsTest {
                         + " processor");
     }
 
+    /** Nobody knows in which brick it waited. */
+    @Test
+    void waitingOfAStepThatIsNotSlowIsTakenFromNoPlace() {
+        recorder = recorder(TraceRecorder.builder().keepSlowSteps(40));
+        profiler = profiler();
+        ordinary(30);
+        step(StepInfo.decode(120), () -> {
+            long timer = profiler.startBrick(BrickId.FUSED_ATTENTION);
+            work(10);
+            times.waitedNs += 50 * US;
+            clock.advance(50 * US);
+            profiler.stopBrick(timer, 1);
+            work(5);
+            brick(BrickId.LM_HEAD, 30);
+        });
+
+        List<Explained> slowest = steps().slowest();
+        assertThat(partsUs(slowest.get(slowest.size() - 1))).isEqualTo(Map.of("between bricks", -5L));
+    }
+
     /** The beans of the JDK report whole milliseconds. */
     @Spec("13.14")
     @Test
