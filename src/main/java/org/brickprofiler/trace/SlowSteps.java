@@ -134,8 +134,8 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
         /** The parts explain the excess. */
         EXPLAINED,
         /**
-         * The same, but other steps were under way at the same time: bricks of threads that began no step count as time
-         * between bricks, since nobody knows for which step they worked.
+         * The same, but other steps were under way at the same time, or during one of the compared steps: bricks of
+         * threads that began no step count as time between bricks, since nobody knows for which step they worked.
          */
         BESIDE_OTHER_STEPS,
         /** Too few sampled steps have its size. */

@@ -52,8 +52,47 @@ final class StepComparison {
         }
     }
 
+    /** A step in which bricks of other threads count as time between bricks. */
+    private record WithoutOthers(Candidate step, StepParts parts) implements Candidate {
+
+        static Candidate of(Candidate step) {
+            return new WithoutOthers(step, step.parts().withoutOthers());
+        }
+
+        @Override
+        public long index() {
+            return step.index();
+        }
+
+        @Override
+        public long startNs() {
+            return step.startNs();
+        }
+
+        @Override
+        public long endNs() {
+            return step.endNs();
+        }
+
+        @Override
+        public StepInfo info() {
+            return step.info();
+        }
+
+        @Override
+        public Verdict verdict() {
+            return step.verdict().isExplained() ? Verdict.BESIDE_OTHER_STEPS : step.verdict();
+        }
+
+        @Override
+        public boolean knowsStops() {
+            return step.knowsStops();
+        }
+    }
+
     /**
-     * Explains a step.
+     * Explains a step. If other steps were under way meanwhile, or during one of the compared steps, bricks of other
+     * threads are unknown in one of them, and count as time between bricks in all.
      *
      * @param step the step
      * @param sample the sampled steps of its phase, the step itself perhaps among them
@@ -66,6 +105,19 @@ final class StepComparison {
             }
         }
         List<Candidate> nearest = nearest(step, usable);
+        List<Candidate> all = new ArrayList<>(nearest);
+        all.add(step);
+        boolean knowsOthers = all.stream().noneMatch(each -> each.verdict() == Verdict.BESIDE_OTHER_STEPS);
+        boolean hasOthers = all.stream().anyMatch(each -> !each.parts().ofOthersNs().isEmpty());
+        return knowsOthers || !hasOthers
+                ? explain(step, nearest, usable)
+                : explain(
+                        WithoutOthers.of(step),
+                        nearest.stream().map(WithoutOthers::of).toList(),
+                        usable);
+    }
+
+    private static Explained explain(Candidate step, List<Candidate> nearest, List<Candidate> usable) {
         Verdict verdict = step.verdict().isExplained() && nearest.size() < SlowSteps.FEWEST
                 ? Verdict.FEW_COMPARABLE_STEPS
                 : step.verdict();

@@ -14,11 +14,13 @@ import org.brickprofiler.trace.SlowSteps.Kind;
  * The places in which a step spent its time. Each ns has one: the places sum to the duration. Immutable.
  *
  * @param placeNs ns by place: bricks, time between them, and other stops of the virtual machine than collections
+ * @param ofOthersNs the part of this that other threads' bricks have, ns by place
  * @param collectedNs how long garbage collections had stopped the step's thread, ns; {@link ThreadTimes#UNKNOWN}
  * @param waitedNs how long the step's thread waited for a processor, ns; {@link ThreadTimes#UNKNOWN}
  * @param blockedNs how long it neither ran nor waited, without stops of the virtual machine, ns; or unknown
  */
-record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long blockedNs) {
+record StepParts(
+        Map<Place, Long> placeNs, Map<Place, Long> ofOthersNs, long collectedNs, long waitedNs, long blockedNs) {
 
     /** A brick by its name, or a place without one. */
     record Place(Kind kind, String name) {
@@ -90,7 +92,7 @@ record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long
         long collectedNs = Math.min(times.collectedNs, offNs - stoppedNs);
         long blockedNs = offNs - stoppedNs - Math.max(0, collectedNs);
         boolean knowsBlocked = isAlone && times.ranNs >= 0 && waitedNs >= 0;
-        return new StepParts(places, collectedNs, waitedNs, knowsBlocked ? blockedNs : ThreadTimes.UNKNOWN);
+        return new StepParts(places, sweep.ofOthers, collectedNs, waitedNs, knowsBlocked ? blockedNs : ThreadTimes.UNKNOWN);
     }
 
     static boolean isStop(Place place) {
@@ -101,9 +103,21 @@ record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long
         return placeNs.getOrDefault(place, 0L);
     }
 
+    /** Returns the same step, in which bricks of other threads count as time between bricks. */
+    StepParts withoutOthers() {
+        Map<Place, Long> places = new LinkedHashMap<>(placeNs);
+        ofOthersNs.forEach((place, ns) -> {
+            places.merge(place, -ns, Long::sum);
+            places.merge(Place.BETWEEN, ns, Long::sum);
+        });
+        places.values().removeIf(ns -> ns == 0);
+        return new StepParts(places, Map.of(), collectedNs, waitedNs, blockedNs);
+    }
+
     /** Goes through a step from one change of the spans at work to the next. */
     private static final class Sweep {
         private final Map<Place, Long> places = new LinkedHashMap<>();
+        private final Map<Place, Long> ofOthers = new LinkedHashMap<>();
 
         /** The places that lost time to stops, and to which. */
         private final Map<Place, Map<Place, Long>> stopped = new LinkedHashMap<>();
@@ -145,6 +159,9 @@ record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long
             }
             Place place = active.isEmpty() ? Place.BETWEEN : active.first().busy.place;
             places.merge(place, ns, Long::sum);
+            if (!active.isEmpty() && active.first().busy.work == Work.OTHER_THREAD) {
+                ofOthers.merge(place, ns, Long::sum);
+            }
             if (isStop(place)) {
                 Place below = active.stream()
                         .map(each -> each.busy.place)

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
@@ -344,6 +346,38 @@ final class SlowStepsTest {
 
         assertThat(partsUs(slowest())).isEqualTo(Map.of("MoeExpert", 400L, "between bricks", -10L));
         assertThat(slowest().unknown()).containsExactly(Kind.OTHER_STOP, Kind.BLOCKED);
+    }
+
+    /** Bricks of other threads are unknown while several steps are under way, so they are compared with none. */
+    @Spec("13.15")
+    @Test
+    void aStepThatRanAloneIsComparedWithoutWorkersWithStepsThatDidNot() throws Exception {
+        ExecutorService other = Executors.newSingleThreadExecutor();
+        other.submit(() -> profiler.beginStep(StepInfo.prefill(8))).get();
+        for (int i = 0; i < 30; i++) {
+            stepOfAWorker(100);
+        }
+        other.submit(() -> profiler.endPass()).get();
+        other.shutdown();
+        stepOfAWorker(400);
+
+        Explained slow = steps().slowest().stream()
+                .filter(step -> step.durationNs() == 400 * US)
+                .findFirst()
+                .orElseThrow();
+        assertThat(partsUs(slow)).isEqualTo(Map.of("between bricks", 300L));
+        assertThat(slow.verdict()).isEqualTo(Verdict.BESIDE_OTHER_STEPS);
+        assertThat(slow.sentence()).contains("bricks of further threads count as time between bricks");
+    }
+
+    private void stepOfAWorker(long us) {
+        step(StepInfo.decode(110), () -> {
+            try {
+                new Crew().run(() -> brick(BrickId.MOE_EXPERT, us)).join();
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        });
     }
 
     // ---- explanations ----
