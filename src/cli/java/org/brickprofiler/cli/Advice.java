@@ -105,7 +105,9 @@ final class Advice {
         // Bricks of several threads run at the same time, so their sum shows no gaps; lost samples would look like
         // some.
         boolean isComplete = snapshot.pending() == 0 && snapshot.unresolved() == 0 && snapshot.droppedPending() == 0;
-        if (snapshot.threads() != 1 || snapshot.virtualThreads() || !isComplete) {
+        boolean isNested =
+                snapshot.facts().nesting().values().stream().anyMatch(nesting -> nesting.within() > 0);
+        if (snapshot.threads() != 1 || snapshot.virtualThreads() || !isComplete || isNested) {
             return Optional.empty();
         }
         return snapshot.steps().phases().stream()

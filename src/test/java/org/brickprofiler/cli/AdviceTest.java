@@ -7,16 +7,19 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.Work;
+import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.MachineRoof;
@@ -133,6 +136,17 @@ final class AdviceTest {
                 .isEmpty();
         assertThat(advice(profile(20_000_000).steps(steps(10, 12_000_000, 0, 0)).build(), false))
                 .as("bricks that nest")
+                .isEmpty();
+        RunFacts nested = new RunFacts(
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                Map.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                Map.of("Attention", new ExecutionGraph.Nesting(10, 0, 30, 0)));
+        assertThat(advice(profile(20_000_000).facts(nested).steps(gaps).build(), false))
+                .as("bricks that nest, and have less time than the steps")
                 .isEmpty();
     }
 
