@@ -36,6 +36,9 @@ final class Advice {
 
     private static final double LEAST_SPREAD = 1.5;
 
+    /** By how much the contexts of slow steps may be longer than those of all. */
+    private static final double MOST_LONGER = 1.25;
+
     private Advice() {}
 
     /**
@@ -127,7 +130,10 @@ final class Advice {
                         .sum();
     }
 
-    /** Only of phases whose steps do the same work: prompts of different lengths take different times. */
+    /**
+     * Only of phases whose steps do the same work: prompts of different lengths take different times, and so do contexts
+     * if the slow steps have the long ones.
+     */
     private static Optional<String> spread(ProfileSnapshot snapshot) {
         return snapshot.steps().phases().stream()
                 .filter(phase -> phase.count() >= LEAST_STEPS && isAlike(snapshot, phase))
@@ -149,13 +155,24 @@ final class Advice {
     }
 
     private static boolean isAlike(ProfileSnapshot snapshot, StepStats phase) {
-        return snapshot.steps().kept().stream()
-                        .map(Step::info)
-                        .filter(step -> step.phase() == phase.phase())
-                        .map(step -> List.of((long) step.batch(), step.prefillTokens(), step.draftedTokens()))
-                        .distinct()
-                        .count()
-                <= 1;
+        List<Step> kept = snapshot.steps().kept().stream()
+                .filter(step -> step.info().phase() == phase.phase())
+                .toList();
+        long shapes = kept.stream()
+                .map(Step::info)
+                .map(step -> List.of((long) step.batch(), step.prefillTokens(), step.draftedTokens()))
+                .distinct()
+                .count();
+        List<Step> slow = kept.stream()
+                .filter(step -> step.durationNs() >= phase.percentileNs(99))
+                .toList();
+        return shapes <= 1 && medianLength(slow) <= MOST_LONGER * medianLength(kept);
+    }
+
+    private static long medianLength(List<Step> steps) {
+        long[] lengths =
+                steps.stream().mapToLong(step -> step.info().kvLength()).sorted().toArray();
+        return lengths.length == 0 ? 0 : lengths[(lengths.length - 1) / 2];
     }
 
     private static String name(StepStats phase) {

@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
@@ -20,6 +22,7 @@ import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.Work;
 import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.MachineRoof;
@@ -175,6 +178,28 @@ final class AdviceTest {
                         false))
                 .as("too few steps for a 99th percentile")
                 .isEmpty();
+    }
+
+    /** A text that grows from 100 to 1,000 tokens: its last steps are twice as long as its median, as all of them grow. */
+    @Spec("15.6")
+    @Test
+    void aLongerContextIsNoSpread() {
+        assertThat(advice(growing(0), false)).isEmpty();
+        assertThat(advice(growing(16), false)).contains("of decode steps is").contains("times their median");
+    }
+
+    private static ProfileSnapshot growing(int slowEvery) {
+        FakeClock clock = new FakeClock();
+        BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
+        profiler.enable();
+        for (int kvLength = 100; kvLength < 1_000; kvLength++) {
+            profiler.beginStep(StepInfo.decode(kvLength));
+            long timer = profiler.startBrick(BrickId.FUSED_ATTENTION);
+            clock.advance(1_000L * (slowEvery > 0 && kvLength % slowEvery == 0 ? 4_000 : kvLength));
+            profiler.stopBrick(timer, 1);
+            profiler.endPass();
+        }
+        return profiler.snapshot();
     }
 
     private static Step step(long index, int batch) {
