@@ -263,7 +263,7 @@ public final class BrickProfiler extends SampleTables {
     private void announceSwitch(boolean off) {
         StepRecorder recorder = steps;
         if (recorder != null) {
-            recorder.switched(off, this::isEnabled);
+            recorder.switched(off);
         }
     }
 
@@ -1791,7 +1791,7 @@ public final class BrickProfiler extends SampleTables {
      * @return always the same object
      */
     public RequestRecorder requests() {
-        return stepRecorder().requests(() -> epochNs, this::isEnabled, listeners);
+        return stepRecorder().requests(() -> epochNs, listeners);
     }
 
     /** Returns the graph that follows bricks and boundaries now; null while the profiler is off or without a graph. */

@@ -397,6 +397,40 @@ final class StepsTest {
         assertThat(steps().timePerOutputToken().percentileNs(100)).isCloseTo(30L, within(1L));
     }
 
+    /** Another thread may do so while a step begins. */
+    @Spec("17.5")
+    @Test
+    void aStepThatBeginsWhileTheProfilerIsSwitchedOffIsNone() {
+        profiler.addListener(new ProfilerListener() {
+            @Override
+            public boolean wantsBricks() {
+                return false;
+            }
+
+            @Override
+            public void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {
+                throw new AssertionError(brick);
+            }
+
+            @Override
+            public void stepBegan(StepInfo info) {
+                profiler.disable();
+            }
+
+            @Override
+            public void stepEnded(Step step) {
+                throw new AssertionError(step);
+            }
+        });
+        profiler.beginStep(StepInfo.decode(3));
+        clock.advance(700);
+        profiler.enable();
+        clock.advance(200);
+        profiler.endPass();
+
+        assertThat(steps().count()).isZero();
+    }
+
     @Spec("17.5")
     @Test
     void aStepOfAPassThatIsGivenUpIsAbandoned() {
