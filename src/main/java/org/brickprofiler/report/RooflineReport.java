@@ -83,8 +83,8 @@ public final class RooflineReport {
         }
         roofline.phases().forEach((phase, ofPhase) -> text.append("\nIn ")
                 .append(phase.name().toLowerCase(Locale.ROOT))
-                .append(" steps, by counted time: ")
-                .append(ofPhase.bricks().isEmpty() ? "no brick is compared" : bounds(ofPhase))
+                .append(ofPhase.bricks().isEmpty() ? " steps no brick is compared" : " steps, by counted time: ")
+                .append(bounds(ofPhase))
                 .append('\n')
                 .append(remarks(ofPhase))
                 .append(ofPhase.bricks().isEmpty() ? "" : "\n" + table(ofPhase)));

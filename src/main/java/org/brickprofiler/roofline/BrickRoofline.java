@@ -116,16 +116,25 @@ public record BrickRoofline(
             }
         });
         List<String> leftOut = new ArrayList<>();
+        List<String> outside = new ArrayList<>();
         List<BrickStats> bricks = new ArrayList<>();
         for (BrickStats brick : snapshot.bricks()) {
-            BrickStats counted = withKnownWork(brick, partsOf(brick, snapshot));
+            List<BrickStats> parts = partsOf(brick, snapshot);
+            BrickStats counted = withKnownWork(brick, parts);
             bricks.add(counted);
+            if (hasWork(brick) && !parts.isEmpty() && parts.stream().noneMatch(BrickRoofline::hasWork)) {
+                outside.add(brick.name());
+            }
             if (counted.count() < brick.count()) {
                 leftOut.add(samples(brick, brick.count() - counted.count()));
             }
         }
         if (!leftOut.isEmpty()) {
             remarks.add("samples of phases without known work are left out: " + String.join(", ", leftOut));
+        }
+        if (!outside.isEmpty()) {
+            remarks.add("work that was recorded outside of steps counts for the samples of steps, too: "
+                    + String.join(", ", outside));
         }
         return of(bricks, machine, threads, remarks, phases);
     }

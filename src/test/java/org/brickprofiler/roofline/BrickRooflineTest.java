@@ -32,7 +32,7 @@ final class BrickRooflineTest {
     /**
      * 200 GB/s in the cache and 10 from memory, 100 GFLOP/s; with both processors twice that, but for memory: 15 GB/s.
      */
-    private static final MachineRoof MACHINE = new MachineRoof(
+    static final MachineRoof MACHINE = new MachineRoof(
             new Environment("17", "VM", "OS", "arch", "cpu", 2, 1),
             Instant.EPOCH,
             List.of(
@@ -231,7 +231,9 @@ final class BrickRooflineTest {
         BrickRoofline roofline = BrickRoofline.of(profiler.snapshot(), MACHINE, 1);
         assertThat(roofline.bricks().get(0).distance()).isCloseTo(0.1, within(1e-9));
         assertThat(roofline.phases()).isEmpty();
-        assertThat(roofline.remarks()).noneMatch(remark -> remark.contains("unknown"));
+        assertThat(roofline.remarks())
+                .noneMatch(remark -> remark.contains("unknown"))
+                .contains("work that was recorded outside of steps counts for the samples of steps, too: LmHead");
     }
 
     private static void decode(BrickProfiler profiler) {
